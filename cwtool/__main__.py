@@ -1,0 +1,5 @@
+"""python -m cwtool"""
+
+from cwtool.cli import main
+
+main()

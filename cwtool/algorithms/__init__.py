@@ -1,0 +1,1 @@
+"""One small module an algorithm, or a family that shares a kernel."""

@@ -1,0 +1,28 @@
+"""Adaptive regularization of weights (Crammer, Kulesza, Dredze 2009)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cwtool.algorithms.covariance import CovarianceParams, SecondOrder
+from cwtool.params import param
+from cwtool_ext import rules
+from cwtool_ext.rules import Rule
+
+
+@dataclass(frozen=True)
+class ArowParams(CovarianceParams):
+    r: float = param(0.1, "regularization: larger steps slower", above=0)
+
+
+class Arow(SecondOrder):
+    name = "arow"
+    summary = "adaptive regularization of weights"
+    Params = ArowParams
+
+    @property
+    def rule(self) -> Rule:
+        return rules.arow(self.params.r)
+
+
+ALGORITHMS = {"arow": Arow}

@@ -1,0 +1,62 @@
+"""The contract of an algorithm: what it declares, and how blocks pass through it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.data.block import Block, Floats, Longs
+from cwtool.state import DIRECT, Features, State
+
+
+class Scores(NamedTuple):
+    """For each row of a block: the score, and the variance x'Sigma x (0 where there is none)."""
+
+    score: Floats
+    variance: Floats
+
+    @classmethod
+    def zeros(cls, n: int) -> Scores:
+        return cls(np.zeros(n), np.zeros(n))
+
+
+class Algorithm(ABC):
+    """A frozen set of parameters and what to do with them; all that changes is in the State."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    Params: ClassVar[type]
+
+    def __init__(self, params: Any) -> None:
+        self.params = params
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The table columns of a feature, all zero at birth."""
+
+    compact: bool = False  # needs slots 0 .. n-1 without gaps
+
+    @property
+    def prior(self) -> float | str:
+        """Initial variance of a weight, or auto."""
+        return getattr(self.params, "prior", 1.0)
+
+    def new_state(self) -> State:
+        return State(Features(self.columns, 0 if self.compact else DIRECT))
+
+    @abstractmethod
+    def learn(self, block: Block, state: State, order: Longs) -> Scores:
+        """Visit the rows of the block (its indices are slots) in this order, each predicted before
+        it is learned; returns those predictions by row."""
+
+    @abstractmethod
+    def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
+        """Predict; unknown[i] is the squared norm of what row i has in features never seen."""
+
+    @abstractmethod
+    def weights(self, state: State, slots: NDArray[np.int64]) -> tuple[Floats, Floats | None]:
+        """Weight and variance of the features at these slots."""

@@ -1,0 +1,28 @@
+"""Normal herding (Crammer and Lee 2010)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cwtool.algorithms.covariance import CovarianceParams, SecondOrder
+from cwtool.params import param
+from cwtool_ext import rules
+from cwtool_ext.rules import Rule
+
+
+@dataclass(frozen=True)
+class HerdParams(CovarianceParams):
+    C: float = param(1.0, "aggressiveness", above=0)
+
+
+class NHerd(SecondOrder):
+    name = "nherd"
+    summary = "normal herding"
+    Params = HerdParams
+
+    @property
+    def rule(self) -> Rule:
+        return rules.nherd(self.params.C)
+
+
+ALGORITHMS = {"nherd": NHerd}

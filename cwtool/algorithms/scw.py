@@ -1,0 +1,39 @@
+"""Soft confidence-weighted learning (Wang, Zhao, Hoi 2012): CW that may leave a row unsatisfied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cwtool.algorithms.covariance import SecondOrder
+from cwtool.algorithms.cw import EtaParams
+from cwtool.params import param
+from cwtool_ext import rules
+from cwtool_ext.rules import Rule
+
+
+@dataclass(frozen=True)
+class SoftParams(EtaParams):
+    C: float = param(1.0, "aggressiveness: the price of a row left unsatisfied", above=0)
+
+
+class SCW1(SecondOrder):
+    name = "scw1"
+    summary = "soft confidence-weighted, linear slack (SCW-I)"
+    Params = SoftParams
+
+    @property
+    def rule(self) -> Rule:
+        return rules.scw1(self.params.phi, self.params.C)
+
+
+class SCW2(SecondOrder):
+    name = "scw2"
+    summary = "soft confidence-weighted, squared slack (SCW-II)"
+    Params = SoftParams
+
+    @property
+    def rule(self) -> Rule:
+        return rules.scw2(self.params.phi, self.params.C)
+
+
+ALGORITHMS = {"scw1": SCW1, "scw2": SCW2}

@@ -1,0 +1,71 @@
+"""The second-order perceptron (Cesa-Bianchi, Conconi, Gentile 2005).
+
+On a mistake: v += y x, A += x x'; score = x'(A + x x')^-1 v.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.algorithms.base import Scores
+from cwtool.algorithms.covariance import (
+    CovarianceParams,
+    Diagonal,
+    Full,
+    SecondOrder,
+    room_for_all,
+)
+from cwtool.data.block import Block, Floats, Longs
+from cwtool.state import State
+from cwtool_ext import full, sop
+
+
+class SopDiagonal(Diagonal):
+    columns = ("sum", "precision")
+
+    def learn(self, block: Block, state: State, order: Longs, out: Scores) -> None:
+        sop.learn(
+            block.indptr, block.indices, block.values, block.y, order, state.features.table,
+            block.scale, out.score,
+        )  # fmt: skip
+
+    def scores(self, block: Block, state: State, out: Scores) -> None:
+        sop.scores(
+            block.indptr, block.indices, block.values, state.features.table, block.scale, out.score
+        )
+
+    def weights(self, state: State, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """v_j / A_j; the score itself divides by A_j + x_j^2."""
+        total, variance = super().weights(state, slots)
+        return total * variance, variance
+
+
+class SopFull(Full):
+    """A^-1 v and A^-1."""
+
+    def learn(self, block: Block, state: State, order: Longs, out: Scores) -> None:
+        full.learn_sop(
+            block.indptr, block.indices, block.values, block.y, order, state.features.table,
+            room_for_all(state), state.features.count, block.scale, out.score,
+        )  # fmt: skip
+
+    def scores(self, block: Block, state: State, out: Scores) -> None:
+        full.scores_sop(
+            block.indptr, block.indices, block.values, state.features.table,
+            room_for_all(state), state.features.count, block.scale, out.score,
+        )  # fmt: skip
+
+
+class Sop(SecondOrder):
+    name = "sop"
+    summary = "second-order perceptron"
+    Params = CovarianceParams
+    kinds = {"diag": SopDiagonal, "full": SopFull}  # noqa: RUF012
+    rule = None
+
+    def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
+        return super().scores(block, state, np.zeros_like(unknown))
+
+
+ALGORITHMS = {"sop": Sop}

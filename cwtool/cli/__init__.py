@@ -1,0 +1,128 @@
+"""The command line: one thin command a file. The only place that exits."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cwtool import __version__
+from cwtool.errors import CwtoolError
+
+COMMANDS = {
+    "train": "Learn from LIBSVM data, or go on learning with --resume.",
+    "predict": "Labels, scores, variances and probabilities for new rows; --evaluate.",
+    "inspect": "What a model holds: its making, its history, its weights.",
+    "completion": "Print the shell completion script for bash, zsh or fish.",
+}
+CONFIG = "cwtool.toml"
+
+
+class Lazy(click.Group):
+    """Imports a command only when it is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"cwtool.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"there is no command {args[0]!r}; there is: {', '.join(COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """Sections by command, keys by option: [train] algo = "arow"."""
+    try:
+        import tomllib
+    except ImportError:
+        import tomli as tomllib
+    try:
+        with path.open("rb") as file:
+            found = tomllib.load(file)
+    except OSError as failure:
+        raise click.UsageError(f"{path}: {os.strerror(failure.errno or 0)}") from None
+    except tomllib.TOMLDecodeError as failure:
+        raise click.UsageError(f"{path}: {failure}") from None
+    return {
+        command: {key.replace("-", "_"): value for key, value in section.items()}
+        for command, section in found.items()
+        if isinstance(section, dict)
+    }
+
+
+@click.group(
+    cls=Lazy,
+    context_settings={
+        "auto_envvar_prefix": "CWTOOL",
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+    },
+)
+@click.version_option(__version__, "-V", "--version", prog_name="cwtool")
+@click.option(
+    "--config",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help=f"Options by command, as TOML; {CONFIG} in this folder is read by itself.",
+)
+@click.pass_context
+def group(ctx: click.Context, config: Path | None) -> None:
+    """Confidence-weighted online learning on LIBSVM-format data.
+
+    Options may also come from a config file or from variables such as CWTOOL_TRAIN_ALGO; the
+    command line goes first, then variables, then the file.
+    """
+    if config is not None or Path(CONFIG).is_file():
+        ctx.default_map = read_config(config or Path(CONFIG))
+
+
+def main() -> None:
+    """Run, and turn every ending into its exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(args: list[str]) -> int:
+    from cwtool.console import complain
+
+    try:
+        result = group.main(args, prog_name="cwtool", standalone_mode=False)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as ending:
+        return ending.exit_code
+    except click.ClickException as failure:
+        failure.show()
+        return failure.exit_code
+    except CwtoolError as failure:
+        complain(str(failure), failure.hint)
+        return failure.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        complain("interrupted; no model was changed")
+        return 130
+    except BrokenPipeError:  # the reader, such as head, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        complain("out of memory", "fold the ids with --hash-bits, or use a smaller covariance")
+        return 1
+    except Exception as failure:
+        import traceback
+
+        traceback.print_exc()
+        complain(f"a bug in cwtool {__version__}: {failure!r}", "please report the lines above")
+        return 1

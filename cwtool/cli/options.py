@@ -1,0 +1,104 @@
+"""Options that several commands share, and options derived from declared parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from cwtool.console import Console
+from cwtool.errors import UsageError
+from cwtool.params import Param
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Declared(click.ParamType):
+    """The type of an option that belongs to a declared parameter."""
+
+    def __init__(self, param: Param) -> None:
+        self.param = param
+        self.name = {int: "integer", float: "float"}.get(param.kind, "text")
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        if self.param.choices:
+            return "[" + "|".join(self.param.choices) + "]"
+        return ("auto|" if self.param.auto else "") + self.name.upper()
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Any:
+        try:
+            return self.param.check(value)
+        except UsageError as failure:
+            self.fail(str(failure), param, ctx)
+
+
+def option_of(param: Param) -> click.Option:
+    """The click option of a declared parameter."""
+    if param.kind is bool:
+        word = param.name.replace("_", "-")
+        return click.Option(
+            [f"--{word}/--no-{word}", param.name],
+            default=param.default,
+            show_default=True,
+            help=param.help + ".",
+        )
+    allowed = f"; {param.range}" if param.range and not param.choices else ""
+    return click.Option(
+        [*param.spellings, param.name],
+        type=Declared(param),
+        default=param.default,
+        show_default=True,
+        help=param.help + allowed + ".",
+    )
+
+
+def apply(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    def all_of_them(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return all_of_them
+
+
+reading = apply(
+    click.option(
+        "--on-bad-line",
+        type=click.Choice(["stop", "skip"]),
+        default="stop",
+        show_default=True,
+        help="A line that is not LIBSVM: stop with its place, or skip and count it.",
+    ),
+    click.option(
+        "--max-bad-lines",
+        type=click.IntRange(min=1),
+        default=1000,
+        show_default=True,
+        help="With --on-bad-line skip: stop after so many.",
+    ),
+    click.option(
+        "--block-size",
+        type=click.IntRange(min=1 << 16),
+        default=1 << 20,
+        show_default=True,
+        help="Bytes of text a block is made of; changes memory and speed, never a result.",
+    ),
+    click.option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(min=1),
+        default=None,
+        help="Threads that parse; changes speed, never a result.  [default: all cores]",
+    ),
+)
+
+talking = apply(
+    click.option("--json", "as_json", is_flag=True, help="Results on stdout as JSON lines."),
+    click.option("-q", "--quiet", is_flag=True, help="Errors only."),
+    click.option("-v", "--verbose", is_flag=True, help="More detail on stderr."),
+)
+
+
+def console(as_json: bool, quiet: bool, verbose: bool) -> Console:
+    return Console(json=as_json, quiet=quiet, verbose=verbose)

@@ -1,0 +1,131 @@
+"""cwtool predict"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cwtool.cli import options
+
+
+@click.command(name="predict")
+@click.argument("data", nargs=-1, required=True)
+@click.option(
+    "-m", "--model", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Model."
+)
+@click.option(
+    "--output",
+    type=click.Choice(["label", "score", "variance", "probability", "all"]),
+    default="label",
+    show_default=True,
+    help="What to write for each row; all: four columns under a header.",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the predictions to this file instead of stdout.",
+)
+@click.option(
+    "--evaluate", is_flag=True, help="Print metrics against the labels of DATA instead of rows."
+)
+@click.option(
+    "--unknown-features",
+    type=click.Choice(["ignore", "warn", "error"]),
+    default="warn",
+    show_default=True,
+    help="Features that the model has never seen score 0.",
+)
+@options.reading
+@options.talking
+@click.pass_context
+def command(
+    ctx: click.Context,
+    data: tuple[str, ...],
+    model: Path,
+    output: str,
+    out: Path | None,
+    evaluate: bool,
+    unknown_features: str,
+    on_bad_line: str,
+    max_bad_lines: int,
+    block_size: int,
+    jobs: int | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Predict the rows of LIBSVM files (plain, gz, bz2, xz, zst; - for stdin).
+
+    The files are read as the model's training data was (index base, normalisation, bias, hashing).
+    Probability is sigmoid(a * score / sqrt(1 + variance)), with a learned in training.
+    """
+    from cwtool.data.pipeline import ReadOptions
+    from cwtool.errors import DataError
+    from cwtool.model import Model
+    from cwtool.parallel import cores
+    from cwtool.predict import COLUMNS, predict
+
+    console = options.console(as_json, quiet, verbose)
+    subject = Model.load(model)
+    columns = COLUMNS if output == "all" else (output,)
+    asked = ctx.get_parameter_source("output") is not click.core.ParameterSource.DEFAULT
+    wanted = out is not None or asked or not evaluate
+    with out.open("w") if out else nullcontext(sys.stdout) as file:
+        write = _writer(file, columns, as_json) if wanted else None
+        result = predict(
+            subject,
+            list(data),
+            ReadOptions(
+                reading=subject.reading,
+                max_bad_lines=max_bad_lines if on_bad_line == "skip" else 0,
+                block_bytes=block_size >> 16 << 16,
+                jobs=jobs or cores(),
+            ),
+            columns,
+            write,
+            evaluate=evaluate,
+        )
+    if result["unknown_entries"] and unknown_features != "ignore":
+        message = (
+            f"{result['unknown_entries']:,} entries ({100 * result['unknown_share']:.1f} % of "
+            "all) are of features that the model has never seen"
+        )
+        if unknown_features == "error":
+            raise DataError(message, "go on training with the new data, or ignore them")
+        console.note(message)
+    if result["bad_lines"]:
+        console.warn(f"{result['bad_lines']:,} bad lines were skipped")
+    if result["qids"]:
+        console.note(f"qid: was ignored in {result['qids']:,} rows")
+    if evaluate:
+        console.event("evaluate", result)
+
+
+def _writer(
+    file: Any, columns: tuple[str, ...], as_json: bool
+) -> Callable[[dict[str, list[Any]]], None]:
+    """Rows as TSV (with a header when there are several columns) or as JSON lines."""
+
+    def lines(block: dict[str, list[Any]]) -> None:
+        file.writelines(
+            json.dumps(dict(zip(block, row, strict=True))) + "\n"
+            for row in zip(*block.values(), strict=True)
+        )
+
+    def table(block: dict[str, list[Any]]) -> None:
+        file.writelines(
+            "\t".join(map(str, row)) + "\n" for row in zip(*block.values(), strict=True)
+        )
+
+    if as_json:
+        return lines
+    if len(columns) > 1:
+        file.write("\t".join(columns) + "\n")
+    return table

@@ -1,0 +1,315 @@
+"""cwtool train"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cwtool import registry
+from cwtool.cli import options
+from cwtool.errors import CwtoolError, ModelError
+from cwtool.params import declared
+
+if TYPE_CHECKING:
+    from cwtool.console import Console
+    from cwtool.model import Model
+
+ALGO = "cwtool.algo"
+READING = ("zero_based", "normalize", "bias", "hash_bits")
+
+
+class AlgorithmCommand(click.Command):
+    """A command whose options depend on --algo: those of the algorithm, and no others."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            ctx.meta[ALGO] = self._algorithm(ctx, args)
+            registry.algorithm(ctx.meta[ALGO])
+        except CwtoolError as failure:
+            raise _usage(failure, ctx) if failure.exit_code == 2 else failure from None
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as failure:
+            owners = registry.owners(failure.option_name)
+            if not owners:
+                raise
+            raise click.UsageError(
+                f"{failure.option_name} is an option of {', '.join(owners)}; "
+                f"the algorithm here is {ctx.meta[ALGO]}",
+                ctx,
+            ) from None
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        own = super().get_params(ctx)
+        name = ctx.meta.get(ALGO)
+        if name is None:
+            return own
+        kind = registry.algorithm(name)
+        return [*own, *map(options.option_of, declared(kind.Params))]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        name = ctx.meta[ALGO]
+        kind = registry.algorithm(name)
+        general: list[tuple[str, str]] = []
+        special: list[tuple[str, str]] = []
+        names = {p.name for p in declared(kind.Params)}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                (special if param.name in names else general).append(record)
+        with formatter.section("Options"):
+            formatter.write_dl(general)
+        with formatter.section(f"Options of {name} ({kind.summary})"):
+            formatter.write_dl(special)
+
+    def _algorithm(self, ctx: click.Context, args: list[str]) -> str:
+        """What --algo says or will say, before the options are known."""
+        given = _value_of(args, "--algo", "-a") or os.environ.get("CWTOOL_TRAIN_ALGO")
+        given = given or str(ctx.lookup_default("algo") or "")
+        if given:
+            return given
+        resumed = _value_of(args, "--resume") or os.environ.get("CWTOOL_TRAIN_RESUME")
+        if resumed:
+            from cwtool.modelfile import load_header
+
+            return str(load_header(Path(resumed))["algorithm"])
+        return registry.DEFAULT
+
+
+def _value_of(args: list[str], *names: str) -> str | None:
+    """The last value that is given to one of these options."""
+    found = None
+    for k, word in enumerate(args):
+        if word == "--":
+            break
+        for name in names:
+            if word == name and k + 1 < len(args):
+                found = args[k + 1]
+            elif name.startswith("--") and word.startswith(name + "="):
+                found = word[len(name) + 1 :]
+            elif not name.startswith("--") and word.startswith(name) and word != name:
+                found = word[len(name) :].removeprefix("=")
+    return found
+
+
+def _usage(failure: CwtoolError, ctx: click.Context) -> click.UsageError:
+    return click.UsageError(f"{failure}" + (f"; {failure.hint}" if failure.hint else ""), ctx)
+
+
+def _algo_names() -> str:
+    return ", ".join(registry.names())
+
+
+@click.command(cls=AlgorithmCommand, name="train")
+@click.argument("data", nargs=-1, required=True)
+@click.option(
+    "-m",
+    "--model",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where the model goes; an old one is replaced at once and only by a finished one.",
+)
+@click.option(
+    "-a",
+    "--algo",
+    metavar="NAME",
+    default=None,
+    help=f"One of {_algo_names()}.  [default: {registry.DEFAULT}, or that of --resume]",
+)
+@click.option(
+    "--resume",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Go on from this model, exactly as if its data and this data were one.",
+)
+@click.option(
+    "--again", is_flag=True, help="With --resume: learn also files that it has learned before."
+)
+@click.option(
+    "--passes",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Times to go over the data; in a new random order from the second on.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=2**63 - 1),
+    default=0,
+    show_default=True,
+    help="Of every random choice.",
+)
+@click.option(
+    "--validation",
+    multiple=True,
+    metavar="FILE",
+    help="Check each pass on this file and keep the best one. May be given more than once.",
+)
+@click.option(
+    "--holdout",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Or on this share of the rows, which are then not learned.",
+)
+@click.option(
+    "--patience",
+    type=click.IntRange(min=1),
+    help="Stop when so many passes in a row were not better than the best.",
+)
+@click.option(
+    "--require",
+    multiple=True,
+    metavar="CONDITION",
+    help="Such as auc>=0.97. Otherwise exit 5; the new model goes to MODEL.rejected.",
+)
+@click.option(
+    "--normalize",
+    type=click.Choice(["none", "l2"]),
+    default="none",
+    show_default=True,
+    help="l2: every row to length 1.",
+)
+@click.option(
+    "--bias",
+    type=float,
+    is_flag=False,
+    flag_value=1.0,
+    default=0.0,
+    help="Add a constant feature (of value 1, or of the value given as --bias=VALUE).",
+)
+@click.option(
+    "--hash-bits",
+    type=click.IntRange(min=1, max=30),
+    default=None,
+    help="Fold the feature ids into 2^N; a hard bound on memory.",
+)
+@click.option("--zero-based", is_flag=True, help="Feature ids begin at 0, not at 1.")
+@options.reading
+@click.option(
+    "--lock",
+    type=click.Choice(["fail", "wait"]),
+    default="fail",
+    show_default=True,
+    help="When another run is writing the model: exit 75, or wait.",
+)
+@options.talking
+@click.pass_context
+def command(
+    ctx: click.Context,
+    data: tuple[str, ...],
+    model: Path,
+    algo: str | None,
+    resume: Path | None,
+    again: bool,
+    passes: int,
+    seed: int,
+    validation: tuple[str, ...],
+    holdout: float | None,
+    patience: int | None,
+    require: tuple[str, ...],
+    on_bad_line: str,
+    max_bad_lines: int,
+    block_size: int,
+    jobs: int | None,
+    lock: str,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    **others: Any,
+) -> None:
+    """Learn from LIBSVM files (plain, gz, bz2, xz, zst; - for stdin), in the given order.
+
+    Each row is predicted before it is learned; the error and AUC of these predictions are
+    reported. Without other options: one pass, in a stream, whatever the size of the data.
+    """
+    from cwtool.data.pipeline import ReadOptions
+    from cwtool.gate import Gate
+    from cwtool.lock import locked
+    from cwtool.parallel import cores
+    from cwtool.train import TrainOptions, train
+
+    if patience and not (validation or holdout):
+        raise click.UsageError("--patience needs --validation or --holdout")
+    gates = tuple(Gate.parse(text) for text in require)
+    console = options.console(as_json, quiet, verbose)
+    with locked(model, wait=lock == "wait"):
+        subject = _subject(ctx, algo, resume, others)
+        paths = list(data) if again else _unseen(list(data), subject, console)
+        if not paths:
+            subject.save(model)
+            return
+        result = train(
+            subject,
+            paths,
+            model,
+            TrainOptions(
+                passes=passes,
+                seed=seed,
+                holdout=holdout or 0.0,
+                validation=validation,
+                patience=patience or 0,
+                require=gates,
+                read=ReadOptions(
+                    reading=subject.reading,
+                    max_bad_lines=max_bad_lines if on_bad_line == "skip" else 0,
+                    block_bytes=block_size >> 16 << 16,
+                    jobs=jobs or cores(),
+                ),
+            ),
+            console,
+        )
+    console.event("train", result)
+
+
+def _given(ctx: click.Context, others: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Those of the named options that did not come by default."""
+    default = click.core.ParameterSource.DEFAULT
+    return {n: others[n] for n in names if ctx.get_parameter_source(n) is not default}
+
+
+def _subject(
+    ctx: click.Context, algo: str | None, resume: Path | None, others: dict[str, Any]
+) -> Model:
+    """The model to train: a new one, or the one to go on from, with nothing contradicting it."""
+    from cwtool.data.parse import Reading
+    from cwtool.model import Model
+
+    name = ctx.meta[ALGO]
+    own = tuple(p.name for p in declared(registry.algorithm(name).Params))
+    params = _given(ctx, others, own)
+    wanted = {k: v or 0 if k == "hash_bits" else v for k, v in _given(ctx, others, READING).items()}
+    if resume is None:
+        return Model.new(name, params, replace(Reading(), **wanted))
+    model = Model.load(resume)
+    if algo is not None and algo != model.algorithm.name:
+        raise ModelError(
+            f"{resume} is a model of {model.algorithm.name}, not of {algo}", "leave out --algo"
+        )
+    kept = {**asdict(model.reading), **asdict(model.algorithm.params)}
+    for key, value in {**wanted, **params}.items():
+        if kept[key] != value:
+            option = "--" + key.replace("_", "-")
+            raise ModelError(
+                f"{resume} was trained with {option} {kept[key]}, and {value} is asked for",
+                f"leave out {option}, or train a new model",
+            )
+    return model
+
+
+def _unseen(paths: list[str], model: Model, console: Console) -> list[str]:
+    """The files that the model has not learned yet."""
+    known = {f["digest"]: f["name"] for run in model.history for f in run["files"]}
+    if not known:
+        return paths
+    from cwtool.data.digest import file_digest
+
+    left = []
+    for path in paths:
+        name = known.get(file_digest(path) or "")
+        if name is None:
+            left.append(path)
+        else:
+            console.warn(f"{path} was learned before (as {name}): skipped; --again to repeat it")
+    return left

@@ -1,0 +1,165 @@
+"""The only place that prints: results to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from cwtool.memory import words
+
+LIVE = 0.2  # seconds between two states of the live line on a terminal
+PLAIN = 30.0  # seconds between two plain lines elsewhere
+
+
+def percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.2f} %"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def metrics_line(m: dict[str, Any]) -> str:
+    """error 2.41 %  AUC 0.9950  precision 0.9510  recall 0.9680  F1 0.9594"""
+    parts = [f"error {percent(m['error'])}", f"AUC {number(m['auc'])}"]
+    parts += [f"{k} {number(m[k])}" for k in ("precision", "recall")]
+    return "  ".join([*parts, f"F1 {number(m['f1'])}"])
+
+
+def _file(e: dict[str, Any]) -> str:
+    return f"{e['file']}  {e['rows']:,} rows  progressive {metrics_line(e)}"
+
+
+def _pass(e: dict[str, Any]) -> str:
+    return f"pass {e['pass']}  error {percent(e['error'])} while learning"
+
+
+def _validation(e: dict[str, Any]) -> str:
+    return f"pass {e['pass']}  validation {metrics_line(e)}"
+
+
+def _train(e: dict[str, Any]) -> str:
+    best = f"  best pass {e['best_pass']} of {e['passes']}" if "best_pass" in e else ""
+    speed = e["rows_per_second"] or 0
+    return (
+        f"{e['algo']}  {e['rows']:,} rows  progressive {metrics_line(e)}  "
+        f"{speed:,.0f} rows/s  features {e['features']:,}{best}\n"
+        f"wrote {e['model']} ({words(e['bytes'])})"
+    )
+
+
+def _evaluate(e: dict[str, Any]) -> str:
+    c = e["confusion"]
+    return (
+        f"{metrics_line(e)}  AP {number(e['average_precision'])}  "
+        f"log loss {number(e['log_loss'])}  ECE {percent(e['ece'])}\n"
+        f"{e['rows']:,} rows, {percent(e['base_rate'])} positive ({e['positive']}); "
+        f"TP {c['tp']:,}  FP {c['fp']:,}  TN {c['tn']:,}  FN {c['fn']:,}"
+    )
+
+
+TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
+    "file": _file,
+    "pass": _pass,
+    "validation": _validation,
+    "train": _train,
+    "evaluate": _evaluate,
+}
+
+
+class Progress:
+    """One live line on a terminal, a plain line now and then elsewhere."""
+
+    def __init__(self, title: str, out: TextIO | None) -> None:
+        self.title, self.out = title, out
+        self.live = out is not None and out.isatty()
+        self.started = self.shown = time.monotonic()
+        self.width = 0
+
+    def update(self, status: Callable[[], dict[str, Any]]) -> None:
+        if self.out is None:
+            return
+        now = time.monotonic()
+        if now - self.shown < (LIVE if self.live else PLAIN):
+            return
+        self.shown = now
+        line = self._line(status(), now - self.started)
+        if self.live:
+            width = os.get_terminal_size(self.out.fileno()).columns - 1
+            self.out.write("\r" + line[:width].ljust(min(self.width, width)))
+            self.width = len(line[:width])
+        else:
+            self.out.write(line + "\n")
+        self.out.flush()
+
+    def _line(self, s: dict[str, Any], seconds: float) -> str:
+        parts = [self.title]
+        if "rows" in s:
+            parts += [f"{s['rows']:,} rows", f"{s['rows'] / seconds:,.0f} rows/s"]
+        if "error" in s:
+            parts += [f"error {percent(s['error'])}", f"AUC {number(s['auc'])}"]
+        if "features" in s:
+            parts += [f"features {s['features']:,}"]
+        if s.get("done"):
+            left = seconds * (1 - s["done"]) / s["done"]
+            parts += [f"{s['done']:.0%}", f"{left:,.0f} s left"]
+        return "  ".join(parts)
+
+    def clear(self) -> None:
+        if self.live and self.width and self.out is not None:
+            self.out.write("\r" + " " * self.width + "\r")
+            self.out.flush()
+
+
+class Console:
+    """What a command says, in text or as JSON lines."""
+
+    def __init__(self, *, quiet: bool = False, verbose: bool = False, json: bool = False) -> None:
+        self.quiet, self.verbose, self.json = quiet, verbose, json
+
+    def event(self, kind: str, data: dict[str, Any]) -> None:
+        """Part of the result."""
+        if self.json:
+            self.result(json.dumps({"event": kind, **data}, allow_nan=False))
+        elif not self.quiet:
+            self.result(TEXT[kind](data))
+
+    def result(self, line: str) -> None:
+        sys.stdout.write(line + "\n")
+
+    def warn(self, message: str) -> None:
+        if not self.quiet:
+            print(f"warning: {message}", file=sys.stderr)
+
+    def note(self, message: str) -> None:
+        if not self.quiet:
+            print(message, file=sys.stderr)
+
+    def detail(self, message: str) -> None:
+        if self.verbose:
+            print(message, file=sys.stderr)
+
+    @contextmanager
+    def progress(self, title: str) -> Iterator[Progress]:
+        progress = Progress(title, None if self.quiet else sys.stderr)
+        try:
+            yield progress
+        finally:
+            progress.clear()
+
+
+def complain(message: str, hint: str | None = None) -> None:
+    """An error and what to do about it."""
+    red, plain = ("\x1b[31m", "\x1b[0m") if _colour(sys.stderr) else ("", "")
+    print(f"{red}error:{plain} {message}", file=sys.stderr)
+    if hint:
+        print(f"hint: {hint}", file=sys.stderr)
+
+
+def _colour(out: TextIO) -> bool:
+    return out.isatty() and "NO_COLOR" not in os.environ

@@ -1,0 +1,98 @@
+"""One chunk of text becomes one block, with everything that went wrong on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cwtool.data.block import BIAS, Block
+from cwtool.data.chunks import SENTINEL, Bytes, Chunk, load
+from cwtool.data.faults import describe
+from cwtool.data.sources import display
+from cwtool_ext import libsvm, rows
+
+BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a row is made of; kept in the model, so that every file is read the same way."""
+
+    zero_based: bool = False
+    normalize: str = "none"
+    bias: float = 0.0
+    hash_bits: int = 0
+
+
+class Fault(NamedTuple):
+    """A bad line: its number counted from the start of the chunk, and what is wrong in it."""
+
+    line: int
+    column: int
+    message: str
+    hint: str
+
+
+@dataclass(slots=True)
+class Parsed:
+    chunk: Chunk
+    block: Block
+    cells: bytes
+    n_lines: int
+    n_qids: int
+    n_faults: int
+    fault: Fault | None  # the first
+
+
+def parse(chunk: Chunk, reading: Reading) -> Parsed:
+    """Runs in a worker thread; all that is long in it lets go of the interpreter."""
+    text, start, stop, cells = load(chunk)
+    text[stop : stop + len(SENTINEL)] = SENTINEL
+    if chunk.first and text[start : start + 3].tobytes() == BOM:
+        start += 3
+    n_rows, nnz = libsvm.capacity(stop - start)
+    nnz += n_rows if reading.bias else 0
+    labels = np.empty(n_rows)
+    indptr = np.empty(n_rows + 1, dtype=np.int64)
+    indices = np.empty(nnz, dtype=np.int32)
+    values = np.empty(nnz)
+    lines = np.empty(n_rows, dtype=np.int32)
+    faults = np.empty((1, 3), dtype=np.int64)
+    report = np.zeros(6, dtype=np.int64)
+    base = 0 if reading.zero_based else 1
+    libsvm.parse(text, start, stop, base, labels, indptr, indices, values, lines, faults, report)
+    n_rows, nnz, n_lines, _, n_qids, n_faults = report.tolist()
+    indptr = indptr[: n_rows + 1]
+    if reading.hash_bits:
+        nnz = rows.fold(indptr, indices[:nnz], values[:nnz], reading.hash_bits)
+    if reading.normalize == "l2":
+        rows.normalize(indptr, values[:nnz])
+    if reading.bias:
+        rows.append_column(indptr, indices, values, BIAS, reading.bias)
+        nnz += n_rows
+    return Parsed(
+        chunk,
+        Block(
+            indptr,
+            indices[:nnz],
+            values[:nnz],
+            labels[:n_rows],
+            lines[:n_rows],
+            display(chunk.path),
+        ),
+        cells,
+        n_lines,
+        n_qids,
+        n_faults,
+        _fault(text, start, stop, *faults[0].tolist()) if n_faults else None,
+    )
+
+
+def _fault(text: Bytes, start: int, stop: int, line: int, at: int, code: int) -> Fault:
+    before = text[start:at].tobytes()
+    begin = before.rfind(b"\n") + 1
+    around = before[begin:] + text[at : min(at + 200, stop)].tobytes().split(b"\n")[0]
+    message, hint = describe(code, around, len(before) - begin)
+    return Fault(line, len(before) - begin + 1, message, hint)

@@ -1,0 +1,127 @@
+"""Sources -> chunks of whole lines -> parsed in threads -> blocks, in the order of the input.
+
+Memory is a few chunks and blocks, whatever the size of the input.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from cwtool.data.block import Block
+from cwtool.data.chunks import chunks_of
+from cwtool.data.digest import hexdigest
+from cwtool.data.parse import Parsed, Reading, parse
+from cwtool.data.sources import display
+from cwtool.errors import DataError
+from cwtool.parallel import ahead
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How this run reads."""
+
+    reading: Reading = Reading()
+    max_bad_lines: int = 0
+    block_bytes: int = 1 << 20
+    jobs: int = 1
+
+
+@dataclass
+class FileReport:
+    """What was met in one source."""
+
+    name: str
+    size: int = 0
+    bytes: int = 0
+    rows: int = 0
+    nnz: int = 0
+    lines: int = 0
+    qids: int = 0
+    bad_lines: int = 0
+    first_bad: str = ""
+    digest: str = ""  # known when the file is finished
+
+
+@dataclass
+class ReadReport:
+    """What was met in the whole input; fills as blocks come."""
+
+    files: list[FileReport] = field(default_factory=list)
+
+    @property
+    def bytes(self) -> int:
+        return sum(f.bytes for f in self.files)
+
+    @property
+    def size(self) -> int:
+        return sum(f.size for f in self.files)
+
+    @property
+    def bad_lines(self) -> int:
+        return sum(f.bad_lines for f in self.files)
+
+    @property
+    def qids(self) -> int:
+        return sum(f.qids for f in self.files)
+
+    @property
+    def names(self) -> str:
+        return ", ".join(f.name for f in self.files)
+
+
+def read_blocks(
+    paths: Iterable[str], options: ReadOptions | None = None, report: ReadReport | None = None
+) -> Iterator[Block]:
+    """The rows of the sources, block by block, in order. Bad data raises DataError with its place,
+    unless no more than `max_bad_lines` lines are bad."""
+    options = options or ReadOptions()
+    report = ReadReport() if report is None else report
+    paths = [os.fspath(p) for p in paths]
+    jobs = 1 if _one_chunk(paths, options) else options.jobs
+    chunks = (chunk for path in paths for chunk in chunks_of(path, options.block_bytes))
+    cells = bytearray()
+    current: FileReport | None = None
+    for parsed in ahead(lambda chunk: parse(chunk, options.reading), chunks, jobs):
+        if current is None:
+            current = FileReport(display(parsed.chunk.path), parsed.chunk.size)
+            report.files.append(current)
+            cells.clear()
+        parsed.block.file = len(report.files) - 1
+        _count(parsed, current, report, options)
+        cells += parsed.cells
+        if parsed.chunk.last:
+            current.digest = hexdigest(bytes(cells))
+            current = None
+        if parsed.block.n_rows:
+            yield parsed.block
+
+
+def _one_chunk(paths: list[str], options: ReadOptions) -> bool:
+    """Is there so little to read that threads would only cost?"""
+    try:
+        return len(paths) == 1 and 0 < os.stat(paths[0]).st_size <= options.block_bytes
+    except OSError:
+        return False
+
+
+def _count(parsed: Parsed, current: FileReport, report: ReadReport, options: ReadOptions) -> None:
+    parsed.block.first_line = current.lines + 1
+    if parsed.fault is not None:
+        place = f"{current.name}:{current.lines + 1 + parsed.fault.line}:{parsed.fault.column}"
+        current.first_bad = current.first_bad or f"{place}: {parsed.fault.message}"
+        if report.bad_lines + parsed.n_faults > options.max_bad_lines:
+            if options.max_bad_lines:
+                raise DataError(
+                    f"more than {options.max_bad_lines:,} bad lines; the first in this file is "
+                    f"{current.first_bad}",
+                    "look at the feed, or raise --max-bad-lines",
+                )
+            raise DataError(f"{place}: {parsed.fault.message}", parsed.fault.hint)
+    current.bytes += parsed.chunk.bytes
+    current.rows += parsed.block.n_rows
+    current.nnz += parsed.block.nnz
+    current.lines += parsed.n_lines
+    current.qids += parsed.n_qids
+    current.bad_lines += parsed.n_faults

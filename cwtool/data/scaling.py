@@ -1,0 +1,44 @@
+"""Rows of any scale: x / root mean squared norm, from the first rows, so that Sigma_0 = I fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+
+from cwtool.data.block import Block
+from cwtool.params import AUTO
+from cwtool_ext import rows
+
+FIRST_ROWS = 1000
+
+
+class RowScale:
+    """sqrt(prior): given, or 1 / root mean squared norm of the first rows with entries.
+
+    While those rows come, each is divided by the root mean of the rows up to itself. So the
+    result depends on the rows alone: not on blocks, files, or where a run stopped and went on.
+    """
+
+    def __init__(self, prior: float | str, n_rows: float = 0.0, total: float = 0.0) -> None:
+        self.prior = prior
+        self.seen = np.array([n_rows, total])
+
+    @property
+    def value(self) -> float:
+        if self.prior != AUTO:
+            return sqrt(float(self.prior))
+        n_rows, total = self.seen.tolist()
+        return sqrt(n_rows / total) if total > 0 else 1.0
+
+    def split(self, block: Block) -> Iterator[Block]:
+        """The block in parts of one scale each."""
+        done = 0
+        if self.prior == AUTO and self.seen[0] < FIRST_ROWS:
+            early = replace(block, values=block.values.copy())
+            done = rows.warm_up(early.indptr, early.values, FIRST_ROWS, self.seen)
+            yield early.rows(0, done)
+        if done < block.n_rows:
+            yield replace(block.rows(done, block.n_rows), scale=self.value)

@@ -1,0 +1,38 @@
+"""Quality gates: auc>=0.97, error<0.05."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cwtool.errors import UsageError
+
+COMPARE = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+METRICS = ("error", "auc", "precision", "recall", "f1", "rows", "features")
+
+
+@dataclass(frozen=True)
+class Gate:
+    metric: str
+    relation: str
+    bound: float
+
+    @classmethod
+    def parse(cls, text: str) -> Gate:
+        found = re.fullmatch(r"\s*(\w+)\s*(>=|<=|>|<)\s*([-+.\deE]+)\s*", text)
+        if not found or found[1].lower() not in METRICS:
+            raise UsageError(
+                f"--require {text!r} is not a condition",
+                f"write for example auc>=0.97; the metrics are {', '.join(METRICS)}",
+            )
+        return cls(found[1].lower(), found[2], float(found[3]))
+
+    def passes(self, measured: Mapping[str, Any]) -> bool:
+        value = measured.get(self.metric)
+        return value is not None and bool(COMPARE[self.relation](value, self.bound))
+
+    def __str__(self) -> str:
+        return f"{self.metric} {self.relation} {self.bound:g}"

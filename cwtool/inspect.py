@@ -1,0 +1,117 @@
+"""A model in words."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cwtool import __version__
+from cwtool.console import metrics_line
+from cwtool.data.block import BIAS
+from cwtool.errors import UsageError
+from cwtool.model import Model
+
+
+def external(model: Model, feature: int) -> str:
+    """The id as it stands in the data."""
+    if feature == BIAS:
+        return "bias"
+    return str(feature if model.reading.zero_based else feature + 1)
+
+
+def names_of(path: Path) -> dict[str, str]:
+    """id -> name from lines of id, tab, name."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError as failure:
+        raise UsageError(f"{path}: {failure.strerror}") from None
+    pairs = [line.split("\t", 1) for line in lines if line.strip()]
+    for number, pair in enumerate(pairs, 1):
+        if len(pair) != 2:
+            raise UsageError(f"{path}:{number}: expected id, tab, name")
+    return {key.strip(): name.strip() for key, name in pairs}
+
+
+def describe(model: Model, top: int, names: dict[str, str]) -> dict[str, Any]:
+    """Everything worth knowing, ready for JSON."""
+    ids, weight, variance = model.weights()
+    nonzero = np.flatnonzero(weight)
+    largest = nonzero[np.argsort(-np.abs(weight[nonzero]), kind="stable")][:top]
+    shown = []
+    for k in largest.tolist():
+        key = external(model, int(ids[k]))
+        row = {"feature": key, "weight": float(weight[k])}
+        if variance is not None:
+            row["variance"] = float(variance[k])
+        if key in names:
+            row["name"] = names[key]
+        shown.append(row)
+    return {
+        "cwtool": __version__,
+        "algorithm": model.algorithm.name,
+        "params": asdict(model.algorithm.params),
+        "reading": asdict(model.reading),
+        "labels": {"negative": model.labels.name(-1), "positive": model.labels.name(1)},
+        "rows": model.rows,
+        "features": model.state.features.count,
+        "nonzero_weights": len(nonzero),
+        "row_scale": model.scale.value,
+        "calibration": model.slope,
+        "progressive": model.progress.summary(),
+        "history": model.history,
+        "top": shown,
+    }
+
+
+def text(found: dict[str, Any]) -> str:
+    """The description for people."""
+    params = "  ".join(f"{k}={v}" for k, v in found["params"].items())
+    reading = "  ".join(f"{k}={v}" for k, v in found["reading"].items() if v and v != "none")
+    lines = [
+        f"algorithm    {found['algorithm']}  {params}",
+        f"reading      {reading or 'as it is'}",
+        f"classes      {found['labels']['negative']}, {found['labels']['positive']} (positive)",
+        f"rows         {found['rows']:,}",
+        f"features     {found['features']:,} seen, {found['nonzero_weights']:,} with a weight",
+        f"row scale    {found['row_scale']:.6g}",
+        f"probability  sigmoid({found['calibration']:.6g} * score / sqrt(1 + variance))",
+        f"progressive  {metrics_line(found['progressive'])}",
+        "history",
+    ]
+    for number, run in enumerate(found["history"], 1):
+        files = ", ".join(f["name"] for f in run["files"])
+        lines.append(
+            f"  {number}. {files}: {run['rows']:,} rows, {run['passes']} pass"
+            f"{'es' if run['passes'] > 1 else ''}, {metrics_line(run)}"
+        )
+    if found["top"]:
+        lines.append(f"{'feature':>12}  {'weight':>12}  {'variance':>12}  name")
+    for row in found["top"]:
+        variance = f"{row['variance']:.6g}" if "variance" in row else "-"
+        lines.append(
+            f"{row['feature']:>12}  {row['weight']:>12.6g}  {variance:>12}  "
+            f"{row.get('name', '')}".rstrip()
+        )
+    return "\n".join(lines)
+
+
+def write_weights(model: Model, path: Path) -> None:
+    """id, weight, variance of every nonzero weight, tab-separated, as exact as they are."""
+    ids, weight, variance = model.weights()
+    nonzero = np.flatnonzero(weight)
+    spread = np.full(len(weight), np.nan) if variance is None else variance
+    with nullcontext(sys.stdout) if str(path) == "-" else path.open("w") as out:
+        out.writelines(
+            f"{external(model, j)}\t{w!r}\t{v!r}\n"
+            for j, w, v in zip(
+                ids[nonzero].tolist(),
+                weight[nonzero].tolist(),
+                spread[nonzero].tolist(),
+                strict=True,
+            )
+        )

@@ -1,0 +1,53 @@
+"""One run at a time on a model."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cwtool.errors import LockedError, ModelError
+
+
+@contextmanager
+def locked(model: Path, *, wait: bool = False) -> Iterator[None]:
+    """Hold the lock beside `model`; it is gone with this process, however that ends."""
+    path = model.parent / f".{model.name}.lock"
+    descriptor = _acquire(path, model, wait)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _acquire(path: Path, model: Path, wait: bool) -> int:
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except FileNotFoundError:
+            raise ModelError(f"{model}: there is no folder {path.parent}", "create it") from None
+        except OSError as failure:
+            raise ModelError(
+                f"{model}: cannot write there: {os.strerror(failure.errno or 0)}",
+                "choose another place with -m",
+            ) from None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            os.close(descriptor)
+            raise LockedError(
+                f"{model} is being written by another run", "try later, or use --lock wait"
+            ) from None
+        if _is_current(descriptor, path):
+            return descriptor
+        os.close(descriptor)  # its holder removed it just now: take the next one
+
+
+def _is_current(descriptor: int, path: Path) -> bool:
+    try:
+        return os.fstat(descriptor).st_ino == path.stat().st_ino
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,34 @@
+"""How much memory there is, and how to say it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def available() -> int:
+    """Bytes that may still be used: what the system or the control group has left."""
+    free = 1 << 62
+    for line in _lines("/proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            free = int(line.split()[1]) * 1024
+    limit = "".join(_lines("/sys/fs/cgroup/memory.max"))
+    used = "".join(_lines("/sys/fs/cgroup/memory.current"))
+    if limit.isdigit() and used.isdigit():
+        free = min(free, int(limit) - int(used))
+    return free
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
+def words(n_bytes: float) -> str:
+    """A size for people: 512 B, 2.4 MB, 31 GB."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:,.3g} TB"

@@ -1,0 +1,123 @@
+"""A model: an algorithm, what it has learned, and all that is needed to go on or to predict."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cwtool import __version__, modelfile, params, registry
+from cwtool.algorithms.base import Algorithm, Scores
+from cwtool.data import Block, Reading
+from cwtool.data.block import Floats, Ints
+from cwtool.data.labels import Labels
+from cwtool.data.scaling import RowScale
+from cwtool.metrics import Calibration, Tally, dense, sparse
+from cwtool.state import State
+
+
+@dataclass
+class Model:
+    algorithm: Algorithm
+    state: State
+    reading: Reading = field(default_factory=Reading)
+    labels: Labels = field(default_factory=Labels)
+    scale: RowScale = field(default_factory=lambda: RowScale(1.0))
+    progress: Tally = field(default_factory=Tally)  # of first visits, predicted before learned
+    calibration: Calibration = field(default_factory=Calibration)
+    slope: float = 1.0  # a of sigmoid(a s / sqrt(1 + v))
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def new(cls, name: str, given: dict[str, Any], reading: Reading) -> Model:
+        """An untrained model of the named algorithm with these parameters."""
+        kind = registry.algorithm(name)
+        algorithm = kind(params.build(kind.Params, given))
+        return cls(algorithm, algorithm.new_state(), reading, scale=RowScale(algorithm.prior))
+
+    @property
+    def rows(self) -> int:
+        """Rows learned, each counted once."""
+        return self.progress.rows
+
+    def scores(self, block: Block) -> tuple[Scores, int]:
+        """Predict the rows of a block as it was read; also counts entries of features never seen.
+        The block is used up; the model is not changed."""
+        block.scale = self.scale.value
+        unknown, dropped = self.state.features.lookup(block)
+        return self.algorithm.scores(block, self.state, unknown), dropped
+
+    def weights(self) -> tuple[Ints, Floats, Floats | None]:
+        """Feature ids, weights and variances in the units of the data."""
+        ids, slots = self.state.features.ids_and_slots()
+        weight, variance = self.algorithm.weights(self.state, slots)
+        scale = self.scale.value
+        return ids, weight * scale, None if variance is None else variance * scale**2
+
+    def pack(self) -> tuple[dict[str, Any], modelfile.Arrays]:
+        """Header and arrays: everything that a file holds."""
+        features = self.state.features
+        ids, slots = features.ids_and_slots()
+        self.slope = self.calibration.fit()
+        header = {
+            "cwtool": __version__,
+            "algorithm": self.algorithm.name,
+            "params": asdict(self.algorithm.params),
+            "labels": [self.labels.negative, self.labels.positive],
+            "reading": asdict(self.reading),
+            "features": features.count,
+            "rows": self.rows,
+            "scale": {
+                "value": self.scale.value,
+                "rows": self.scale.seen[0],
+                "total": self.scale.seen[1],
+            },
+            "calibration": {"a": self.slope, "rows": self.calibration.rows},
+            "numbers": self.state.numbers,
+            "confusion": self.progress.confusion.tolist(),
+            "history": self.history,
+        }
+        arrays: modelfile.Arrays = {"ids": ids}
+        for k, name in enumerate(features.columns):
+            arrays[f"feature.{name}"] = features.table[slots, k]
+        for name, array in self.state.arrays.items():
+            # square over the features, in the order of the ids
+            arrays[f"square.{name}"] = array[np.ix_(slots, slots)]
+        for name, counts in (("score", self.progress.scores), ("margin", self.calibration.margins)):
+            for part, values in sparse(counts).items():
+                arrays[f"{name}.{part}"] = values
+        return header, arrays
+
+    @classmethod
+    def unpack(cls, header: dict[str, Any], arrays: modelfile.Arrays) -> Model:
+        model = cls.new(header["algorithm"], header["params"], Reading(**header["reading"]))
+        model.labels = Labels(*header["labels"])
+        model.scale = RowScale(
+            model.algorithm.prior, header["scale"]["rows"], header["scale"]["total"]
+        )
+        model.state.numbers.update(header["numbers"])
+        features = model.state.features
+        columns = {c: arrays[f"feature.{c}"] for c in features.columns}
+        features.restore(arrays["ids"], columns)
+        for name, array in arrays.items():
+            if name.startswith("square."):
+                model.state.arrays[name.removeprefix("square.")] = array.copy()
+        model.progress = Tally(
+            dense(arrays["score.at"], arrays["score.n"]),
+            np.array(header["confusion"], dtype=np.int64),
+        )
+        model.calibration = Calibration(
+            dense(arrays["margin.at"], arrays["margin.n"]), header["calibration"]["rows"]
+        )
+        model.slope = header["calibration"]["a"]
+        model.history = header["history"]
+        return model
+
+    def save(self, path: Path) -> int:
+        return modelfile.save(path, *self.pack())
+
+    @classmethod
+    def load(cls, path: Path) -> Model:
+        return cls.unpack(*modelfile.load(path))

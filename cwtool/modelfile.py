@@ -1,0 +1,159 @@
+"""The bytes of a model file.
+
+    CWTOOL\\0  version (1 byte)  length of the file (8)  length of the header (8)
+    header (JSON, padded with blanks to a multiple of 8)
+    arrays (raw, little-endian, each padded to a multiple of 8)
+    SHA-256 of all that comes before it (32)
+
+Saving never touches the old file until the new one is whole and on disk.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import struct
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.errors import ModelError
+
+MAGIC = b"CWTOOL\0"
+VERSION = 1
+PRELUDE = struct.Struct("<7sBQQ")
+DTYPES = {"<f8", "<i8", "<i4", "|u1"}
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def _padded(size: int) -> int:
+    return -(-size // 8) * 8
+
+
+def save(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
+    """Write the file under a temporary name, make it durable, and put it in place at once.
+    Returns its size."""
+    target = Path(os.path.realpath(path))
+    mode = None
+    if target.exists():
+        if not target.is_file():
+            raise ModelError(f"{path} is not a regular file; a model cannot be put there")
+        mode = stat.S_IMODE(target.stat().st_mode)
+    plain = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
+    listed = [{"name": k, "dtype": a.dtype.str, "shape": list(a.shape)} for k, a in plain.items()]
+    text = json.dumps({**header, "arrays": listed}, allow_nan=False, ensure_ascii=False).encode()
+    text = text.ljust(_padded(PRELUDE.size + len(text)) - PRELUDE.size)
+    size = PRELUDE.size + len(text) + sum(_padded(a.nbytes) for a in plain.values()) + 32
+    hasher = sha256()
+    temporary = target.parent / f".{target.name}.{os.getpid()}.tmp"
+    for stale in target.parent.glob(f".{_quoted(target.name)}.*.tmp"):  # of a run that was killed
+        stale.unlink(missing_ok=True)
+    try:
+        with temporary.open("wb") as out:
+            if mode is not None:
+                os.fchmod(out.fileno(), mode)
+            pieces = [PRELUDE.pack(MAGIC, VERSION, size, len(text)), text]
+            for array in plain.values():
+                pieces += [array.data.cast("B") if array.size else b""]
+                pieces += [bytes(_padded(array.nbytes) - array.nbytes)]
+            for piece in pieces:
+                hasher.update(piece)
+                out.write(piece)
+            out.write(hasher.digest())
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(target)
+        _sync_folder(target.parent)
+    except OSError as failure:
+        temporary.unlink(missing_ok=True)
+        raise ModelError(
+            f"{path}: cannot write the model: {os.strerror(failure.errno or 0)}",
+            "the old model, if there was one, is untouched",
+        ) from None
+    return size
+
+
+def _quoted(name: str) -> str:
+    """A file name as a glob that matches just it."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def load(path: Path) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays of a verified file, or a sentence that says what is wrong with it."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise ModelError(f"{path}: no such model", "train one with: cwtool train") from None
+    except OSError as failure:
+        raise ModelError(f"{path}: {os.strerror(failure.errno or 0)}") from None
+    header, at = _header(path, data)
+    if sha256(memoryview(data)[:-32]).digest() != data[-32:]:
+        raise _altered(path)
+    arrays: Arrays = {}
+    for entry in header.pop("arrays"):
+        dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
+        if entry["dtype"] not in DTYPES:
+            raise _altered(path)
+        count = int(np.prod(shape, dtype=np.int64))
+        arrays[entry["name"]] = np.frombuffer(data, dtype, count, at).reshape(shape)
+        at += _padded(count * dtype.itemsize)
+    return header, arrays
+
+
+def load_header(path: Path) -> dict[str, Any]:
+    """The header alone, without verifying the arrays."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(PRELUDE.size)
+            if len(data) == PRELUDE.size:
+                data += file.read(PRELUDE.unpack(data)[3] if data.startswith(MAGIC) else 0)
+    except OSError:
+        return load(path)[0]
+    return _header(path, data, whole=False)[0]
+
+
+def _header(path: Path, data: bytes, *, whole: bool = True) -> tuple[dict[str, Any], int]:
+    if not data.startswith(MAGIC[: len(data)]) or not data:
+        raise ModelError(f"{path} is not a cwtool model")
+    if len(data) < PRELUDE.size:
+        raise _truncated(path)
+    _, version, size, length = PRELUDE.unpack_from(data)
+    if version > VERSION:
+        raise ModelError(
+            f"{path} has model format {version}; this cwtool reads formats up to {VERSION}",
+            "use a newer cwtool",
+        )
+    if len(data) < (size if whole else PRELUDE.size + length):
+        raise _truncated(path)
+    if whole and len(data) > size:
+        raise _altered(path)
+    try:
+        header: dict[str, Any] = json.loads(data[PRELUDE.size : PRELUDE.size + length])
+    except ValueError:
+        raise _altered(path) from None
+    return header, PRELUDE.size + length
+
+
+def _truncated(path: Path) -> ModelError:
+    return ModelError(
+        f"{path} is truncated: part of the model is missing", "restore it from a copy"
+    )
+
+
+def _altered(path: Path) -> ModelError:
+    return ModelError(
+        f"{path} was altered: its checksum does not match", "restore it from a copy"
+    )

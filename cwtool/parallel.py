@@ -1,0 +1,61 @@
+"""Work on several items at once. Nothing else knows about workers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def cores() -> int:
+    """The cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) or 1
+    return os.cpu_count() or 1
+
+
+def ahead(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:
+    """Like map(function, items), with `jobs` threads working ahead of the consumer.
+
+    The order is kept, at most jobs + 2 results wait, and `items` is drawn in a thread of its own,
+    so that reading, `function` and the consumer overlap wherever they let go of the interpreter.
+    """
+    if jobs <= 1:
+        yield from map(function, items)
+        return
+    from concurrent.futures import Future, ThreadPoolExecutor
+    from queue import SimpleQueue
+    from threading import Semaphore, Thread
+
+    waiting: SimpleQueue[Future[R] | BaseException | None] = SimpleQueue()
+    room = Semaphore(jobs + 2)
+    stopped = False
+    pool = ThreadPoolExecutor(jobs, thread_name_prefix="cwtool-parse")
+
+    def feed() -> None:
+        try:
+            for item in items:
+                room.acquire()
+                if stopped:
+                    return
+                waiting.put(pool.submit(function, item))
+            waiting.put(None)
+        except BaseException as failure:  # handed to the consumer, which raises it
+            waiting.put(failure)
+
+    Thread(target=feed, name="cwtool-read", daemon=True).start()
+    try:
+        while (task := waiting.get()) is not None:
+            if isinstance(task, BaseException):
+                raise task
+            result = task.result()
+            room.release()
+            yield result
+            del result, task
+    finally:
+        stopped = True
+        room.release()
+        pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,55 @@
+"""Algorithm name -> class, importing only the module that is asked for."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from cwtool.errors import UsageError
+
+if TYPE_CHECKING:
+    from cwtool.algorithms.base import Algorithm
+
+DEFAULT = "scw1"
+
+MODULES = {
+    "perceptron": "perceptron",
+    "pa": "passive_aggressive",
+    "pa1": "passive_aggressive",
+    "pa2": "passive_aggressive",
+    "sop": "sop",
+    "cw": "cw",
+    "cw-var": "cw",
+    "arow": "arow",
+    "narow": "narow",
+    "nherd": "nherd",
+    "scw1": "scw",
+    "scw2": "scw",
+}
+
+
+def names() -> list[str]:
+    return list(MODULES)
+
+
+def algorithm(name: str) -> type[Algorithm]:
+    """The class that is registered under `name`."""
+    if name not in MODULES:
+        near = difflib.get_close_matches(name, MODULES, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there is: {', '.join(MODULES)}"
+        raise UsageError(f"there is no algorithm {name!r}", hint)
+    module = import_module(f"cwtool.algorithms.{MODULES[name]}")
+    found: type[Algorithm] = module.ALGORITHMS[name]
+    return found
+
+
+def owners(option: str) -> list[str]:
+    """The algorithms that have an option of this spelling."""
+    from cwtool.params import declared
+
+    return [
+        name
+        for name in MODULES
+        if any(option in p.spellings for p in declared(algorithm(name).Params))
+    ]

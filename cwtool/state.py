@@ -1,0 +1,153 @@
+"""What an algorithm knows: one table row a feature, some arrays, some numbers.
+
+The table is born zero and lives in fresh pages, so that room for features that never come costs
+nothing. Saving, loading, growing and comparing states are written here, once, for all algorithms.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.data.block import Block, Floats, Ints
+from cwtool_ext import slots
+
+DIRECT = 1 << 22  # ids below are their own slot: at most 64 MiB of two-column table
+LOAD = 0.8  # of the hash buckets
+
+
+def zero_born(n_bytes: int) -> mmap.mmap:
+    """Zero pages that cost nothing until they are written to; huge ones where the system can."""
+    size = max(n_bytes, mmap.PAGESIZE)
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return mmap.mmap(-1, size)
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        try:
+            pages.madvise(mmap.MADV_HUGEPAGE)
+        except OSError:  # a kernel without huge pages
+            return pages
+    return pages
+
+
+class Features:
+    """Feature ids, their slots, and the table of their columns."""
+
+    def __init__(self, columns: tuple[str, ...], direct: int = DIRECT) -> None:
+        self.columns = columns
+        self.direct = direct
+        self.seen = np.zeros(direct, dtype=np.uint8)
+        self.n_direct = 0
+        self.keys: Ints = np.zeros(16, dtype=np.int32)
+        self.buckets: Ints = np.zeros(32, dtype=np.int32)
+        self.n_keys = 0
+        self._pages = zero_born(self._bytes(direct + 16))
+        self.table = self._view(direct + 16)
+
+    def _bytes(self, n_slots: int) -> int:
+        return n_slots * len(self.columns) * 8
+
+    def _view(self, n_slots: int) -> Floats:
+        width = len(self.columns)
+        return np.frombuffer(self._pages, count=n_slots * width).reshape(n_slots, width)
+
+    @property
+    def count(self) -> int:
+        """Distinct features seen."""
+        return self.n_direct + self.n_keys
+
+    @property
+    def n_slots(self) -> int:
+        """Slots in use, from 0: every slot that a block may hold is below."""
+        return self.direct + self.n_keys
+
+    def observe(self, block: Block) -> int:
+        """Ids of the block to slots, in place; new features get theirs. Returns how many."""
+        before = self.count
+        large = int(np.count_nonzero(block.indices >= self.direct)) if self._any_large(block) else 0
+        self._reserve(self.n_keys + large)
+        fresh, self.n_keys = slots.observe(
+            block.indices, self.direct, self.seen, self.keys, self.buckets, self.n_keys
+        )
+        self.n_direct += fresh
+        return self.count - before
+
+    def _any_large(self, block: Block) -> bool:
+        return block.nnz > 0 and int(block.indices.max()) >= self.direct
+
+    def _reserve(self, n_keys: int) -> None:
+        """Room for that many hashed ids."""
+        if n_keys > len(self.keys):
+            wanted = max(n_keys, len(self.keys) + len(self.keys) // 4)
+            self.keys = np.concatenate(
+                [self.keys, np.zeros(wanted - len(self.keys), dtype=np.int32)]
+            )
+            self._grow(self.direct + wanted)
+        if n_keys > LOAD * len(self.buckets):
+            size = len(self.buckets)
+            while n_keys > LOAD * size:
+                size *= 2
+            self.buckets = np.empty(0, dtype=np.int32)  # let go of the old before the new
+            self.buckets = np.zeros(size, dtype=np.int32)
+            slots.rehash(self.keys, self.n_keys, self.buckets)
+
+    def _grow(self, n_slots: int) -> None:
+        old, self.table = self.table, np.empty((0, 0))
+        size = self._bytes(n_slots)
+        del old
+        try:
+            self._pages.resize(size)
+        except (SystemError, OSError, ValueError):  # a system that cannot remap: copy
+            kept, self._pages = self._pages, zero_born(size)
+            self._pages[: len(kept)] = kept[:]
+        self.table = self._view(n_slots)
+
+    def lookup(self, block: Block) -> tuple[Floats, int]:
+        """Ids to slots, in place, dropping features never seen. Returns for each row the sum of
+        squares that was dropped, and the number of entries dropped in all."""
+        unknown = np.empty(block.n_rows)
+        before = block.nnz
+        left = slots.lookup(
+            block.indptr,
+            block.indices,
+            block.values,
+            self.direct,
+            self.seen,
+            self.keys,
+            self.buckets,
+            unknown,
+        )
+        block.indices, block.values = block.indices[:left], block.values[:left]
+        return unknown * block.scale**2, before - left
+
+    def ids_and_slots(self) -> tuple[Ints, NDArray[np.int64]]:
+        """The ids seen, ascending, each with its slot."""
+        small = np.flatnonzero(self.seen)
+        keys = self.keys[: self.n_keys]
+        by_id = np.argsort(keys, kind="stable")
+        ids = np.concatenate([small.astype(np.int32), keys[by_id]])
+        if len(small) and self.n_keys:  # direct ids are below all keys
+            assert small[-1] < keys[by_id[0]]
+        return ids, np.concatenate([small, self.direct + by_id])
+
+    def restore(self, ids: Ints, columns: Mapping[str, Floats]) -> None:
+        """Take over the ids and columns of a saved model."""
+        block = Block.from_rows([], [])
+        block.indices = ids.copy()
+        self.observe(block)
+        for k, name in enumerate(self.columns):
+            self.table[block.indices, k] = columns[name]
+
+
+@dataclass
+class State:
+    """All that changes while an algorithm learns."""
+
+    features: Features
+    numbers: dict[str, int | float] = field(default_factory=dict)
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)

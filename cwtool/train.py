@@ -1,0 +1,214 @@
+"""Training: blocks pass through one algorithm, each row predicted before it is learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from cwtool import modelfile
+from cwtool.console import Console
+from cwtool.data import Block, ReadOptions, read_blocks
+from cwtool.data.pipeline import ReadReport
+from cwtool.data.spool import Spool
+from cwtool.errors import DataError, QualityError
+from cwtool.gate import Gate
+from cwtool.metrics import Tally, ratio
+from cwtool.model import Model
+from cwtool_ext import shuffle
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """How this run trains."""
+
+    passes: int = 1
+    seed: int = 0
+    holdout: float = 0.0
+    validation: tuple[str, ...] = ()
+    patience: int = 0
+    require: tuple[Gate, ...] = ()
+    read: ReadOptions = field(default_factory=ReadOptions)
+
+
+@dataclass
+class Best:
+    """The best pass so far, by error on the rows kept aside, packed as it would be saved."""
+
+    pass_: int = 0
+    error: float = np.inf
+    packed: tuple[dict[str, Any], modelfile.Arrays] | None = None
+
+
+class Trainer:
+    """One run of training on one model."""
+
+    def __init__(self, model: Model, options: TrainOptions, console: Console) -> None:
+        self.model, self.options, self.console = model, options, console
+        self.report = ReadReport()
+        self.run = Tally()
+        self.file = Tally()
+        self.kept: Spool | None = Spool() if options.passes > 1 else None
+        self.aside: Spool | None = Spool() if options.holdout else None
+        self.reported = 0  # files closed
+        self.visited = model.rows  # rows met, learned or kept aside
+
+    def fit(self, paths: list[str]) -> dict[str, Any]:
+        """Learn from all of it; the model changes in place. Returns the record of the run."""
+        self._first_pass(paths)
+        record = self._record()
+        best = Best()
+        checks = self.aside is not None or bool(self.options.validation)
+        pass_ = 1
+        if checks:
+            self._check(1, best)
+        while pass_ < self.options.passes and not self._out_of_patience(pass_, best):
+            pass_ += 1
+            self._another_pass(pass_)
+            if checks:
+                self._check(pass_, best)
+        record["passes"] = pass_
+        if best.packed is not None:
+            if best.pass_ != pass_:
+                self.model = Model.unpack(*best.packed)
+            record |= {"best_pass": best.pass_, "validation_error": best.error}
+        self.model.history.append(record)
+        return record
+
+    def _first_pass(self, paths: list[str]) -> None:
+        labels = self.model.labels
+        blocks = read_blocks(paths, self.options.read, self.report)
+        with self.console.progress(self.model.algorithm.name) as progress:
+            for block in labels.settle(blocks):
+                self._close_files(block.file)
+                self._learn_first(block)
+                progress.update(self._status)
+            self._close_files(len(self.report.files))
+        if self.run.rows == 0 and not (self.aside and self.aside.n_rows):
+            raise DataError(f"{self.report.names}: no rows to learn from")
+        if not labels.complete:
+            known = labels.name(1) if labels.positive is not None else labels.name(-1)
+            raise DataError(
+                f"all {self.model.rows:,} rows have the label {known}; two classes are needed",
+                "add rows of the other class",
+            )
+
+    def _learn_first(self, block: Block) -> None:
+        """Rows met for the first time: predicted, counted, learned."""
+        n_rows = block.n_rows
+        if self.aside is not None:
+            chosen = np.empty(n_rows, dtype=np.uint8)
+            seeds = np.array([self.options.seed], dtype=np.uint64)
+            shuffle.choose(seeds, self.visited, self.options.holdout, chosen)
+            self.aside.add(block.take(np.flatnonzero(chosen)))
+            block = block.take(np.flatnonzero(chosen == 0))
+        self.visited += n_rows
+        self.model.state.features.observe(block)
+        if self.kept is not None:
+            self.kept.add(block)
+        for part in self.model.scale.split(block):
+            score, variance = self.model.algorithm.learn(part, self.model.state, part.order)
+            self.file.add(part.y, score)
+            self.model.calibration.add(part.y, score, variance)
+
+    def _another_pass(self, pass_: int) -> None:
+        assert self.kept is not None
+        wrong = 0
+        with self.console.progress(f"pass {pass_}") as progress:
+            for block, order in self.kept.shuffled(self.options.seed, pass_):
+                block.scale = self.model.scale.value
+                score, _ = self.model.algorithm.learn(block, self.model.state, order)
+                wrong += int(np.count_nonzero((score >= 0) != (block.y > 0)))
+                progress.update(lambda: {"pass": pass_})
+        error = wrong / max(1, self.kept.n_rows)
+        self.console.event("pass", {"pass": pass_, "error": error})
+
+    def _close_files(self, upto: int) -> None:
+        """Report the files before number `upto`, each with its own progressive metrics."""
+        while self.reported < upto:
+            f = self.report.files[self.reported]
+            counted = {"bad_lines": f.bad_lines, "first_bad": f.first_bad, "qids": f.qids}
+            self.console.event("file", {"file": f.name, **self.file.summary(), **counted})
+            self.run += self.file
+            self.model.progress += self.file
+            self.file = Tally()
+            self.reported += 1
+
+    def _status(self) -> dict[str, Any]:
+        so_far = self.run + self.file
+        return {
+            "rows": so_far.rows,
+            "error": so_far.error,
+            "auc": so_far.auc,
+            "features": self.model.state.features.count,
+            "done": ratio(self.report.bytes, self.report.size),
+        }
+
+    def _held_out(self) -> Iterator[Block]:
+        if self.options.validation:
+            yield from self.model.labels.settle(
+                read_blocks(self.options.validation, self.options.read)
+            )
+        if self.aside is not None:
+            yield from (block.take(block.order) for block in self.aside.blocks())
+
+    def _check(self, pass_: int, best: Best) -> None:
+        """Error on the rows kept aside; remember the model if it is the best so far."""
+        tally = Tally()
+        for block in self._held_out():
+            y = block.y
+            tally.add(y, self.model.scores(block)[0].score)
+        error = tally.error
+        if error is None:
+            raise DataError("no rows were kept aside to validate on", "raise --holdout")
+        self.console.event("validation", {"pass": pass_, **tally.summary()})
+        if error < best.error:
+            best.pass_, best.error, best.packed = pass_, error, self.model.pack()
+
+    def _out_of_patience(self, pass_: int, best: Best) -> bool:
+        return 0 < self.options.patience <= pass_ - best.pass_
+
+    def _record(self) -> dict[str, Any]:
+        summary = self.run.summary()
+        return {
+            "files": [
+                {"name": f.name, "digest": f.digest, "rows": f.rows, "nnz": f.nnz}
+                for f in self.report.files
+            ],
+            "seed": self.options.seed,
+            **{k: summary[k] for k in ("rows", "error", "auc", "precision", "recall", "f1")},
+            "features": self.model.state.features.count,
+        }
+
+
+def train(
+    model: Model, paths: list[str], target: Path, options: TrainOptions, console: Console
+) -> dict[str, Any]:
+    """Train and save; the target is replaced only by a finished model that passes its gates."""
+    started = perf_counter()
+    trainer = Trainer(model, options, console)
+    record = trainer.fit(paths)
+    measured = {**record, "error": record.get("validation_error", record["error"])}
+    failed = [gate for gate in options.require if not gate.passes(measured)]
+    place = target.with_name(target.name + ".rejected") if failed else target
+    size = trainer.model.save(place)
+    seconds = perf_counter() - started
+    result = {
+        "algo": model.algorithm.name,
+        **record,
+        **trainer.run.summary(),
+        "seconds": seconds,
+        "rows_per_second": ratio(trainer.run.rows, seconds),
+        "model": str(place),
+        "bytes": size,
+    }
+    if failed:
+        raise QualityError(
+            f"not {failed[0]}: {failed[0].metric} is {measured.get(failed[0].metric)}",
+            f"the new model is in {place}; {target} is as it was",
+        )
+    return result

@@ -1,0 +1,1 @@
+"""Kernels: arrays and numbers in, arrays changed in place, numbers out."""

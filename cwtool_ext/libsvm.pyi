@@ -1,0 +1,33 @@
+import numpy as np
+from numpy.typing import NDArray
+
+BAD_LABEL: int
+INFINITE_LABEL: int
+MISSING_COLON: int
+BAD_INDEX: int
+ZERO_INDEX: int
+NEGATIVE_INDEX: int
+LARGE_INDEX: int
+DESCENDING: int
+DUPLICATE: int
+BAD_VALUE: int
+INFINITE_VALUE: int
+OVERFLOW: int
+BINARY: int
+
+PADDING: int
+
+def capacity(nbytes: int) -> tuple[int, int]: ...
+def parse(
+    text: bytes | bytearray | memoryview | NDArray[np.uint8],
+    start: int,
+    stop: int,
+    base: int,
+    labels: NDArray[np.float64],
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float64],
+    lines: NDArray[np.int32],
+    faults: NDArray[np.int64],
+    report: NDArray[np.int64],
+) -> None: ...

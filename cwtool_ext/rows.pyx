@@ -1,0 +1,114 @@
+"""What happens to the rows of a block before they are learned, in place."""
+
+from libc.math cimport INFINITY, fabs, sqrt
+from libc.stdint cimport int32_t, int64_t
+
+
+cdef double norm(const double[::1] values, int64_t start, int64_t stop) noexcept nogil:
+    """||x||, by the largest entry when the plain sum of squares over- or underflows."""
+    cdef double total = 0, big = 0, a
+    cdef int64_t k
+    for k in range(start, stop):
+        total += values[k] * values[k]
+    if 1e-280 < total < INFINITY:
+        return sqrt(total)
+    for k in range(start, stop):
+        big = max(big, fabs(values[k]))
+    if big == 0:
+        return 0
+    total = 0
+    for k in range(start, stop):
+        a = values[k] / big
+        total += a * a
+    return big * sqrt(total)
+
+
+def normalize(const int64_t[::1] indptr, double[::1] values):
+    """x / ||x|| for every row that is not zero."""
+    cdef int64_t i, k
+    cdef double length
+    with nogil:
+        for i in range(indptr.shape[0] - 1):
+            length = norm(values, indptr[i], indptr[i + 1])
+            if 0 < length < INFINITY:
+                for k in range(indptr[i], indptr[i + 1]):
+                    values[k] /= length
+
+
+def append_column(int64_t[::1] indptr, int32_t[::1] indices, double[::1] values,
+                  int32_t index, double value):
+    """One more entry (index, value) at the end of every row; the arrays must have the room."""
+    cdef int64_t i, k, n = indptr.shape[0] - 1
+    if indices.shape[0] < indptr[n] + n or values.shape[0] < indptr[n] + n:
+        raise ValueError("the arrays have no room for one more entry a row")
+    with nogil:
+        for i in range(n - 1, -1, -1):  # from the last row, so that nothing is overwritten
+            indices[indptr[i + 1] + i] = index
+            values[indptr[i + 1] + i] = value
+            for k in range(indptr[i + 1] - 1, indptr[i] - 1, -1):
+                indices[k + i] = indices[k]
+                values[k + i] = values[k]
+        for i in range(n + 1):
+            indptr[i] += i
+
+
+def fold(int64_t[::1] indptr, int32_t[::1] indices, double[::1] values, int bits):
+    """Ids into [0, 2^bits): the bits above are folded in by exclusive or, so that ids that fit
+    stay as they are. Entries that meet in a row are added. Returns the new number of entries."""
+    cdef int32_t mask = <int32_t> ((1 << bits) - 1), j
+    cdef int64_t i, k, m, first, start, end = 0
+    cdef double x
+    if not 1 <= bits <= 30:
+        raise ValueError("bits must be 1 to 30")
+    with nogil:
+        start = indptr[0]
+        for i in range(indptr.shape[0] - 1):
+            first = end
+            for k in range(start, indptr[i + 1]):
+                j = indices[k]
+                while j > mask:
+                    j = (j & mask) ^ (j >> bits)
+                x = values[k]
+                m = end
+                while m > first and indices[m - 1] > j:
+                    m -= 1
+                if m > first and indices[m - 1] == j:
+                    values[m - 1] += x
+                    continue
+                insert(indices, values, m, end, j, x)
+                end += 1
+            start = indptr[i + 1]
+            indptr[i + 1] = end
+    return end
+
+
+cdef inline void insert(int32_t[::1] indices, double[::1] values, int64_t at, int64_t end,
+                        int32_t j, double x) noexcept nogil:
+    cdef int64_t k
+    for k in range(end, at, -1):
+        indices[k] = indices[k - 1]
+        values[k] = values[k - 1]
+    indices[at] = j
+    values[at] = x
+
+
+def warm_up(const int64_t[::1] indptr, double[::1] values, int64_t limit, double[::1] seen):
+    """Divide each row by the root of the mean squared norm of the rows up to and including it,
+    while fewer than `limit` rows with entries have been seen; `seen` is (rows, sum of squared
+    norms) and goes on from call to call. Returns how many rows were handled: the rows after them
+    are all to be divided by the root of the final mean."""
+    cdef int64_t i, k
+    cdef double length, total, scale
+    with nogil:
+        i = 0
+        while i < indptr.shape[0] - 1 and seen[0] < limit:
+            length = norm(values, indptr[i], indptr[i + 1])
+            total = seen[1] + length * length
+            if length > 0 and 0 < total < INFINITY:
+                seen[0] += 1
+                seen[1] = total
+            scale = sqrt(seen[0] / seen[1]) if seen[1] > 0 else 1
+            for k in range(indptr[i], indptr[i + 1]):
+                values[k] *= scale
+            i += 1
+    return i

@@ -1,0 +1,45 @@
+"""A random order that depends on its seed alone, never on a library's version."""
+
+from libc.stdint cimport int64_t, uint64_t
+
+
+cdef inline uint64_t splitmix(uint64_t* state) noexcept nogil:
+    """SplitMix64 (Steele, Lea, Flood 2014)."""
+    state[0] += 0x9E3779B97F4A7C15u
+    cdef uint64_t z = state[0]
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu
+    return z ^ (z >> 31)
+
+
+cdef inline uint64_t start(const uint64_t[::1] seeds) noexcept nogil:
+    """One state from several numbers."""
+    cdef uint64_t state = 0
+    cdef Py_ssize_t k
+    for k in range(seeds.shape[0]):
+        state = splitmix(&state) ^ seeds[k]
+    return state
+
+
+def permute(const uint64_t[::1] seeds, int64_t[::1] out):
+    """0 .. n-1 in a random order (Fisher-Yates)."""
+    cdef uint64_t state = start(seeds)
+    cdef int64_t i, j, kept, n = out.shape[0]
+    with nogil:
+        for i in range(n):
+            out[i] = i
+        for i in range(n - 1, 0, -1):
+            j = <int64_t> (splitmix(&state) % <uint64_t> (i + 1))
+            kept = out[i]
+            out[i] = out[j]
+            out[j] = kept
+
+
+def choose(const uint64_t[::1] seeds, uint64_t first, double share, unsigned char[::1] out):
+    """out[i] = 1 for about this share of the rows numbered first + i, by row number alone."""
+    cdef uint64_t base = start(seeds), state
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(out.shape[0]):
+            state = base + (first + <uint64_t> i) * 0xD1342543DE82EF95u
+            out[i] = <double> (splitmix(&state) >> 11) < share * 9007199254740992.0

@@ -1,0 +1,91 @@
+"""Feature ids -> slots of the feature table.
+
+An id below `direct` is its own slot. A larger one gets the next free slot, direct + k, when it
+first appears; `buckets` is an open-addressing hash from such ids to k + 1 (0: empty) and `keys`
+the way back from k to the id. So memory follows the features seen, whatever the ids are.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+
+
+cdef inline int64_t find(int32_t id, const int32_t[::1] keys, const int32_t[::1] buckets,
+                         int shift, uint32_t mask) noexcept nogil:
+    """The bucket that holds `id`, or the empty one where it belongs."""
+    cdef uint32_t at = (<uint32_t> id * <uint32_t> 2654435769u) >> shift
+    while buckets[at] != 0 and keys[buckets[at] - 1] != id:
+        at = (at + 1) & mask
+    return at
+
+
+cdef int shift_of(int64_t n_buckets) except -1:
+    cdef int bits = 0
+    while (<int64_t> 1 << bits) < n_buckets:
+        bits += 1
+    if n_buckets < 2 or (<int64_t> 1 << bits) != n_buckets:
+        raise ValueError("the number of buckets must be a power of two, at least 2")
+    return 32 - bits
+
+
+def rehash(const int32_t[::1] keys, int64_t count, int32_t[::1] buckets):
+    """Fill empty buckets with the first `count` keys."""
+    cdef int shift = shift_of(buckets.shape[0])
+    cdef uint32_t mask = <uint32_t> (buckets.shape[0] - 1)
+    cdef int64_t k
+    with nogil:
+        for k in range(count):
+            buckets[find(keys[k], keys, buckets, shift, mask)] = <int32_t> (k + 1)
+
+
+def observe(int32_t[::1] indices, int64_t direct, uint8_t[::1] seen, int32_t[::1] keys,
+            int32_t[::1] buckets, int64_t count):
+    """Ids to slots, in place, giving slots to new ids. `keys` and `buckets` must have room for
+    every entry. Returns (new direct ids, new count of keys)."""
+    cdef int shift = shift_of(buckets.shape[0])
+    cdef uint32_t mask = <uint32_t> (buckets.shape[0] - 1)
+    cdef int64_t k, at, fresh = 0
+    cdef int32_t id
+    with nogil:
+        for k in range(indices.shape[0]):
+            id = indices[k]
+            if id < direct:
+                fresh += seen[id] ^ 1
+                seen[id] = 1
+                continue
+            at = find(id, keys, buckets, shift, mask)
+            if buckets[at] == 0:
+                keys[count] = id
+                count += 1
+                buckets[at] = <int32_t> count
+            indices[k] = <int32_t> (direct + buckets[at] - 1)
+    return fresh, count
+
+
+def lookup(int64_t[::1] indptr, int32_t[::1] indices, double[::1] values, int64_t direct,
+           const uint8_t[::1] seen, const int32_t[::1] keys, const int32_t[::1] buckets,
+           double[::1] unknown):
+    """Ids to slots, in place, dropping the entries whose feature was never seen; unknown[i] is
+    the sum of squares of what row i lost. Returns the number of entries left."""
+    cdef int shift = shift_of(buckets.shape[0])
+    cdef uint32_t mask = <uint32_t> (buckets.shape[0] - 1)
+    cdef int64_t i, k, at, slot, start, end = 0
+    cdef int32_t id
+    with nogil:
+        start = indptr[0]
+        for i in range(indptr.shape[0] - 1):
+            unknown[i] = 0
+            for k in range(start, indptr[i + 1]):
+                id = indices[k]
+                if id < direct:
+                    slot = id if seen[id] else -1
+                else:
+                    at = find(id, keys, buckets, shift, mask)
+                    slot = direct + buckets[at] - 1 if buckets[at] else -1
+                if slot < 0:
+                    unknown[i] += values[k] * values[k]
+                    continue
+                indices[end] = <int32_t> slot
+                values[end] = values[k]
+                end += 1
+            start = indptr[i + 1]
+            indptr[i + 1] = end
+    return end

@@ -1,0 +1,80 @@
+"""Second-order perceptron, diagonal (Cesa-Bianchi, Conconi, Gentile, SIAM J. Comput. 2005).
+
+Table rows (v_j, p_j), A_j = 1 + p_j:  score = x'(A + xx')^-1 v -> sum_j v_j x_j/(A_j + x_j^2).
+On a mistake, sign(score) != y with sign(0) = +1:  v += y x, A_j += x_j^2.
+"""
+
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, int64_t
+
+from cwtool_ext.csr cimport Rows, longest, one_a_row, read
+
+
+cdef inline void look(
+    const int32_t* index, const double* value, Py_ssize_t nnz, const double[:, ::1] table,
+    double scale, double* score, double* xx,
+) noexcept nogil:
+    cdef double x
+    cdef Py_ssize_t k
+    score[0] = xx[0] = 0.0
+    for k in range(nnz):
+        x = scale * value[k]
+        score[0] += table[index[k], 0] * x / (1.0 + table[index[k], 1] + x * x)
+        xx[0] += x * x
+
+
+def learn(
+    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
+    const double[::1] y, const int64_t[::1] order, double[:, ::1] table,
+    double scale, double[::1] score,
+):
+    """Visit the rows in order, score each, then update; return the number of updates."""
+    cdef Rows rows = check(indptr, indices, values, table, score)
+    one_a_row("y", y, rows)
+    longest(order, rows)
+    cdef const int32_t* index
+    cdef const double* value
+    cdef Py_ssize_t i, k, n, nnz, updates = 0
+    cdef double x, xx
+    with nogil:
+        for n in range(order.shape[0]):
+            i = order[n]
+            index = rows.index + rows.start[i]
+            value = rows.value + rows.start[i]
+            nnz = rows.start[i + 1] - rows.start[i]
+            look(index, value, nnz, table, scale, &score[i], &xx)
+            # a row longer than 1e100 is skipped: neither v nor A can overflow
+            if (score[i] >= 0.0) == (y[i] > 0.0) or not (xx > 0.0 and sqrt(xx) <= 1e100):
+                continue
+            updates += 1
+            for k in range(nnz):
+                x = scale * value[k]
+                table[index[k], 0] += y[i] * x
+                table[index[k], 1] += x * x
+    return updates
+
+
+def scores(
+    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
+    const double[:, ::1] table, double scale, double[::1] score,
+):
+    """sum_j v_j x_j/(A_j + x_j^2) of every row."""
+    cdef Rows rows = check(indptr, indices, values, table, score)
+    cdef Py_ssize_t i, a
+    cdef double xx
+    with nogil:
+        for i in range(rows.count):
+            a = rows.start[i]
+            look(rows.index + a, rows.value + a, rows.start[i + 1] - a, table, scale,
+                 &score[i], &xx)
+
+
+cdef Rows check(
+    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
+    const double[:, ::1] table, const double[::1] score,
+) except *:
+    cdef Rows rows = read(indptr, indices, values, table.shape[0])
+    one_a_row("score", score, rows)
+    if table.shape[1] != 2:
+        raise ValueError(f"a SOP table has 2 columns (v, p), not {table.shape[1]}")
+    return rows

@@ -1,0 +1,78 @@
+"""Counting scores as they come: confusion counts and histograms on a logarithmic scale.
+
+A histogram has 2 * 64 * 256 + 1 bins: for each sign the magnitudes 2^-32 .. 2^32 in steps of
+1/256 octave, and one bin for zero in the middle. Counts are whole numbers, so that a run that
+stops and goes on gives what one long run gives.
+"""
+
+from libc.math cimport sqrt
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
+
+cdef enum:
+    OCTAVES = 64
+    STEPS = 256
+    HALF = OCTAVES * STEPS  # bins on each side of zero
+
+BINS = 2 * HALF + 1
+
+
+cdef inline int64_t bin_of(double s) noexcept nogil:
+    cdef uint64_t bits
+    cdef int64_t at
+    memcpy(&bits, &s, 8)
+    # the top of an IEEE double, exponent then 8 bits of mantissa, is a piecewise linear log2
+    at = <int64_t> ((bits & 0x7FFFFFFFFFFFFFFFu) >> 44) - (1023 - OCTAVES // 2) * STEPS
+    if at < 0:
+        return HALF
+    if at >= HALF:
+        at = HALF - 1
+    return HALF - 1 - at if bits >> 63 else HALF + 1 + at
+
+
+def centers(double[::1] out):
+    """The middle of each bin."""
+    cdef int64_t k, e, f
+    cdef double width
+    if out.shape[0] != 2 * HALF + 1:
+        raise ValueError("one centre a bin is needed")
+    out[HALF] = 0
+    for k in range(HALF):
+        e = k // STEPS - OCTAVES // 2
+        f = k % STEPS
+        width = 2.0 ** e
+        out[HALF + 1 + k] = width * (1 + (f + 0.5) / STEPS)
+        out[HALF - 1 - k] = -out[HALF + 1 + k]
+
+
+def add(const double[::1] y, const double[::1] score, int64_t[:, ::1] scores,
+        int64_t[:, ::1] confusion):
+    """Count each score under its class (row 1 of `scores`: positive) and the sign predicted:
+    confusion[actual, predicted], +1 iff score >= 0."""
+    cdef int64_t i
+    cdef int actual
+    if scores.shape[0] != 2 or scores.shape[1] != 2 * HALF + 1 or score.shape[0] < y.shape[0]:
+        raise ValueError("the histogram has another shape")
+    with nogil:
+        for i in range(y.shape[0]):
+            actual = y[i] > 0
+            confusion[actual, score[i] >= 0] += 1
+            scores[actual, bin_of(score[i])] += 1
+
+
+def add_margins(const double[::1] y, const double[::1] score, const double[::1] variance,
+                int64_t rows, int64_t[:, ::1] margins):
+    """Count y s / sqrt(1 + v) for the newest rows: margins[1] since the row number last was a
+    power of two, margins[0] for the stretch before that. Together the latest half to three
+    quarters of `rows` + these rows."""
+    cdef int64_t i, k, t
+    if margins.shape[0] != 2 or margins.shape[1] != 2 * HALF + 1:
+        raise ValueError("the histogram has another shape")
+    with nogil:
+        for i in range(y.shape[0]):
+            t = rows + i + 1
+            if t & (t - 1) == 0:
+                for k in range(2 * HALF + 1):
+                    margins[0, k] = margins[1, k]
+                    margins[1, k] = 0
+            margins[1, bin_of(y[i] * score[i] / sqrt(1 + variance[i]))] += 1

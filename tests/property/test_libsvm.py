@@ -1,0 +1,192 @@
+"""The parser against a slow and obvious one, on good lines and on spoiled ones."""
+
+import math
+import re
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cwtool_ext import libsvm
+
+Row = tuple[float, list[tuple[int, float]], int]
+Fault = tuple[int, int, int]
+
+NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+NAMED = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+BLANK = b" \t\r\v\f"
+
+
+def oracle_item(item: bytes, base: int, previous: int) -> tuple[int, int] | tuple[int, float]:
+    """(fault, column in the item) or (-1, value)."""
+    if re.search(rb"[\x00-\x1f\x7f]", item):
+        return libsvm.BINARY, 0
+    index, colon, value = item.partition(b":")
+    if not colon:
+        return libsvm.MISSING_COLON, 0
+    if not re.fullmatch(rb"-?[0-9]+", index):
+        return libsvm.BAD_INDEX, 0
+    i, at = int(index), len(index) + 1
+    for wrong, code in [
+        (index.startswith(b"-"), libsvm.NEGATIVE_INDEX),
+        (i < base, libsvm.ZERO_INDEX),
+        (i - base > 2**31 - 2, libsvm.LARGE_INDEX),
+        (i == previous, libsvm.DUPLICATE),
+        (i < previous, libsvm.DESCENDING),
+    ]:
+        if wrong:
+            return code, 0
+    if NAMED.fullmatch(value):
+        return libsvm.INFINITE_VALUE, at
+    if not NUMBER.fullmatch(value):
+        return libsvm.BAD_VALUE, at
+    if math.isinf(float(value)):
+        return libsvm.OVERFLOW, at
+    return -1, float(value)
+
+
+def oracle_line(line: bytes, base: int) -> tuple[str, object]:
+    items = [
+        (m.start(), m.group())
+        for m in re.finditer(rb"[^ \t\r\v\f]+", line.split(b"#", 1)[0])
+    ]  # fmt: skip
+    if not items:
+        return "none", None
+    (at, label), pairs = items[0], items[1:]
+    if re.search(rb"[\x00-\x1f\x7f]", label):
+        return "fault", (at, libsvm.BINARY)
+    number = NUMBER.fullmatch(label)
+    if NAMED.fullmatch(label) or (number and math.isinf(float(label))):
+        return "fault", (at, libsvm.INFINITE_LABEL)
+    if not number:
+        return "fault", (at, libsvm.BAD_LABEL)
+    qid = bool(pairs and re.fullmatch(rb"qid:[0-9]+", pairs[0][1]))
+    row, previous = [], base - 1
+    for at, item in pairs[qid:]:
+        code, value = oracle_item(item, base, previous)
+        if code >= 0:
+            return "fault", (at + int(value), code)
+        previous = int(item.split(b":")[0])
+        if value != 0.0:
+            row.append((previous - base, float(value)))
+    return "row", (float(label), row, qid)
+
+
+def oracle(text: bytes, base: int) -> tuple[list[Row], list[Fault]]:
+    rows, faults, start = [], [], 0
+    for number, line in enumerate(text.split(b"\n")):
+        kind, what = oracle_line(line, base)
+        if kind == "row":
+            rows.append((number, *what))
+        elif kind == "fault":
+            faults.append((number, start + what[0], what[1]))
+        start += len(line) + 1
+    return rows, faults
+
+
+def parse(text: bytes, base: int, pad: bytes = b"7") -> tuple[list[Row], list[Fault]]:
+    rows, nnz = libsvm.capacity(len(text))
+    labels, lines, indptr = np.empty(rows), np.empty(rows, np.int32), np.empty(rows + 1, np.int64)
+    indices, values = np.empty(nnz, np.int32), np.empty(nnz)
+    faults, report = np.empty((len(text), 3), np.int64), np.empty(6, np.int64)
+    padded = text + (b"" if text.endswith(b"\n") else b"\n") + pad * libsvm.PADDING
+    libsvm.parse(padded, 0, len(text), base, labels, indptr, indices, values, lines, faults, report)
+    n, m, n_lines, greatest, qids, bad = report.tolist()
+    assert n_lines == text.count(b"\n") + (not text.endswith(b"\n") and text != b"")
+    assert greatest == max(indices[:m].tolist(), default=-1)
+    found = []
+    for r in range(n):
+        a, b = indptr[r], indptr[r + 1]
+        row = list(zip(indices[a:b].tolist(), values[a:b].tolist(), strict=True))
+        found.append((int(lines[r]), float(labels[r]), row))
+    return (found, qids), [tuple(f) for f in faults[:bad].tolist()]
+
+
+def check(text: bytes, base: int) -> None:
+    rows, faults = oracle(text, base)
+    (found, qids), found_faults = parse(text, base)
+    assert found_faults == faults
+    assert repr(found) == repr([r[:3] for r in rows])  # repr tells -0.0 from 0.0
+    assert qids == sum(r[3] for r in rows)
+
+
+blanks = st.text(" \t\r\v\f", min_size=1, max_size=3) | st.just(" ")
+numbers = (
+    st.sampled_from(["1", "0", "+1", "-1", "0.5", "1e-3", "-0", "12345678.12345678", ".5", "7."])
+    | st.floats(allow_nan=False, allow_infinity=False).map(repr)
+    | st.integers(-(10**25), 10**25).map(str)
+)
+
+
+@st.composite
+def good_line(draw: st.DrawFn) -> str:
+    ids = sorted(draw(st.sets(st.integers(1, 2**31 - 1) | st.integers(1, 50), max_size=12)))
+    parts = [draw(st.just("") | blanks), draw(numbers)]
+    if draw(st.booleans()):
+        parts += [draw(blanks), f"qid:{draw(st.integers(0, 10**12))}"]
+    for i in ids:
+        parts += [draw(blanks), f"{i}:{draw(numbers)}"]
+    parts += [draw(st.just("") | blanks), draw(st.just("") | st.just("#x 1:1 é"))]
+    return "".join(parts)
+
+
+texts = st.lists(good_line() | st.sampled_from(["", "  ", "#", " # note"]), max_size=8)
+spoilers = st.sampled_from([b" ", b"\t", b"\r", b"\n", b"\0", b"\x7f", b"\xff"]) | st.sampled_from(
+    b":|#|-|+|.|e|0|9|x|_| 0:1| 1:1|nan|inf|e999|99999999999| qid:1".split(b"|")
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(texts, st.booleans(), st.integers(0, 1))
+def test_good_lines(lines: list[str], newline: bool, base: int) -> None:
+    check(("\n".join(lines) + "\n" * newline).encode(), base)
+
+
+@settings(max_examples=600, deadline=None)
+@given(texts, st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 3), spoilers), max_size=4))
+def test_spoiled_lines(lines: list[str], spoils: list[tuple[int, int, bytes]]) -> None:
+    text = "\n".join(lines).encode()
+    for at, cut, spoiler in spoils:
+        at %= len(text) + 1
+        text = text[:at] + spoiler + text[at + cut :]
+    check(text, 1)
+    check(text, 0)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.binary(max_size=200) | st.text("0123456789:. \n#-+e", max_size=200).map(str.encode))
+def test_garbage(text: bytes) -> None:
+    check(text, 1)
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts, st.binary(min_size=1, max_size=1))
+def test_the_padding_does_not_matter(lines: list[str], pad: bytes) -> None:
+    text = "\n".join(lines).encode()
+    assert repr(parse(text, 1, pad)) == repr(parse(text, 1, b"\n"))
+
+
+matrices = st.lists(
+    st.tuples(
+        st.sampled_from([-1.0, 1.0]),
+        st.dictionaries(
+            st.integers(0, 2**31 - 2),
+            st.floats(allow_nan=False, allow_infinity=False).filter(bool),
+            max_size=20,
+        ),
+    ),
+    max_size=10,
+)
+
+
+@settings(deadline=None)
+@given(matrices, st.integers(0, 1))
+def test_what_is_written_is_read_back(
+    rows: list[tuple[float, dict[int, float]]], base: int
+) -> None:
+    text = "".join(
+        f"{y:+g}{''.join(f' {i + base}:{v!r}' for i, v in sorted(x.items()))}\n" for y, x in rows
+    )
+    (found, _), faults = parse(text.encode(), base)
+    assert faults == []
+    assert found == [(n, y, sorted(x.items())) for n, (y, x) in enumerate(rows)]
