@@ -11,7 +11,7 @@ from cwtool.errors import UsageError
 if TYPE_CHECKING:
     from cwtool.algorithms.base import Algorithm
 
-DEFAULT = "scw1"
+DEFAULT = "arow"
 
 MODULES = {
     "perceptron": "perceptron",

@@ -4,11 +4,29 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t
 
 
+cdef extern from *:
+    """
+    #define cwtool_prefetch(address) __builtin_prefetch((address), 1, 3)
+    """
+    void prefetch "cwtool_prefetch"(const void* address) noexcept nogil
+
+
 cdef struct Rows:
     Py_ssize_t count
     const int64_t* start
     const int32_t* index
     const double* value
+
+
+cdef struct Row:
+    Py_ssize_t nnz
+    const int32_t* index
+    const double* value
+
+
+cdef inline Row row_at(Rows rows, Py_ssize_t i) noexcept nogil:
+    cdef Py_ssize_t start = rows.start[i]
+    return Row(rows.start[i + 1] - start, rows.index + start, rows.value + start)
 
 
 @cython.boundscheck(False)

@@ -3,9 +3,6 @@ from numpy.typing import NDArray
 
 from cwtool_ext.rules import Rule
 
-KL: int
-L2: int
-
 def learn(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],

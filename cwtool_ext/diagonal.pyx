@@ -1,61 +1,54 @@
 """Second-order rules with a diagonal covariance: one row (mu_j, p_j) a feature, s_j = 1/(1 + p_j).
 
 m = y sum mu_j x_j, v = sum s_j x_j^2, (alpha, kappa) = rule(m, v), beta = kappa/(1 + kappa v):
-    mu_j += alpha y s_j x_j                                         (with the old s_j)
-    KL: 1/s_j += kappa x_j^2        L2: s_j -= beta s_j^2 x_j^2     (then s_j >= smin)
-KL drops the off-diagonal part of Sigma^-1, L2 that of Sigma (Crammer et al., NIPS 2008, sec. 3).
+    mu_j += alpha y s_j x_j                                     (with the old s_j)
+    KL: 1/s_j += kappa x_j^2      L2: s_j -= beta s_j^2 x_j^2   (then s_j >= smin)
 """
 
 import numpy as np
 
-from libc.math cimport fmin
 from libc.stdint cimport int32_t, int64_t
 
-from cwtool_ext.csr cimport Rows, longest, one_a_row, read
+from cwtool_ext.csr cimport Row, Rows, longest, one_a_row, prefetch, read, row_at
+from cwtool_ext.projection cimport KL, ceiling_of, kl, l2
 from cwtool_ext.rules cimport Form, Rule, fires
-
-KL, L2 = 0, 1
 
 
 cdef inline void look(
-    const int32_t* index, const double* value, Py_ssize_t nnz, const double[:, ::1] table,
-    double scale, double* g, double* score, double* variance,
+    Row row, Row after, const double[:, ::1] table, double scale,
+    double* g, double* score, double* variance,
 ) noexcept nogil:
-    # g = Sigma x, score = mu.x, variance = x.g
-    cdef double m = 0.0, v = 0.0, x
-    cdef Py_ssize_t k
-    for k in range(nnz):
-        x = scale * value[k]
-        g[k] = x / (1.0 + table[index[k], 1])
-        m += table[index[k], 0] * x
-        v += g[k] * x
+    # g = Sigma x, score = mu.x, variance = x.g; fetching the row after doubles the speed
+    cdef double m = 0.0, v = 0.0, x, gk
+    cdef Py_ssize_t j, k
+    for k in range(row.nnz):
+        if k < after.nnz:
+            prefetch(&table[after.index[k], 0])
+        j = row.index[k]
+        x = scale * row.value[k]
+        g[k] = gk = x / (1.0 + table[j, 1])
+        m += table[j, 0] * x
+        v += gk * x
     score[0] = m
     variance[0] = v
 
 
-cdef inline void move_kl(
-    const int32_t* index, const double* value, Py_ssize_t nnz, double[:, ::1] table, double scale,
-    const double* g, double alpha, double kappa, double ceiling,
+cdef inline void move(
+    Row row, double[:, ::1] table, int projection, double scale, double ceiling,
+    const double* g, double v, double alpha, double kappa,
 ) noexcept nogil:
-    cdef double x
-    cdef Py_ssize_t k
-    for k in range(nnz):
-        x = scale * value[k]
-        table[index[k], 0] += alpha * g[k]
-        table[index[k], 1] = min(table[index[k], 1] + kappa * x * x, ceiling)
-
-
-cdef inline void move_l2(
-    const int32_t* index, const double* value, Py_ssize_t nnz, double[:, ::1] table, double scale,
-    const double* g, double alpha, double beta, double ceiling,
-) noexcept nogil:
-    # q = beta s x^2 <= 1:  s <- s (1 - q)  <=>  p <- (p + q)/(1 - q)
-    cdef double q
-    cdef Py_ssize_t k
-    for k in range(nnz):
-        q = fmin(1.0, beta * g[k] * scale * value[k])
-        table[index[k], 0] += alpha * g[k]
-        table[index[k], 1] = min((table[index[k], 1] + q) / (1.0 - q), ceiling)
+    cdef double beta = 1.0 / (1.0 / kappa + v)
+    cdef Py_ssize_t j, k
+    if projection == KL:
+        for k in range(row.nnz):
+            j = row.index[k]
+            table[j, 0] += alpha * g[k]
+            table[j, 1] = kl(table[j, 1], kappa, scale * row.value[k], ceiling)
+    else:
+        for k in range(row.nnz):
+            j = row.index[k]
+            table[j, 0] += alpha * g[k]
+            table[j, 1] = l2(table[j, 1], beta, g[k], scale * row.value[k], ceiling)
 
 
 def learn(
@@ -66,34 +59,22 @@ def learn(
     """Visit the rows in order, score each, then update; return the number of updates."""
     cdef Rows rows = check(indptr, indices, values, table, score, variance)
     one_a_row("y", y, rows)
-    if projection not in (KL, L2):
-        raise ValueError(f"the projection is 0 (KL) or 1 (L2), not {projection}")
-    if not 0.0 < smin < 1.0:
-        raise ValueError(f"smin must lie between 0 and 1, not {smin}")
-    cdef double[::1] scratch = np.empty(longest(order, rows) + 1)
-    cdef double* g = &scratch[0]
+    cdef double[::1] g = np.empty(longest(order, rows) + 1)
+    cdef double alpha, kappa, ceiling = ceiling_of(projection, smin)
     cdef Form form = rule.form
     cdef const double* theta = rule.theta
-    cdef const int32_t* index
-    cdef const double* value
-    cdef Py_ssize_t i, n, nnz, updates = 0
-    cdef double alpha, kappa, ceiling = 1.0 / smin - 1.0
+    cdef Py_ssize_t i, n, updates = 0
+    cdef Row row, after
     with nogil:
         for n in range(order.shape[0]):
             i = order[n]
-            index = rows.index + rows.start[i]
-            value = rows.value + rows.start[i]
-            nnz = rows.start[i + 1] - rows.start[i]
-            look(index, value, nnz, table, scale, g, &score[i], &variance[i])
-            if not fires(form, theta, y[i] * score[i], variance[i], &alpha, &kappa):
-                continue
-            updates += 1
-            alpha *= y[i]
-            if projection == 0:
-                move_kl(index, value, nnz, table, scale, g, alpha, kappa, ceiling)
-            else:
-                kappa = 1.0 / (1.0 / kappa + variance[i])
-                move_l2(index, value, nnz, table, scale, g, alpha, kappa, ceiling)
+            row = row_at(rows, i)
+            after = row_at(rows, order[min(n + 1, order.shape[0] - 1)])
+            look(row, after, table, scale, &g[0], &score[i], &variance[i])
+            if fires(form, theta, y[i] * score[i], variance[i], &alpha, &kappa):
+                updates += 1
+                move(row, table, projection, scale, ceiling,
+                     &g[0], variance[i], alpha * y[i], kappa)
     return updates
 
 
@@ -103,13 +84,12 @@ def scores(
 ):
     """mu.x and x'Sigma x of every row."""
     cdef Rows rows = check(indptr, indices, values, table, score, variance)
-    cdef double[::1] scratch = np.empty(indices.shape[0] + 1)
-    cdef Py_ssize_t i, a
+    cdef double[::1] g = np.empty(indices.shape[0] + 1)
+    cdef Py_ssize_t i
     with nogil:
         for i in range(rows.count):
-            a = rows.start[i]
-            look(rows.index + a, rows.value + a, rows.start[i + 1] - a, table, scale,
-                 &scratch[0], &score[i], &variance[i])
+            look(row_at(rows, i), row_at(rows, min(i + 1, rows.count - 1)), table, scale,
+                 &g[0], &score[i], &variance[i])
 
 
 cdef Rows check(

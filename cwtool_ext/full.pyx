@@ -11,41 +11,41 @@ import numpy as np
 from libc.math cimport fmax, fmin, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from cwtool_ext.csr cimport Rows, longest, one_a_row, read
+from cwtool_ext.csr cimport Row, Rows, longest, one_a_row, read, row_at
 from cwtool_ext.rules cimport Form, Rule, fires
 
 
 cdef inline void look(
-    const int32_t* index, const double* value, Py_ssize_t nnz, const double[:, ::1] table,
-    const double[:, ::1] sigma, double scale, double* m, double* v, double* xx,
+    Row row, const double[:, ::1] table, const double[:, ::1] sigma, double scale,
+    double* m, double* v, double* xx,
 ) noexcept nogil:
     # m = mu.x, v = x'Sigma x = sum_a x_a (Sigma_aa x_a + 2 sum_{b<a} Sigma_ab x_b), xx = x.x
     cdef double x, below
     cdef Py_ssize_t a, b
     m[0] = v[0] = xx[0] = 0.0
-    for a in range(nnz):
-        x = scale * value[a]
+    for a in range(row.nnz):
+        x = scale * row.value[a]
         below = 0.0
         for b in range(a):
-            below += sigma[index[a], index[b]] * (scale * value[b])
-        m[0] += table[index[a], 0] * x
-        v[0] += x * (sigma[index[a], index[a]] * x + 2.0 * below)
+            below += sigma[row.index[a], row.index[b]] * (scale * row.value[b])
+        m[0] += table[row.index[a], 0] * x
+        v[0] += x * (sigma[row.index[a], row.index[a]] * x + 2.0 * below)
         xx[0] += x * x
 
 
 cdef inline void move(
-    const int32_t* index, const double* value, Py_ssize_t nnz, double[:, ::1] table,
-    double[:, ::1] sigma, Py_ssize_t n, double scale, double* g, double alpha, double beta,
+    Row row, double[:, ::1] table, double[:, ::1] sigma, Py_ssize_t n, double scale,
+    double* g, double alpha, double beta,
 ) noexcept nogil:
     # h = sqrt(beta) g: h_i h_j = h_j h_i to the last bit, Sigma stays exactly symmetric
     cdef double x
     cdef Py_ssize_t a, i, j
     for j in range(n):
         g[j] = 0.0
-    for a in range(nnz):
-        x = scale * value[a]
+    for a in range(row.nnz):
+        x = scale * row.value[a]
         for j in range(n):
-            g[j] += x * sigma[index[a], j]
+            g[j] += x * sigma[row.index[a], j]
     for j in range(n):
         table[j, 0] += alpha * g[j]
         g[j] *= sqrt(beta)
@@ -72,24 +72,21 @@ def learn(
     cdef double[::1] g = np.empty(n + 1)
     cdef Form form = rule.form
     cdef const double* theta = rule.theta
-    cdef const int32_t* index
-    cdef const double* value
-    cdef Py_ssize_t i, k, nnz, updates = 0
+    cdef Row row
+    cdef Py_ssize_t i, k, updates = 0
     cdef double m, v, xx, alpha, kappa
     with nogil:
         for k in range(order.shape[0]):
             i = order[k]
-            index = rows.index + rows.start[i]
-            value = rows.value + rows.start[i]
-            nnz = rows.start[i + 1] - rows.start[i]
-            look(index, value, nnz, table, sigma, scale, &m, &v, &xx)
+            row = row_at(rows, i)
+            look(row, table, sigma, scale, &m, &v, &xx)
             variance[i] = v = fmax(v, smin * xx)
             score[i] = m / fmax(1.0, shrink * v)
             if not fires(form, theta, y[i] * m, v, &alpha, &kappa):
                 continue
             updates += 1
             kappa = fmax(0.0, fmin(kappa, 1.0 / (smin * xx) - 1.0 / v))
-            move(index, value, nnz, table, sigma, n, scale, &g[0],
+            move(row, table, sigma, n, scale, &g[0],
                  alpha * y[i], 1.0 / (1.0 / kappa + v))
     return updates
 
@@ -102,13 +99,11 @@ def scores(
     """The score and x'Sigma x of every row."""
     cdef Rows rows = check(indptr, indices, values, table, sigma, n, score)
     one_a_row("variance", variance, rows)
-    cdef Py_ssize_t i, a
+    cdef Py_ssize_t i
     cdef double m, v, xx
     with nogil:
         for i in range(rows.count):
-            a = rows.start[i]
-            look(rows.index + a, rows.value + a, rows.start[i + 1] - a, table, sigma, scale,
-                 &m, &v, &xx)
+            look(row_at(rows, i), table, sigma, scale, &m, &v, &xx)
             variance[i] = v = fmax(v, smin * xx)
             score[i] = m / fmax(1.0, shrink * v)
 
@@ -127,23 +122,20 @@ def learn_sop(
     one_a_row("y", y, rows)
     longest(order, rows)
     cdef double[::1] g = np.empty(n + 1)
-    cdef const int32_t* index
-    cdef const double* value
-    cdef Py_ssize_t i, k, nnz, updates = 0
+    cdef Row row
+    cdef Py_ssize_t i, k, updates = 0
     cdef double m, v, xx
     with nogil:
         for k in range(order.shape[0]):
             i = order[k]
-            index = rows.index + rows.start[i]
-            value = rows.value + rows.start[i]
-            nnz = rows.start[i + 1] - rows.start[i]
-            look(index, value, nnz, table, sigma, scale, &m, &v, &xx)
+            row = row_at(rows, i)
+            look(row, table, sigma, scale, &m, &v, &xx)
             score[i] = m / (1.0 + v)
             # a row longer than 1e100 is skipped: no state can overflow
             if (score[i] >= 0.0) == (y[i] > 0.0) or not (v > 0.0 and sqrt(xx) <= 1e100):
                 continue
             updates += 1
-            move(index, value, nnz, table, sigma, n, scale, &g[0],
+            move(row, table, sigma, n, scale, &g[0],
                  (y[i] - m) / (1.0 + v), 1.0 / (1.0 + v))
     return updates
 
@@ -155,13 +147,11 @@ def scores_sop(
 ):
     """mu.x/(1 + x'Sigma x) of every row."""
     cdef Rows rows = check(indptr, indices, values, table, sigma, n, score)
-    cdef Py_ssize_t i, a
+    cdef Py_ssize_t i
     cdef double m, v, xx
     with nogil:
         for i in range(rows.count):
-            a = rows.start[i]
-            look(rows.index + a, rows.value + a, rows.start[i + 1] - a, table, sigma, scale,
-                 &m, &v, &xx)
+            look(row_at(rows, i), table, sigma, scale, &m, &v, &xx)
             score[i] = m / (1.0 + v)
 
 

@@ -1,9 +1,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-KL: int
-L2: int
-
 def learn(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],

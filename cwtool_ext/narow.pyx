@@ -7,26 +7,27 @@ Iff y f < 1:  theta += y x  and, if b v > 1, with kappa = b - 1/v and beta = kap
 
 import numpy as np
 
-from libc.math cimport fmax, fmin, sqrt
+from libc.math cimport fmax, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from cwtool_ext.csr cimport Rows, longest, one_a_row, read
-
-KL, L2 = 0, 1
-
+from cwtool_ext.csr cimport Row, Rows, longest, one_a_row, prefetch, read, row_at
+from cwtool_ext.projection cimport KL, ceiling_of, kl, l2
 
 cdef inline void look(
-    const int32_t* index, const double* value, Py_ssize_t nnz, const double[:, ::1] table,
-    double b, double scale, double* g, double* score, double* variance,
+    Row row, Row after, const double[:, ::1] table, double b, double scale,
+    double* g, double* score, double* variance,
 ) noexcept nogil:
     # g = Sigma x, variance = x.g, score = theta.g / max(1, b variance)
-    cdef double m = 0.0, v = 0.0, x
-    cdef Py_ssize_t k
-    for k in range(nnz):
-        x = scale * value[k]
-        g[k] = x / (1.0 + table[index[k], 1])
-        m += table[index[k], 0] * g[k]
-        v += g[k] * x
+    cdef double m = 0.0, v = 0.0, x, gk
+    cdef Py_ssize_t j, k
+    for k in range(row.nnz):
+        if k < after.nnz:
+            prefetch(&table[after.index[k], 0])
+        j = row.index[k]
+        x = scale * row.value[k]
+        g[k] = gk = x / (1.0 + table[j, 1])
+        m += table[j, 0] * gk
+        v += gk * x
     score[0] = m / fmax(1.0, b * v)
     variance[0] = v
 
@@ -39,23 +40,16 @@ def learn(
     """Visit the rows in order, score each, then update; return the number of updates."""
     cdef Rows rows = check(indptr, indices, values, table, b, score, variance)
     one_a_row("y", y, rows)
-    if projection not in (KL, L2):
-        raise ValueError(f"the projection is 0 (KL) or 1 (L2), not {projection}")
-    if not 0.0 < smin < 1.0:
-        raise ValueError(f"smin must lie between 0 and 1, not {smin}")
-    cdef double[::1] scratch = np.empty(longest(order, rows) + 1)
-    cdef double* g = &scratch[0]
-    cdef const int32_t* index
-    cdef const double* value
-    cdef Py_ssize_t i, j, k, n, nnz, updates = 0
-    cdef double x, q, v, kappa, beta, ceiling = 1.0 / smin - 1.0
+    cdef double[::1] g = np.empty(longest(order, rows) + 1)
+    cdef Row row, after
+    cdef Py_ssize_t i, j, k, n, updates = 0
+    cdef double x, v, kappa, beta, ceiling = ceiling_of(projection, smin)
     with nogil:
         for n in range(order.shape[0]):
             i = order[n]
-            index = rows.index + rows.start[i]
-            value = rows.value + rows.start[i]
-            nnz = rows.start[i + 1] - rows.start[i]
-            look(index, value, nnz, table, b, scale, g, &score[i], &variance[i])
+            row = row_at(rows, i)
+            after = row_at(rows, order[min(n + 1, order.shape[0] - 1)])
+            look(row, after, table, b, scale, &g[0], &score[i], &variance[i])
             v = variance[i]
             # |x_j| <= sqrt(v/smin): a row longer than 1e100 is skipped, theta cannot overflow
             if not (y[i] * score[i] < 1.0 and 0.0 < v and sqrt(v) <= 1e100):
@@ -63,15 +57,14 @@ def learn(
             updates += 1
             kappa = fmax(0.0, b - 1.0 / v)
             beta = 1.0 / (1.0 / kappa + v)
-            for k in range(nnz):
-                j = index[k]
-                x = scale * value[k]
+            for k in range(row.nnz):
+                j = row.index[k]
+                x = scale * row.value[k]
                 table[j, 0] += y[i] * x
-                if projection == 0:
-                    table[j, 1] = fmin(table[j, 1] + kappa * x * x, ceiling)
+                if projection == KL:
+                    table[j, 1] = kl(table[j, 1], kappa, x, ceiling)
                 else:
-                    q = fmin(1.0, beta * g[k] * x)
-                    table[j, 1] = fmin((table[j, 1] + q) / (1.0 - q), ceiling)
+                    table[j, 1] = l2(table[j, 1], beta, g[k], x, ceiling)
     return updates
 
 
@@ -81,13 +74,12 @@ def scores(
 ):
     """f and x'Sigma x of every row."""
     cdef Rows rows = check(indptr, indices, values, table, b, score, variance)
-    cdef double[::1] scratch = np.empty(indices.shape[0] + 1)
-    cdef Py_ssize_t i, a
+    cdef double[::1] g = np.empty(indices.shape[0] + 1)
+    cdef Py_ssize_t i
     with nogil:
         for i in range(rows.count):
-            a = rows.start[i]
-            look(rows.index + a, rows.value + a, rows.start[i + 1] - a, table, b, scale,
-                 &scratch[0], &score[i], &variance[i])
+            look(row_at(rows, i), row_at(rows, min(i + 1, rows.count - 1)), table, b, scale,
+                 &g[0], &score[i], &variance[i])
 
 
 cdef Rows check(

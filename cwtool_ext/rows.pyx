@@ -1,6 +1,6 @@
 """What happens to the rows of a block before they are learned, in place."""
 
-from libc.math cimport INFINITY, fabs, sqrt
+from libc.math cimport INFINITY, fabs, floor, frexp, ldexp, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 
@@ -92,22 +92,41 @@ cdef inline void insert(int32_t[::1] indices, double[::1] values, int64_t at, in
     values[at] = x
 
 
+cdef inline double rough_log2(double x) noexcept nogil:
+    """log2 by straight lines between the powers of two: no library's last bit in it."""
+    cdef int e
+    cdef double f = frexp(x, &e)  # x = f 2^e, 1/2 <= f < 1
+    return e + 2 * f - 2
+
+
+cdef inline double rough_exp2(double t) noexcept nogil:
+    """The inverse of rough_log2."""
+    cdef double e = floor(t)
+    return ldexp(1 + (t - e), <int> e)
+
+
+cdef double scale_of(double n_rows, double total) noexcept nogil:
+    return sqrt(1 / rough_exp2(total / n_rows)) if n_rows > 0 else 1
+
+
+def row_scale(double n_rows, double total):
+    """1 / root of the (rough) geometric mean of squared norms."""
+    return scale_of(n_rows, total)
+
+
 def warm_up(const int64_t[::1] indptr, double[::1] values, int64_t limit, double[::1] seen):
-    """Divide each row by the root of the mean squared norm of the rows up to and including it,
-    while fewer than `limit` rows with entries have been seen; `seen` is (rows, sum of squared
-    norms) and goes on from call to call. Returns how many rows were handled: the rows after them
-    are all to be divided by the root of the final mean."""
-    cdef int64_t i, k
-    cdef double length, total, scale
+    """Multiply each row by 1 / root of the geometric mean squared norm of the rows up to and
+    including it, while fewer than `limit` rows with entries have been seen; `seen` is (rows, sum
+    of log2 squared norms) and goes on from call to call. Returns how many rows were handled."""
+    cdef int64_t i = 0, k
+    cdef double length, scale
     with nogil:
-        i = 0
         while i < indptr.shape[0] - 1 and seen[0] < limit:
             length = norm(values, indptr[i], indptr[i + 1])
-            total = seen[1] + length * length
-            if length > 0 and 0 < total < INFINITY:
+            if 0 < length < INFINITY:
                 seen[0] += 1
-                seen[1] = total
-            scale = sqrt(seen[0] / seen[1]) if seen[1] > 0 else 1
+                seen[1] += 2 * rough_log2(length)
+            scale = scale_of(seen[0], seen[1])
             for k in range(indptr[i], indptr[i + 1]):
                 values[k] *= scale
             i += 1

@@ -7,20 +7,22 @@ On a mistake, sign(score) != y with sign(0) = +1:  v += y x, A_j += x_j^2.
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from cwtool_ext.csr cimport Rows, longest, one_a_row, read
+from cwtool_ext.csr cimport Row, Rows, longest, one_a_row, prefetch, read, row_at
 
 
 cdef inline void look(
-    const int32_t* index, const double* value, Py_ssize_t nnz, const double[:, ::1] table,
-    double scale, double* score, double* xx,
+    Row row, Row after, const double[:, ::1] table, double scale, double* score, double* xx,
 ) noexcept nogil:
-    cdef double x
-    cdef Py_ssize_t k
-    score[0] = xx[0] = 0.0
-    for k in range(nnz):
-        x = scale * value[k]
-        score[0] += table[index[k], 0] * x / (1.0 + table[index[k], 1] + x * x)
-        xx[0] += x * x
+    cdef double f = 0.0, square = 0.0, x
+    cdef Py_ssize_t j, k
+    for k in range(row.nnz):
+        if k < after.nnz:
+            prefetch(&table[after.index[k], 0])
+        j = row.index[k]
+        x = scale * row.value[k]
+        f += table[j, 0] * x / (1.0 + table[j, 1] + x * x)
+        square += x * x
+    score[0], xx[0] = f, square
 
 
 def learn(
@@ -32,25 +34,23 @@ def learn(
     cdef Rows rows = check(indptr, indices, values, table, score)
     one_a_row("y", y, rows)
     longest(order, rows)
-    cdef const int32_t* index
-    cdef const double* value
-    cdef Py_ssize_t i, k, n, nnz, updates = 0
+    cdef Row row, after
+    cdef Py_ssize_t i, k, n, updates = 0
     cdef double x, xx
     with nogil:
         for n in range(order.shape[0]):
             i = order[n]
-            index = rows.index + rows.start[i]
-            value = rows.value + rows.start[i]
-            nnz = rows.start[i + 1] - rows.start[i]
-            look(index, value, nnz, table, scale, &score[i], &xx)
+            row = row_at(rows, i)
+            after = row_at(rows, order[min(n + 1, order.shape[0] - 1)])
+            look(row, after, table, scale, &score[i], &xx)
             # a row longer than 1e100 is skipped: neither v nor A can overflow
             if (score[i] >= 0.0) == (y[i] > 0.0) or not (xx > 0.0 and sqrt(xx) <= 1e100):
                 continue
             updates += 1
-            for k in range(nnz):
-                x = scale * value[k]
-                table[index[k], 0] += y[i] * x
-                table[index[k], 1] += x * x
+            for k in range(row.nnz):
+                x = scale * row.value[k]
+                table[row.index[k], 0] += y[i] * x
+                table[row.index[k], 1] += x * x
     return updates
 
 
@@ -60,12 +60,11 @@ def scores(
 ):
     """sum_j v_j x_j/(A_j + x_j^2) of every row."""
     cdef Rows rows = check(indptr, indices, values, table, score)
-    cdef Py_ssize_t i, a
+    cdef Py_ssize_t i
     cdef double xx
     with nogil:
         for i in range(rows.count):
-            a = rows.start[i]
-            look(rows.index + a, rows.value + a, rows.start[i + 1] - a, table, scale,
+            look(row_at(rows, i), row_at(rows, min(i + 1, rows.count - 1)), table, scale,
                  &score[i], &xx)
 
 

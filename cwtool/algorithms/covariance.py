@@ -37,7 +37,7 @@ class CovarianceParams:
     )
     prior: float | str = param(
         AUTO,
-        "variance of a weight before any data; auto = 1 / mean squared norm of the first 1,000 "
+        "variance of a weight before any data; auto = 1 / typical squared norm of the first 1,000 "
         "rows, which frees the other parameters from the scale of the rows; 1 = as in the papers",
         kind=float,
         above=0,

@@ -12,7 +12,7 @@ from cwtool_ext.rules import Rule
 
 @dataclass(frozen=True)
 class HerdParams(CovarianceParams):
-    C: float = param(1.0, "aggressiveness", above=0)
+    C: float = param(3.0, "aggressiveness", above=0)
 
 
 class NHerd(SecondOrder):

@@ -13,7 +13,7 @@ from cwtool_ext.rules import Rule
 
 @dataclass(frozen=True)
 class SoftParams(EtaParams):
-    C: float = param(1.0, "aggressiveness: the price of a row left unsatisfied", above=0)
+    C: float = param(3.0, "aggressiveness: the price of a row left unsatisfied", above=0)
 
 
 class SCW1(SecondOrder):

@@ -1,4 +1,4 @@
-"""Rows of any scale: x / root mean squared norm, from the first rows, so that Sigma_0 = I fits."""
+"""Rows of any scale: x / typical norm, learned from the first rows, so that Sigma_0 = I fits."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ FIRST_ROWS = 1000
 
 
 class RowScale:
-    """sqrt(prior): given, or 1 / root mean squared norm of the first rows with entries.
+    """sqrt(prior): given, or 1 / geometric mean norm of the first rows with entries (a few huge
+    rows must not decide it: with the arithmetic mean AROW's error on raw counts doubles).
 
-    While those rows come, each is divided by the root mean of the rows up to itself. So the
-    result depends on the rows alone: not on blocks, files, or where a run stopped and went on.
+    While those rows come, each is divided by the mean of the rows up to itself. So the result
+    depends on the rows alone: not on blocks, files, or where a run stopped and went on.
     """
 
     def __init__(self, prior: float | str, n_rows: float = 0.0, total: float = 0.0) -> None:
@@ -30,8 +31,7 @@ class RowScale:
     def value(self) -> float:
         if self.prior != AUTO:
             return sqrt(float(self.prior))
-        n_rows, total = self.seen.tolist()
-        return sqrt(n_rows / total) if total > 0 else 1.0
+        return rows.row_scale(*self.seen.tolist())
 
     def split(self, block: Block) -> Iterator[Block]:
         """The block in parts of one scale each."""
