@@ -14,6 +14,7 @@ from cwtool import __version__
 from cwtool.console import metrics_line
 from cwtool.data.block import BIAS
 from cwtool.errors import UsageError
+from cwtool.files import complete_text
 from cwtool.model import Model
 
 
@@ -105,7 +106,7 @@ def write_weights(model: Model, path: Path) -> None:
     ids, weight, variance = model.weights()
     nonzero = np.flatnonzero(weight)
     spread = np.full(len(weight), np.nan) if variance is None else variance
-    with nullcontext(sys.stdout) if str(path) == "-" else path.open("w") as out:
+    with nullcontext(sys.stdout) if str(path) == "-" else complete_text(path) as out:
         out.writelines(
             f"{external(model, j)}\t{w!r}\t{v!r}\n"
             for j, w, v in zip(

@@ -57,7 +57,7 @@ def save(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
         with temporary.open("wb") as out:
             if mode is not None:
                 os.fchmod(out.fileno(), mode)
-            pieces = [PRELUDE.pack(MAGIC, VERSION, size, len(text)), text]
+            pieces: list[bytes | memoryview] = [PRELUDE.pack(MAGIC, VERSION, size, len(text)), text]
             for array in plain.values():
                 pieces += [array.data.cast("B") if array.size else b""]
                 pieces += [bytes(_padded(array.nbytes) - array.nbytes)]
@@ -119,7 +119,8 @@ def load_header(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             data = file.read(PRELUDE.size)
             if len(data) == PRELUDE.size:
-                data += file.read(PRELUDE.unpack(data)[3] if data.startswith(MAGIC) else 0)
+                length = PRELUDE.unpack(data)[3] if data.startswith(MAGIC) else 0
+                data += file.read(min(length, path.stat().st_size))
     except OSError:
         return load(path)[0]
     return _header(path, data, whole=False)[0]
@@ -142,7 +143,8 @@ def _header(path: Path, data: bytes, *, whole: bool = True) -> tuple[dict[str, A
         raise _altered(path)
     try:
         header: dict[str, Any] = json.loads(data[PRELUDE.size : PRELUDE.size + length])
-    except ValueError:
+        header["algorithm"]
+    except (ValueError, KeyError, TypeError):
         raise _altered(path) from None
     return header, PRELUDE.size + length
 
@@ -154,6 +156,4 @@ def _truncated(path: Path) -> ModelError:
 
 
 def _altered(path: Path) -> ModelError:
-    return ModelError(
-        f"{path} was altered: its checksum does not match", "restore it from a copy"
-    )
+    return ModelError(f"{path} was altered: its checksum does not match", "restore it from a copy")

@@ -82,7 +82,7 @@ def param(
     choices: tuple[str, ...] = (),
     auto: bool = False,
 ) -> Any:
-    """Declare a dataclass field as a parameter; `above` is an open lower end, `low` a closed one."""
+    """Declare a dataclass field as a parameter: at least `low`, or greater than `above`."""
     described = {
         "kind": kind or type(default),
         "default": default,

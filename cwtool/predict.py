@@ -34,6 +34,7 @@ def predict(
         nnz += block.nnz
         (score, variance), dropped = model.scores(block)
         unknown += dropped
+        block.release()
         p = probability(model.slope, score, variance)
         if y is not None:
             tally.add(y, score)

@@ -69,16 +69,16 @@ class Features:
     def observe(self, block: Block) -> int:
         """Ids of the block to slots, in place; new features get theirs. Returns how many."""
         before = self.count
-        large = int(np.count_nonzero(block.indices >= self.direct)) if self._any_large(block) else 0
-        self._reserve(self.n_keys + large)
-        fresh, self.n_keys = slots.observe(
-            block.indices, self.direct, self.seen, self.keys, self.buckets, self.n_keys
-        )
-        self.n_direct += fresh
+        self._observe(block.indices)
         return self.count - before
 
-    def _any_large(self, block: Block) -> bool:
-        return block.nnz > 0 and int(block.indices.max()) >= self.direct
+    def _observe(self, ids: Ints) -> None:
+        if len(ids) and int(ids.max()) >= self.direct:
+            self._reserve(self.n_keys + int(np.count_nonzero(ids >= self.direct)))
+        fresh, self.n_keys = slots.observe(
+            ids, self.direct, self.seen, self.keys, self.buckets, self.n_keys
+        )
+        self.n_direct += fresh
 
     def _reserve(self, n_keys: int) -> None:
         """Room for that many hashed ids."""
@@ -137,11 +137,10 @@ class Features:
 
     def restore(self, ids: Ints, columns: Mapping[str, Floats]) -> None:
         """Take over the ids and columns of a saved model."""
-        block = Block.from_rows([], [])
-        block.indices = ids.copy()
-        self.observe(block)
+        places = ids.copy()
+        self._observe(places)
         for k, name in enumerate(self.columns):
-            self.table[block.indices, k] = columns[name]
+            self.table[places, k] = columns[name]
 
 
 @dataclass

@@ -54,11 +54,13 @@ class Trainer:
         self.file = Tally()
         self.kept: Spool | None = Spool() if options.passes > 1 else None
         self.aside: Spool | None = Spool() if options.holdout else None
+        self.n_paths = 0
         self.reported = 0  # files closed
         self.visited = model.rows  # rows met, learned or kept aside
 
     def fit(self, paths: list[str]) -> dict[str, Any]:
         """Learn from all of it; the model changes in place. Returns the record of the run."""
+        self.n_paths = len(paths)
         self._first_pass(paths)
         record = self._record()
         best = Best()
@@ -86,6 +88,7 @@ class Trainer:
             for block in labels.settle(blocks):
                 self._close_files(block.file)
                 self._learn_first(block)
+                block.release()
                 progress.update(self._status)
             self._close_files(len(self.report.files))
         if self.run.rows == 0 and not (self.aside and self.aside.n_rows):
@@ -131,8 +134,14 @@ class Trainer:
         """Report the files before number `upto`, each with its own progressive metrics."""
         while self.reported < upto:
             f = self.report.files[self.reported]
-            counted = {"bad_lines": f.bad_lines, "first_bad": f.first_bad, "qids": f.qids}
-            self.console.event("file", {"file": f.name, **self.file.summary(), **counted})
+            if f.bad_lines:
+                self.console.warn(f"{f.name}: {f.bad_lines:,} bad lines skipped; {f.first_bad}")
+            if f.qids:
+                self.console.note(f"{f.name}: qid: is ignored")
+            if self.n_paths > 1 or self.console.json:
+                self.console.event(
+                    "file", {"file": f.name, **self.file.summary(), "bad_lines": f.bad_lines}
+                )
             self.run += self.file
             self.model.progress += self.file
             self.file = Tally()

@@ -42,8 +42,16 @@ def observe(int32_t[::1] indices, int64_t direct, uint8_t[::1] seen, int32_t[::1
     every entry. Returns (new direct ids, new count of keys)."""
     cdef int shift = shift_of(buckets.shape[0])
     cdef uint32_t mask = <uint32_t> (buckets.shape[0] - 1)
-    cdef int64_t k, at, fresh = 0
-    cdef int32_t id
+    cdef int64_t k, at, fresh = 0, wanted = count
+    cdef int32_t id, low = 0
+    with nogil:
+        for k in range(indices.shape[0]):
+            wanted += indices[k] >= direct
+            low = min(low, indices[k])
+    if low < 0 or seen.shape[0] < direct:
+        raise ValueError("ids are not negative, and there is a mark for every direct one")
+    if wanted > keys.shape[0] or wanted >= buckets.shape[0]:
+        raise ValueError(f"there is no room for {wanted} keys")
     with nogil:
         for k in range(indices.shape[0]):
             id = indices[k]

@@ -54,7 +54,7 @@ class Covariance(ABC):
     columns: ClassVar[tuple[str, ...]]
     compact: ClassVar[bool] = False
 
-    def __init__(self, params: Any, rule: Rule | None) -> None:
+    def __init__(self, params: Any, rule: Rule) -> None:
         self.params = params
         self.rule = rule
 
@@ -156,7 +156,7 @@ class SecondOrder(Algorithm):
 
     @property
     @abstractmethod
-    def rule(self) -> Rule | None:
+    def rule(self) -> Rule:
         """The step: margin and variance -> (alpha, kappa)."""
 
     def learn(self, block: Block, state: State, order: Longs) -> Scores:

@@ -54,7 +54,7 @@ class NarowDiagonal(Diagonal):
 
 
 class NarowFull(Full):
-    def __init__(self, params: Any, rule: Rule | None) -> None:
+    def __init__(self, params: Any, rule: Rule) -> None:
         super().__init__(params, rule)
         self.shrink = params.b
 

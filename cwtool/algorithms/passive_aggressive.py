@@ -15,8 +15,8 @@ class SoftParams(FirstOrderParams):
     C: float = param(1.0, "aggressiveness: the price of a margin error", above=0)
     prior: float | str = param(
         AUTO,
-        "rows are multiplied by its square root; auto = 1 / typical squared norm of the first 1,000 "
-        "rows, which frees C from the scale of the rows; 1 = as in the paper",
+        "rows are multiplied by its square root; auto = 1 / typical squared norm of the first "
+        "1,000 rows, which frees C from the scale of the rows; 1 = as in the paper",
         kind=float,
         above=0,
         auto=True,

@@ -18,7 +18,7 @@ from cwtool.algorithms.covariance import (
 )
 from cwtool.data.block import Block, Floats, Longs
 from cwtool.state import State
-from cwtool_ext import full, sop
+from cwtool_ext import full, rules, sop
 
 
 class SopDiagonal(Diagonal):
@@ -62,7 +62,7 @@ class Sop(SecondOrder):
     summary = "second-order perceptron"
     Params = CovarianceParams
     kinds = {"diag": SopDiagonal, "full": SopFull}  # noqa: RUF012
-    rule = None
+    rule = rules.perceptron()  # it moves on mistakes; its kernels know the rest
 
     def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
         return super().scores(block, state, np.zeros_like(unknown))

@@ -48,9 +48,9 @@ class Lazy(click.Group):
 
 def read_config(path: Path) -> dict[str, Any]:
     """Sections by command, keys by option: [train] algo = "arow"."""
-    try:
+    if sys.version_info >= (3, 11):
         import tomllib
-    except ImportError:
+    else:
         import tomli as tomllib
     try:
         with path.open("rb") as file:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -11,10 +11,18 @@ from cwtool.console import Console
 from cwtool.errors import UsageError
 from cwtool.params import Param
 
+if TYPE_CHECKING:
+    from cwtool.data.parse import Reading
+    from cwtool.data.pipeline import ReadOptions
+
+    ParamType = click.ParamType[Any]
+else:
+    ParamType = click.ParamType  # not a generic class before click 8.4
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Declared(click.ParamType):
+class Declared(ParamType):
     """The type of an option that belongs to a declared parameter."""
 
     def __init__(self, param: Param) -> None:
@@ -98,6 +106,23 @@ talking = apply(
     click.option("-q", "--quiet", is_flag=True, help="Errors only."),
     click.option("-v", "--verbose", is_flag=True, help="More detail on stderr."),
 )
+
+
+def read_options(
+    reading: Reading, on_bad_line: str, max_bad_lines: int, block_size: int, jobs: int | None
+) -> ReadOptions:
+    """What the options above say."""
+    from cwtool.data.pipeline import ReadOptions
+    from cwtool.parallel import cores
+    from cwtool_ext import bus
+
+    bus.install()
+    return ReadOptions(
+        reading=reading,
+        max_bad_lines=max_bad_lines if on_bad_line == "skip" else 0,
+        block_bytes=block_size >> 16 << 16,
+        jobs=jobs or cores(),
+    )
 
 
 def console(as_json: bool, quiet: bool, verbose: bool) -> Console:

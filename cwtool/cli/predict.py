@@ -66,10 +66,9 @@ def command(
     The files are read as the model's training data was (index base, normalisation, bias, hashing).
     Probability is sigmoid(a * score / sqrt(1 + variance)), with a learned in training.
     """
-    from cwtool.data.pipeline import ReadOptions
     from cwtool.errors import DataError
+    from cwtool.files import complete_text
     from cwtool.model import Model
-    from cwtool.parallel import cores
     from cwtool.predict import COLUMNS, predict
 
     console = options.console(as_json, quiet, verbose)
@@ -77,17 +76,12 @@ def command(
     columns = COLUMNS if output == "all" else (output,)
     asked = ctx.get_parameter_source("output") is not click.core.ParameterSource.DEFAULT
     wanted = out is not None or asked or not evaluate
-    with out.open("w") if out else nullcontext(sys.stdout) as file:
+    with complete_text(out) if out else nullcontext(sys.stdout) as file:
         write = _writer(file, columns, as_json) if wanted else None
         result = predict(
             subject,
             list(data),
-            ReadOptions(
-                reading=subject.reading,
-                max_bad_lines=max_bad_lines if on_bad_line == "skip" else 0,
-                block_bytes=block_size >> 16 << 16,
-                jobs=jobs or cores(),
-            ),
+            options.read_options(subject.reading, on_bad_line, max_bad_lines, block_size, jobs),
             columns,
             write,
             evaluate=evaluate,

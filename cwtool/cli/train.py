@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -171,14 +171,7 @@ def _algo_names() -> str:
     show_default=True,
     help="l2: every row to length 1.",
 )
-@click.option(
-    "--bias",
-    type=float,
-    is_flag=False,
-    flag_value=1.0,
-    default=0.0,
-    help="Add a constant feature (of value 1, or of the value given as --bias=VALUE).",
-)
+@click.option("--bias/--no-bias", default=False, help="Add a constant feature of value 1.")
 @click.option(
     "--hash-bits",
     type=click.IntRange(min=1, max=30),
@@ -198,6 +191,7 @@ def _algo_names() -> str:
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     data: tuple[str, ...],
     model: Path,
     algo: str | None,
@@ -224,10 +218,8 @@ def command(
     Each row is predicted before it is learned; the error and AUC of these predictions are
     reported. Without other options: one pass, in a stream, whatever the size of the data.
     """
-    from cwtool.data.pipeline import ReadOptions
     from cwtool.gate import Gate
     from cwtool.lock import locked
-    from cwtool.parallel import cores
     from cwtool.train import TrainOptions, train
 
     if patience and not (validation or holdout):
@@ -251,11 +243,8 @@ def command(
                 validation=validation,
                 patience=patience or 0,
                 require=gates,
-                read=ReadOptions(
-                    reading=subject.reading,
-                    max_bad_lines=max_bad_lines if on_bad_line == "skip" else 0,
-                    block_bytes=block_size >> 16 << 16,
-                    jobs=jobs or cores(),
+                read=options.read_options(
+                    subject.reading, on_bad_line, max_bad_lines, block_size, jobs
                 ),
             ),
             console,
@@ -279,9 +268,9 @@ def _subject(
     name = ctx.meta[ALGO]
     own = tuple(p.name for p in declared(registry.algorithm(name).Params))
     params = _given(ctx, others, own)
-    wanted = {k: v or 0 if k == "hash_bits" else v for k, v in _given(ctx, others, READING).items()}
+    wanted = _given(ctx, others, READING)
     if resume is None:
-        return Model.new(name, params, replace(Reading(), **wanted))
+        return Model.new(name, params, Reading(**wanted))
     model = Model.load(resume)
     if algo is not None and algo != model.algorithm.name:
         raise ModelError(

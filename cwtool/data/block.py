@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,6 +32,7 @@ class Block:
     first_line: int = 1
     scale: float = 1.0
     y: Floats = field(default_factory=lambda: np.empty(0))
+    release: Callable[[], None] = lambda: None  # say that the block is done with: optional
 
     @property
     def n_rows(self) -> int:

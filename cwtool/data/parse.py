@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cwtool.data.block import BIAS, Block
-from cwtool.data.chunks import SENTINEL, Bytes, Chunk, load
+from cwtool.data.chunks import Bytes, Chunk, load
 from cwtool.data.faults import describe
 from cwtool.data.sources import display
 from cwtool_ext import libsvm, rows
@@ -22,7 +22,7 @@ class Reading:
 
     zero_based: bool = False
     normalize: str = "none"
-    bias: float = 0.0
+    bias: bool = False
     hash_bits: int = 0
 
 
@@ -46,48 +46,55 @@ class Parsed:
     fault: Fault | None  # the first
 
 
-def parse(chunk: Chunk, reading: Reading) -> Parsed:
+class Buffers:
+    """Arrays that a block is parsed into, used again when the block is released."""
+
+    def __init__(self, n_rows: int, nnz: int) -> None:
+        self.labels = np.empty(n_rows)
+        self.indptr = np.empty(n_rows + 1, dtype=np.int64)
+        self.indices = np.empty(nnz, dtype=np.int32)
+        self.values = np.empty(nnz)
+        self.lines = np.empty(n_rows, dtype=np.int32)
+
+    @classmethod
+    def take(cls, pool: list[Buffers], n_rows: int, nnz: int) -> Buffers:
+        """From the pool if one there is large enough; fresh memory costs a third of parsing."""
+        while pool:
+            found = pool.pop()
+            if len(found.labels) >= n_rows and len(found.values) >= nnz:
+                return found
+        return cls(n_rows, nnz)
+
+
+def parse(chunk: Chunk, reading: Reading, pool: list[Buffers]) -> Parsed:
     """Runs in a worker thread; all that is long in it lets go of the interpreter."""
     text, start, stop, cells = load(chunk)
-    text[stop : stop + len(SENTINEL)] = SENTINEL
     if chunk.first and text[start : start + 3].tobytes() == BOM:
         start += 3
     n_rows, nnz = libsvm.capacity(stop - start)
-    nnz += n_rows if reading.bias else 0
-    labels = np.empty(n_rows)
-    indptr = np.empty(n_rows + 1, dtype=np.int64)
-    indices = np.empty(nnz, dtype=np.int32)
-    values = np.empty(nnz)
-    lines = np.empty(n_rows, dtype=np.int32)
+    b = Buffers.take(pool, n_rows, nnz + (n_rows if reading.bias else 0))
     faults = np.empty((1, 3), dtype=np.int64)
     report = np.zeros(6, dtype=np.int64)
     base = 0 if reading.zero_based else 1
-    libsvm.parse(text, start, stop, base, labels, indptr, indices, values, lines, faults, report)
+    libsvm.parse(
+        text, start, stop, base,
+        b.labels, b.indptr, b.indices, b.values, b.lines, faults, report,
+    )  # fmt: skip
     n_rows, nnz, n_lines, _, n_qids, n_faults = report.tolist()
-    indptr = indptr[: n_rows + 1]
+    indptr = b.indptr[: n_rows + 1]
     if reading.hash_bits:
-        nnz = rows.fold(indptr, indices[:nnz], values[:nnz], reading.hash_bits)
+        nnz = rows.fold(indptr, b.indices[:nnz], b.values[:nnz], reading.hash_bits)
     if reading.normalize == "l2":
-        rows.normalize(indptr, values[:nnz])
+        rows.normalize(indptr, b.values[:nnz])
     if reading.bias:
-        rows.append_column(indptr, indices, values, BIAS, reading.bias)
+        rows.append_column(indptr, b.indices, b.values, BIAS, 1.0)
         nnz += n_rows
-    return Parsed(
-        chunk,
-        Block(
-            indptr,
-            indices[:nnz],
-            values[:nnz],
-            labels[:n_rows],
-            lines[:n_rows],
-            display(chunk.path),
-        ),
-        cells,
-        n_lines,
-        n_qids,
-        n_faults,
-        _fault(text, start, stop, *faults[0].tolist()) if n_faults else None,
-    )
+    block = Block(
+        indptr, b.indices[:nnz], b.values[:nnz], b.labels[:n_rows], b.lines[:n_rows],
+        display(chunk.path), release=lambda: pool.append(b),
+    )  # fmt: skip
+    fault = _fault(text, start, stop, *faults[0].tolist()) if n_faults else None
+    return Parsed(chunk, block, cells, n_lines, n_qids, n_faults, fault)
 
 
 def _fault(text: Bytes, start: int, stop: int, line: int, at: int, code: int) -> Fault:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from cwtool.data.block import Block
 from cwtool.data.chunks import chunks_of
 from cwtool.data.digest import hexdigest
-from cwtool.data.parse import Parsed, Reading, parse
+from cwtool.data.parse import Buffers, Parsed, Reading, parse
 from cwtool.data.sources import display
 from cwtool.errors import DataError
 from cwtool.parallel import ahead
@@ -22,7 +23,7 @@ from cwtool.parallel import ahead
 class ReadOptions:
     """How this run reads."""
 
-    reading: Reading = Reading()
+    reading: Reading = field(default_factory=Reading)
     max_bad_lines: int = 0
     block_bytes: int = 1 << 20
     jobs: int = 1
@@ -81,9 +82,10 @@ def read_blocks(
     paths = [os.fspath(p) for p in paths]
     jobs = 1 if _one_chunk(paths, options) else options.jobs
     chunks = (chunk for path in paths for chunk in chunks_of(path, options.block_bytes))
+    pool: list[Buffers] = []
     cells = bytearray()
     current: FileReport | None = None
-    for parsed in ahead(lambda chunk: parse(chunk, options.reading), chunks, jobs):
+    for parsed in ahead(lambda chunk: parse(chunk, options.reading, pool), chunks, jobs):
         if current is None:
             current = FileReport(display(parsed.chunk.path), parsed.chunk.size)
             report.files.append(current)
@@ -96,12 +98,14 @@ def read_blocks(
             current = None
         if parsed.block.n_rows:
             yield parsed.block
+        else:
+            parsed.block.release()
 
 
 def _one_chunk(paths: list[str], options: ReadOptions) -> bool:
     """Is there so little to read that threads would only cost?"""
     try:
-        return len(paths) == 1 and 0 < os.stat(paths[0]).st_size <= options.block_bytes
+        return len(paths) == 1 and 0 < Path(paths[0]).stat().st_size <= options.block_bytes
     except OSError:
         return False
 
@@ -119,7 +123,7 @@ def _count(parsed: Parsed, current: FileReport, report: ReadReport, options: Rea
                     "look at the feed, or raise --max-bad-lines",
                 )
             raise DataError(f"{place}: {parsed.fault.message}", parsed.fault.hint)
-    current.bytes += parsed.chunk.bytes
+    current.bytes += parsed.chunk.n_bytes
     current.rows += parsed.block.n_rows
     current.nnz += parsed.block.nnz
     current.lines += parsed.n_lines

@@ -71,6 +71,8 @@ class Stdin:
     size = 0
 
     def read(self, size: int) -> bytes:
+        if sys.stdin is None:
+            raise DataError("stdin is closed", "pipe the data in, or name a file")
         return sys.stdin.buffer.read(size)
 
 
@@ -84,7 +86,7 @@ def _near(path: str) -> str | None:
 
     folder = Path(path).parent
     try:
-        found = difflib.get_close_matches(Path(path).name, os.listdir(folder), n=1)
+        found = difflib.get_close_matches(Path(path).name, [p.name for p in folder.iterdir()], n=1)
     except OSError:
         return f"there is no folder {folder} either"
     return f"did you mean {folder / found[0]}?" if found else None

@@ -85,9 +85,7 @@ class Spool:
             y = np.frombuffer(self._file.read(8 * rows), dtype=np.float64)
         else:
             indptr, indices, values, y = window
-        return Block(
-            indptr, indices, values, y, np.zeros(len(y), dtype=np.int32), "<spool>", y=y
-        )
+        return Block(indptr, indices, values, y, np.zeros(len(y), dtype=np.int32), "<spool>", y=y)
 
     def blocks(self) -> Iterator[Block]:
         """The windows in the order they came."""

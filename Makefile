@@ -1,0 +1,52 @@
+# make demo   set up, train and evaluate on the bundled sample
+# make test   set up and run all tests
+
+PYTHON ?= python3
+BIN := .venv/bin
+SAMPLE := examples/sample
+KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd)
+
+.PHONY: demo test lint debug bench-peers sample clean
+
+demo: .venv/ready
+	@mkdir -p build
+	$(BIN)/cwtool train --algo arow $(SAMPLE)/day1.svm -m build/demo.cw
+	$(BIN)/cwtool predict $(SAMPLE)/day2.svm -m build/demo.cw --evaluate
+	$(BIN)/cwtool train $(SAMPLE)/day2.svm --resume build/demo.cw -m build/demo.cw
+	$(BIN)/cwtool inspect build/demo.cw --top 8 --feature-names $(SAMPLE)/names.tsv
+
+test: .venv/test
+	$(BIN)/pytest -n auto
+
+lint: .venv/lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint cwtool_ext/
+
+# kernels with bounds checks, for hunting a crash; `make clean` brings the fast ones back
+debug: .venv/ready
+	$(BIN)/pip install --quiet cython setuptools
+	CWTOOL_DEBUG=1 $(BIN)/python setup.py build_ext --inplace --force
+
+# speed against other tools, on this machine, in one run
+bench-peers: .venv/peers
+	$(BIN)/python -m cwtool.bench.peers $(BENCH)
+
+sample: .venv/ready
+	$(BIN)/python examples/make_sample.py $(SAMPLE)
+
+.venv/ready: pyproject.toml setup.py $(KERNELS)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+		{ echo "cwtool needs Python 3.10 or newer; try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/test .venv/lint .venv/peers: .venv/%: .venv/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+clean:
+	rm -rf .venv build dist *.egg-info cwtool_ext/*.so cwtool_ext/*.c bench-out
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

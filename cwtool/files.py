@@ -1,0 +1,29 @@
+"""Text files that appear under their name only when they are complete."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from cwtool.errors import UsageError
+
+
+@contextmanager
+def complete_text(path: Path) -> Iterator[TextIO]:
+    """Write beside `path`, and take its name at the end; pipes and devices are written to."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    special = path.exists() and not path.is_file()
+    try:
+        with (path if special else aside).open("w") as out:
+            yield out
+        if not special:
+            aside.replace(path)
+    except BrokenPipeError:
+        raise
+    except OSError as failure:
+        raise UsageError(f"{path}: cannot write: {os.strerror(failure.errno or 0)}") from None
+    finally:
+        aside.unlink(missing_ok=True)

@@ -1,0 +1,19 @@
+import numpy as np
+from numpy.typing import NDArray
+
+BINS: int
+
+def centers(out: NDArray[np.float64]) -> None: ...
+def add(
+    y: NDArray[np.float64],
+    score: NDArray[np.float64],
+    scores: NDArray[np.int64],
+    confusion: NDArray[np.int64],
+) -> None: ...
+def add_margins(
+    y: NDArray[np.float64],
+    score: NDArray[np.float64],
+    variance: NDArray[np.float64],
+    rows: int,
+    margins: NDArray[np.int64],
+) -> None: ...

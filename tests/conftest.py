@@ -1,0 +1,113 @@
+"""What the black-box tests share: running cwtool, and small data with planted labels."""
+
+import io
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from cwtool import cli as command_line
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+class Ended(NamedTuple):
+    """How a run of cwtool ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder, without any configuration from outside."""
+    for name in [n for n in os.environ if n.startswith("CWTOOL_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def cwtool(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Ended]:
+    """Run a command in this process: cwtool("train", "a.svm", "-m", "m.cw", stdin=b"...")."""
+
+    def run(*args: object, stdin: bytes = b"") -> Ended:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capsys.readouterr()
+        code = command_line.run([str(a) for a in args])
+        return Ended(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def ok(cwtool: Callable[..., Ended]) -> Callable[..., str]:
+    """Run a command that has to succeed; what it printed on stdout."""
+
+    def run(*args: object, stdin: bytes = b"") -> str:
+        ended = cwtool(*args, stdin=stdin)
+        assert ended.code == 0, ended.err
+        return ended.out
+
+    return run
+
+
+@pytest.fixture
+def process(folder: Path) -> Callable[..., subprocess.Popen[bytes]]:
+    """Start a command as a process of its own, with pipes unless told otherwise."""
+
+    def start(*args: object, **more: Any) -> subprocess.Popen[bytes]:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(
+            [sys.executable, "-m", "cwtool", *map(str, args)], **{**pipes, **more}
+        )
+
+    return start
+
+
+def planted_text(
+    seed: int,
+    n_rows: int,
+    *,
+    first: int = 1,
+    width: int = 30,
+    entries: int = 8,
+    labels: tuple[str, str] = ("-1", "+1"),
+) -> str:
+    """LIBSVM rows over the ids first .. first + width - 1, labelled by a plane that depends on
+    the ids alone, with a little noise; the first two rows have one label each."""
+    draw = random.Random(seed)
+    lines = []
+    for k in range(n_rows):
+        ids = sorted(draw.sample(range(first, first + width), draw.randint(1, min(entries, width))))
+        values = [round(draw.uniform(-2, 2), 3) or 1 for _ in ids]
+        score = sum(x * ((j * 2654435761 >> 8) % 201 - 100) for j, x in zip(ids, values, strict=True))
+        side = k if k < 2 else score + draw.gauss(0, 30) > 0
+        lines.append(f"{labels[side]} " + " ".join(f"{j}:{x}" for j, x in zip(ids, values, strict=True)))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def planted(folder: Path) -> Callable[..., str]:
+    """Write a file of planted rows; its name."""
+
+    def write(name: str, seed: int, n_rows: int, **more: Any) -> str:
+        (folder / name).write_text(planted_text(seed, n_rows, **more))
+        return name
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f"no real data in {SHARED_DATA}")
+    return SHARED_DATA
