@@ -41,7 +41,7 @@ class Features:
     def __init__(self, columns: tuple[str, ...], direct: int = DIRECT) -> None:
         self.columns = columns
         self.direct = direct
-        self.seen = np.zeros(direct, dtype=np.uint8)
+        self.seen = np.zeros(direct // 64, dtype=np.uint64)
         self.n_direct = 0
         self.keys: Ints = np.zeros(16, dtype=np.int32)
         self.buckets: Ints = np.zeros(32, dtype=np.int32)
@@ -73,8 +73,7 @@ class Features:
         return self.count - before
 
     def _observe(self, ids: Ints) -> None:
-        if len(ids) and int(ids.max()) >= self.direct:
-            self._reserve(self.n_keys + int(np.count_nonzero(ids >= self.direct)))
+        self._reserve(self.n_keys + slots.large(ids, self.direct))
         fresh, self.n_keys = slots.observe(
             ids, self.direct, self.seen, self.keys, self.buckets, self.n_keys
         )
@@ -127,7 +126,8 @@ class Features:
 
     def ids_and_slots(self) -> tuple[Ints, NDArray[np.int64]]:
         """The ids seen, ascending, each with its slot."""
-        small = np.flatnonzero(self.seen)
+        bits = np.unpackbits(self.seen.view(np.uint8), bitorder="little")
+        small = np.flatnonzero(bits.view(np.bool_))
         keys = self.keys[: self.n_keys]
         by_id = np.argsort(keys, kind="stable")
         ids = np.concatenate([small.astype(np.int32), keys[by_id]])

@@ -1,7 +1,6 @@
 """Sparse rows, checked once; after that plain pointers."""
 
-cimport cython
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t
 
 
 cdef extern from *:
@@ -29,7 +28,6 @@ cdef inline Row row_at(Rows rows, Py_ssize_t i) noexcept nogil:
     return Row(rows.start[i + 1] - start, rows.index + start, rows.value + start)
 
 
-@cython.boundscheck(False)
 cdef inline Rows read(
     const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
     Py_ssize_t features,
@@ -37,7 +35,7 @@ cdef inline Rows read(
     """The rows of a CSR matrix whose indices all lie below `features`."""
     cdef Rows rows
     cdef Py_ssize_t i
-    cdef int32_t low = 0, high = -1
+    cdef uint32_t index, last = <uint32_t> min(features - 1, INT32_MAX), outside = 0
     cdef bint rising = True
     rows.count = indptr.shape[0] - 1
     if rows.count < 0 or indptr[0] != 0 or indptr[rows.count] != indices.shape[0]:
@@ -48,13 +46,15 @@ cdef inline Rows read(
         for i in range(rows.count):
             rising &= indptr[i] <= indptr[i + 1]
         for i in range(indices.shape[0]):
-            low = min(low, indices[i])
-            high = max(high, indices[i])
+            index = <uint32_t> indices[i]
+            outside |= index | (last - index)  # top bit: index < 0 or index > last
     if not rising:
         raise ValueError("indptr must not decrease")
-    if low < 0 or high >= features:
-        raise ValueError(f"feature {low if low < 0 else high} is outside 0..{features - 1}")
-    rows.start, rows.index, rows.value = &indptr[0], &indices[0], &values[0]
+    if outside >> 31:
+        raise ValueError(f"a feature index lies outside 0..{features - 1}")
+    rows.start = &indptr[0]
+    rows.index = &indices[0] if indices.shape[0] else NULL
+    rows.value = &values[0] if indices.shape[0] else NULL
     return rows
 
 
@@ -64,7 +64,6 @@ cdef inline int one_a_row(str name, const double[::1] array, Rows rows) except -
     return 0
 
 
-@cython.boundscheck(False)
 cdef inline Py_ssize_t longest(const int64_t[::1] order, Rows rows) except -1:
     """The most nonzeros in a visited row; an order that leaves the rows is refused."""
     cdef Py_ssize_t i, most = 0

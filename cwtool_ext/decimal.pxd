@@ -8,8 +8,8 @@ A number is w * 10^q with w an integer of up to 19 digits. In this order:
    second", 2021). More than 19 digits: if w and w + 1 round alike, so does all between them.
 3. strtod in the "C" locale, for the few that are left.
 
-Texts are read eight bytes at a time: eight bytes behind any number must be readable, and a byte
-that cannot be part of a number (a newline, say) must end the last one.
+Texts are read eight bytes at a time, as little-endian words: eight bytes behind any number must be
+readable, and a byte that cannot be part of a number (a newline, say) must end the last one.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -22,11 +22,18 @@ cdef extern from * nogil:
     #include <xlocale.h>
     #endif
     #include <stdlib.h>
+    static const uint64_t TENS[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+    static const double EXACT_TENS[] = {
+        1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     """
+    const uint64_t EXACT "(1ULL << 53)"  # doubles hold every integer up to here
+    const uint64_t* TENS
+    const double* EXACT_TENS
     ctypedef unsigned long long uint128_t "unsigned __int128"
     ctypedef void* locale_t
     double strtod_l(const char* text, char** end, locale_t locale)
-    int trailing_zeros "__builtin_ctzll"(uint64_t x)
+    unsigned int trailing_zeros "__builtin_ctzll"(uint64_t x)
     int leading_zeros "__builtin_clzll"(uint64_t x)
     bint unlikely(bint condition)
 
@@ -36,8 +43,6 @@ cdef enum:
 
 cdef locale_t C_LOCALE
 cdef const uint64_t* FIVES  # 5^q for q = LEAST_POWER.., normalised to 128 bits: high, low
-cdef const uint64_t* TENS  # 10^0 .. 10^8
-cdef const double* EXACT_TENS  # 1e0 .. 1e22
 
 
 cdef inline uint64_t load8(const uint8_t* p) noexcept nogil:
@@ -53,26 +58,26 @@ cdef inline uint64_t non_digits(uint64_t word) noexcept nogil:
 
 
 cdef inline uint64_t eight_digits(uint64_t word) noexcept nogil:
-    """d0 d1 .. d7, first digit lowest: join neighbours to 2, then 4, then 8 digits."""
-    word = word * 10 + (word >> 8) & 0x00FF00FF00FF00FFU
-    word = word * 100 + (word >> 16) & 0x0000FFFF0000FFFFU
-    return word * 10000 + (word >> 32) & 0xFFFFFFFFU
+    """d0 d1 .. d7, first digit lowest: neighbours join to 2, 4, 8 digits (10 * 2^8 + 1, ...)."""
+    word = word * 0xA01U >> 8 & 0x00FF00FF00FF00FFU
+    word = word * 0x640001U >> 16 & 0x0000FFFF0000FFFFU
+    return word * 0x271000000001U >> 32
 
 
 cdef inline const uint8_t* digits(const uint8_t* p, uint64_t* w) noexcept nogil:
     """Append the digits at p to w, modulo 2^64; the place of the first non-digit."""
     cdef uint64_t word = load8(p)
     cdef uint64_t stops = non_digits(word)
-    cdef int n
+    cdef unsigned int bit
     while unlikely(stops == 0):
         w[0] = w[0] * 100000000U + eight_digits(word)
         p += 8
         word = load8(p)
         stops = non_digits(word)
-    n = trailing_zeros(stops) >> 3
-    # Two shifts, since a shift by all 64 bits (n = 0) is undefined.
-    w[0] = w[0] * TENS[n] + eight_digits(word << (56 - 8 * n) << 8)
-    return p + n
+    bit = trailing_zeros(stops)
+    # Drop the first stop and all behind it; two shifts, as one by 64 bits would be undefined.
+    w[0] = w[0] * TENS[bit >> 3] + eight_digits(word << (63 - bit) << 8)
+    return p + (bit >> 3)
 
 
 cdef inline bint nearest(uint64_t w, int64_t q, double* x) noexcept nogil:
@@ -160,6 +165,20 @@ cdef inline const uint8_t* exponent_part(const uint8_t* p, int64_t* q) noexcept 
     return p
 
 
+cdef inline double rounded(
+    const uint8_t* start, int64_t count, uint64_t w, int64_t q
+) noexcept nogil:
+    """The unsigned number at start: `count` digits, read as w modulo 2^64, times 10^q."""
+    cdef double x
+    if count <= 19:
+        if w <= EXACT and -22 <= q <= 22:
+            x = <double> <int64_t> w
+            return x / EXACT_TENS[-q] if q < 0 else x * EXACT_TENS[q]
+        if nearest(w, q, &x):
+            return x
+    return any_length(start, count, w, q)
+
+
 cdef inline const uint8_t* number(const uint8_t* p, double* x) noexcept nogil:
     """Read [+-] digits [. digits] [e [+-] digits], at least one digit before the e.
 
@@ -167,6 +186,7 @@ cdef inline const uint8_t* number(const uint8_t* p, double* x) noexcept nogil:
     """
     cdef bint negative = p[0] == c"-"
     cdef const uint8_t* start
+    cdef const uint8_t* point
     cdef uint64_t w = 0
     cdef int64_t count, q = 0
     p += negative or p[0] == c"+"
@@ -174,21 +194,17 @@ cdef inline const uint8_t* number(const uint8_t* p, double* x) noexcept nogil:
     p = digits(p, &w)
     count = p - start
     if p[0] == c".":
-        p = digits(p + 1, &w)
-        q = count - (p - start - 1)
+        point = p
+        p = digits(point + 1, &w)
+        q = point + 1 - p
         count -= q
     if count == 0:
         return NULL
-    if unlikely(p[0] | 32 == c"e"):
+    if p[0] | 32 == c"e":
         p = exponent_part(p + 1, &q)
         if p == NULL:
             return NULL
-    if count <= 19 and w <= 0x20000000000000U and -22 <= q <= 0:
-        x[0] = <double> <int64_t> w / EXACT_TENS[-q]
-    elif count <= 19 and w <= 0x20000000000000U and 0 < q <= 22:
-        x[0] = <double> <int64_t> w * EXACT_TENS[q]
-    elif count > 19 or not nearest(w, q, x):
-        x[0] = any_length(start, count, w, q)
+    x[0] = rounded(start, count, w, q)
     if negative:
         x[0] = -x[0]
     return p

@@ -5,8 +5,6 @@ cdef extern from * nogil:
     int LC_ALL_MASK
 
 cdef uint64_t fives[2 * (GREATEST_POWER - LEAST_POWER + 1)]
-cdef uint64_t tens[9]
-cdef double exact_tens[23]
 
 
 def _power_of_five(q):
@@ -25,12 +23,6 @@ for q in range(LEAST_POWER, GREATEST_POWER + 1):
     power = _power_of_five(q)
     fives[2 * (q - LEAST_POWER)] = power >> 64
     fives[2 * (q - LEAST_POWER) + 1] = power & 0xFFFFFFFFFFFFFFFF
-for q in range(9):
-    tens[q] = 10**q
-for q in range(23):
-    exact_tens[q] = 10.0**q
 
 FIVES = fives
-TENS = tens
-EXACT_TENS = exact_tens
 C_LOCALE = newlocale(LC_ALL_MASK, b"C", NULL)

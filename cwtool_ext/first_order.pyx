@@ -30,6 +30,15 @@ cdef inline void look(
     wx[0], accx[0], xx[0] = w, acc, square
 
 
+cdef inline void move(Row row, double[:, ::1] table, double alpha, double t) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(row.nnz):
+        table[row.index[k], 0] += alpha * row.value[k]
+    if table.shape[1] == 2:
+        for k in range(row.nnz):
+            table[row.index[k], 1] += t * (alpha * row.value[k])
+
+
 cdef inline double reported(double wx, double accx, int64_t t, bint averaged) noexcept nogil:
     # (w - acc/t).x; before the first round the mean is 0
     if not averaged:
@@ -50,8 +59,8 @@ def learn(
     cdef const double* theta = rule.theta
     cdef bint averaged = table.shape[1] == 2
     cdef Row row, after
-    cdef Py_ssize_t i, k, n, updates = 0
-    cdef double wx, accx, xx, alpha, kappa, step
+    cdef Py_ssize_t i, n, updates = 0
+    cdef double wx, accx, xx, alpha, kappa
     with nogil:
         for n in range(order.shape[0]):
             i = order[n]
@@ -59,14 +68,9 @@ def learn(
             after = row_at(rows, order[min(n + 1, order.shape[0] - 1)])
             look(row, after, table, scale, &wx, &accx, &xx)
             score[i] = reported(wx, accx, rounds + n, averaged)
-            if not fires(form, theta, y[i] * wx, xx, &alpha, &kappa):
-                continue
-            updates += 1
-            for k in range(row.nnz):
-                step = alpha * y[i] * (scale * row.value[k])
-                table[row.index[k], 0] += step
-                if averaged:
-                    table[row.index[k], 1] += (rounds + n) * step
+            if fires(form, theta, y[i] * wx, xx, &alpha, &kappa):
+                updates += 1
+                move(row, table, alpha * y[i] * scale, rounds + n)
     return updates
 
 

@@ -132,7 +132,7 @@ def learn_sop(
             look(row, table, sigma, scale, &m, &v, &xx)
             score[i] = m / (1.0 + v)
             # a row longer than 1e100 is skipped: no state can overflow
-            if (score[i] >= 0.0) == (y[i] > 0.0) or not (v > 0.0 and sqrt(xx) <= 1e100):
+            if (score[i] >= 0.0) == (y[i] > 0.0) or not (v > 0.0 and xx <= 1e200):
                 continue
             updates += 1
             move(row, table, sigma, n, scale, &g[0],

@@ -8,44 +8,34 @@ a label gives no row; a zero value takes part in the order of the indices but is
 comment holds is free.
 """
 
-from cwtool_ext.decimal cimport digits, number
+from cwtool_ext.decimal cimport (
+    EXACT, EXACT_TENS, digits, eight_digits, load8, non_digits, number, rounded, trailing_zeros,
+)
 from libc.math cimport isinf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memchr
+from libc.string cimport memchr, memcpy
 
 cdef extern from * nogil:
     bint likely(bint condition)
     bint unlikely(bint condition)
 
-cdef enum Fault:
-    NONE
-    F_BAD_LABEL
-    F_INFINITE_LABEL
-    F_MISSING_COLON
-    F_BAD_INDEX
-    F_ZERO_INDEX
-    F_NEGATIVE_INDEX
-    F_LARGE_INDEX
-    F_DESCENDING
-    F_DUPLICATE
-    F_BAD_VALUE
-    F_INFINITE_VALUE
-    F_OVERFLOW
-    F_BINARY
+cdef enum:
+    NO_FAULT = 0
 
-BAD_LABEL = F_BAD_LABEL
-INFINITE_LABEL = F_INFINITE_LABEL
-MISSING_COLON = F_MISSING_COLON
-BAD_INDEX = F_BAD_INDEX
-ZERO_INDEX = F_ZERO_INDEX
-NEGATIVE_INDEX = F_NEGATIVE_INDEX
-LARGE_INDEX = F_LARGE_INDEX
-DESCENDING = F_DESCENDING
-DUPLICATE = F_DUPLICATE
-BAD_VALUE = F_BAD_VALUE
-INFINITE_VALUE = F_INFINITE_VALUE
-OVERFLOW = F_OVERFLOW
-BINARY = F_BINARY
+cpdef enum:
+    BAD_LABEL = 1
+    INFINITE_LABEL
+    MISSING_COLON
+    BAD_INDEX
+    ZERO_INDEX
+    NEGATIVE_INDEX
+    LARGE_INDEX
+    DESCENDING
+    DUPLICATE
+    BAD_VALUE
+    INFINITE_VALUE
+    OVERFLOW
+    BINARY
 
 PADDING = 64
 
@@ -68,27 +58,75 @@ cdef inline const uint8_t* skip_blanks(const uint8_t* p) noexcept nogil:
     return p
 
 
-cdef inline bint plain_pair(
-    const uint8_t** at, int64_t previous, int64_t* index, double* value
+cdef inline bint nonzero(double x) noexcept nogil:
+    """x != 0 for a number: all bits but the sign."""
+    cdef uint64_t bits
+    memcpy(&bits, &x, 8)
+    return bits << 1 != 0
+
+
+cdef inline const uint8_t* plain_pairs(
+    const uint8_t* p,
+    int64_t base,
+    int64_t* previous,
+    int32_t* indices,
+    double* values,
+    int64_t* nnz,
 ) noexcept nogil:
-    """Read `index:value` if nothing is unusual about it, else leave it to careful_pair."""
-    cdef const uint8_t* p = at[0]
-    cdef const uint8_t* start = p
-    cdef uint64_t i = 0
-    p = digits(p, &i)
-    index[0] = <int64_t> i
-    if unlikely(p[0] != c":" or index[0] <= previous or not 0 < p - start <= 9):
-        return False
-    p += 1
-    if ends_item(p[1]):  # one digit, most often `1`
-        value[0] = <int> p[0] - <int> c"0"
-        at[0] = p + 1
-        return c"0" <= p[0] <= c"9"
-    p = number(p, value)
-    if unlikely(p == NULL):
-        return False
-    at[0] = p
-    return likely(ends_item(p[0]) and not isinf(value[0]))
+    """Store pairs written ` index:value` up to the first with anything unusual; its place."""
+    cdef const uint8_t* v  # the value
+    cdef const uint8_t* end
+    cdef uint64_t word, stops, w
+    cdef unsigned int bit
+    cdef int64_t index, places, last = previous[0], n = nnz[0]
+    cdef double x, any_x  # two, so that x, whose address is not taken, may live in a register
+    while True:
+        word = load8(p + 1)
+        stops = non_digits(word)
+        if likely(stops != 0):
+            bit = trailing_zeros(stops)
+            v = p + 2 + (bit >> 3)
+            index = <int64_t> eight_digits(word << (63 - bit) << 8)
+            if unlikely(bit == 7):
+                break
+        elif p[0] == c" ":
+            w = 0
+            v = digits(p + 1, &w) + 1
+            index = <int64_t> w
+            if v - p > 12 or index - base > LAST_STORED:
+                break
+        else:
+            break
+        if unlikely(p[0] != c" " or (v - 1)[0] != c":" or index <= last):
+            break
+        w = v[0] - c"0"
+        if ends_item(v[1]):  # one digit, most often `1`
+            if unlikely(w > 9):
+                break
+            x = <double> <int64_t> w
+            end = v + 1
+        elif likely(v[1] == c"." and w <= 9):
+            end = digits(v + 2, &w)
+            if unlikely(not ends_item(end[0])):
+                break
+            places = end - v - 2
+            if likely(w <= EXACT and places < 19):
+                x = <double> <int64_t> w / EXACT_TENS[places]
+            else:
+                x = rounded(v, places + 1, w, -places)
+        else:
+            end = number(v, &any_x)
+            if end == NULL or not ends_item(end[0]) or isinf(any_x):
+                break
+            x = any_x
+        indices[n] = <int32_t> (index - base)
+        values[n] = x
+        n += nonzero(x)
+        last = index
+        p = end
+    previous[0] = last
+    nnz[0] = n
+    return p
 
 
 cdef bint names_infinity(const uint8_t* p, const uint8_t* end) noexcept nogil:
@@ -122,14 +160,14 @@ cdef int label_fault(const uint8_t* p) noexcept nogil:
     cdef const uint8_t* end = item_end(p)
     cdef double x
     if is_binary(p, end):
-        return F_BINARY
+        return BINARY
     if names_infinity(p, end) or (number(p, &x) == end and isinf(x)):
-        return F_INFINITE_LABEL
-    return F_BAD_LABEL
+        return INFINITE_LABEL
+    return BAD_LABEL
 
 
 cdef int careful_pair(
-    const uint8_t** at, int base, int64_t previous, int64_t* index, double* value
+    const uint8_t** at, int base, int64_t* previous, double* value
 ) noexcept nogil:
     """Read any `index:value`; its first fault from left to right, at the byte `at` then shows."""
     cdef const uint8_t* p = at[0]
@@ -138,35 +176,57 @@ cdef int careful_pair(
     cdef const uint8_t* colon
     cdef int64_t i = 0
     if is_binary(p, end):
-        return F_BINARY
+        return BINARY
     colon = <const uint8_t*> memchr(p, c":", end - p)
     if colon == NULL:
-        return F_MISSING_COLON
+        return MISSING_COLON
     p += negative
     if p == colon:
-        return F_BAD_INDEX
+        return BAD_INDEX
     while p < colon:
         if not c"0" <= p[0] <= c"9":
-            return F_BAD_INDEX
+            return BAD_INDEX
         if i <= LAST_STORED:
             i = 10 * i + (p[0] - c"0")
         p += 1
     if negative:
-        return F_NEGATIVE_INDEX
+        return NEGATIVE_INDEX
     if i < base:
-        return F_ZERO_INDEX
+        return ZERO_INDEX
     if i > LAST_STORED + base:
-        return F_LARGE_INDEX
-    if i <= previous:
-        return F_DUPLICATE if i == previous else F_DESCENDING
+        return LARGE_INDEX
+    if i <= previous[0]:
+        return DUPLICATE if i == previous[0] else DESCENDING
     at[0] = p = colon + 1
     if number(p, value) != end:
-        return F_INFINITE_VALUE if names_infinity(p, end) else F_BAD_VALUE
+        return INFINITE_VALUE if names_infinity(p, end) else BAD_VALUE
     if isinf(value[0]):
-        return F_OVERFLOW
-    index[0] = i
+        return OVERFLOW
+    previous[0] = i
     at[0] = end
-    return NONE
+    return NO_FAULT
+
+
+cdef int all_pairs(
+    const uint8_t** at, int base, int32_t* indices, double* values, int64_t* nnz
+) noexcept nogil:
+    """Store the pairs up to the end of the line or the first fault; `at` shows where that is."""
+    cdef const uint8_t* p = at[0]
+    cdef int64_t previous = base - 1
+    cdef double value
+    cdef int fault
+    while True:
+        p = plain_pairs(p, base, &previous, indices, values, nnz)
+        at[0] = skip_blanks(p)
+        if at[0][0] == c"\n" or at[0][0] == c"#":
+            return NO_FAULT
+        fault = careful_pair(at, base, &previous, &value)
+        if fault:
+            return fault
+        p = at[0]
+        indices[nnz[0]] = <int32_t> (previous - base)
+        values[nnz[0]] = value
+        nnz[0] += nonzero(value)
 
 
 cdef inline const uint8_t* skip_qid(const uint8_t* p, bint* found) noexcept nogil:
@@ -232,16 +292,13 @@ def parse(
     cdef const uint8_t* end = origin + stop
     cdef const uint8_t* item
     cdef int64_t row = 0, nnz = 0, line = 0, greatest = -1, qids = 0, bad = 0
-    cdef int64_t index = 0, previous
-    cdef double value = 0.0
-    cdef bint qid
+    cdef bint qid = False
     cdef int fault
 
     with nogil:
         indptr[0] = 0
         while p < end:
             p = item = skip_blanks(p)
-            fault = NONE
             if p[0] != c"\n" and p[0] != c"#":
                 p = number(item, &labels[row])
                 if unlikely(p == NULL or not ends_item(p[0]) or isinf(labels[row])):
@@ -249,29 +306,15 @@ def parse(
                     fault = label_fault(item)
                 else:
                     p = skip_qid(p, &qid)
-                    previous = base - 1
-                    while True:
-                        p += p[0] == c" "
-                        item = p
-                        if not likely(plain_pair(&p, previous, &index, &value)):
-                            p = skip_blanks(item)
-                            if p[0] == c"\n" or p[0] == c"#":
-                                break
-                            fault = careful_pair(&p, base, previous, &index, &value)
-                            if fault:
-                                break
-                        indices[nnz] = <int32_t> (index - base)
-                        values[nnz] = value
-                        nnz += value != 0.0
-                        previous = index
-                    if likely(fault == NONE):
-                        if nnz > indptr[row]:
-                            greatest = max(greatest, <int64_t> indices[nnz - 1])
-                        qids += qid
-                        lines[row] = <int32_t> line
-                        row += 1
-                        indptr[row] = nnz
-                if unlikely(fault != NONE):
+                    fault = all_pairs(&p, base, &indices[0], &values[0], &nnz)
+                if likely(fault == NO_FAULT):
+                    if nnz > indptr[row]:
+                        greatest = max(greatest, <int64_t> indices[nnz - 1])
+                    qids += qid
+                    lines[row] = <int32_t> line
+                    row += 1
+                    indptr[row] = nnz
+                else:
                     nnz = indptr[row]
                     if bad < faults.shape[0]:
                         faults[bad, 0] = line

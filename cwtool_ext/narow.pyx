@@ -7,11 +7,12 @@ Iff y f < 1:  theta += y x  and, if b v > 1, with kappa = b - 1/v and beta = kap
 
 import numpy as np
 
-from libc.math cimport fmax, sqrt
+from libc.math cimport fmax
 from libc.stdint cimport int32_t, int64_t
 
 from cwtool_ext.csr cimport Row, Rows, longest, one_a_row, prefetch, read, row_at
 from cwtool_ext.projection cimport KL, ceiling_of, kl, l2
+
 
 cdef inline void look(
     Row row, Row after, const double[:, ::1] table, double b, double scale,
@@ -52,7 +53,7 @@ def learn(
             look(row, after, table, b, scale, &g[0], &score[i], &variance[i])
             v = variance[i]
             # |x_j| <= sqrt(v/smin): a row longer than 1e100 is skipped, theta cannot overflow
-            if not (y[i] * score[i] < 1.0 and 0.0 < v and sqrt(v) <= 1e100):
+            if not (y[i] * score[i] < 1.0 and 0.0 < v <= 1e200):
                 continue
             updates += 1
             kappa = fmax(0.0, b - 1.0 / v)

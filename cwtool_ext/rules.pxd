@@ -23,7 +23,7 @@ cdef inline bint fires(
     if not v > 0.0:
         return False
     form(m, v, theta, alpha, kappa)
-    if not (sqrt(v) <= 1e100 and fabs(alpha[0]) * sqrt(v) <= 1e100 and kappa[0] <= DBL_MAX):
+    if not (v <= 1e200 and fabs(alpha[0]) * sqrt(v) <= 1e100 and kappa[0] <= DBL_MAX):
         alpha[0] = 0.0
         kappa[0] = 0.0
     return alpha[0] != 0.0 or kappa[0] != 0.0

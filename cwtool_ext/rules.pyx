@@ -145,6 +145,9 @@ cdef void _nherd(
 cdef class Rule:
     """A closed form and its parameters."""
 
+    def __init__(self):
+        raise TypeError("a rule is made by its factory, such as arow(r)")
+
 
 cdef Rule make(Form form, tuple theta=()):
     cdef Rule rule = Rule.__new__(Rule)

@@ -2,10 +2,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 def rehash(keys: NDArray[np.int32], count: int, buckets: NDArray[np.int32]) -> None: ...
+def large(indices: NDArray[np.int32], direct: int) -> int: ...
 def observe(
     indices: NDArray[np.int32],
     direct: int,
-    seen: NDArray[np.uint8],
+    seen: NDArray[np.uint64],
     keys: NDArray[np.int32],
     buckets: NDArray[np.int32],
     count: int,
@@ -15,7 +16,7 @@ def lookup(
     indices: NDArray[np.int32],
     values: NDArray[np.float64],
     direct: int,
-    seen: NDArray[np.uint8],
+    seen: NDArray[np.uint64],
     keys: NDArray[np.int32],
     buckets: NDArray[np.int32],
     unknown: NDArray[np.float64],

@@ -1,11 +1,11 @@
 """Feature ids -> slots of the feature table.
 
-An id below `direct` is its own slot. A larger one gets the next free slot, direct + k, when it
+An id below `direct` is its own slot; `seen` has a bit for each. A larger one gets the next free slot, direct + k, when it
 first appears; `buckets` is an open-addressing hash from such ids to k + 1 (0: empty) and `keys`
 the way back from k to the id. So memory follows the features seen, whatever the ids are.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 
 cdef inline int64_t find(int32_t id, const int32_t[::1] keys, const int32_t[::1] buckets,
@@ -36,28 +36,45 @@ def rehash(const int32_t[::1] keys, int64_t count, int32_t[::1] buckets):
             buckets[find(keys[k], keys, buckets, shift, mask)] = <int32_t> (k + 1)
 
 
-def observe(int32_t[::1] indices, int64_t direct, uint8_t[::1] seen, int32_t[::1] keys,
+cpdef int64_t large(const int32_t[::1] indices, int64_t direct) except -1:
+    """How many ids are not direct."""
+    cdef int64_t k
+    cdef int32_t n = 0, low = 0, bound = <int32_t> min(direct, 2147483647)
+    with nogil:
+        for k in range(indices.shape[0]):
+            n += indices[k] >= bound
+            low = min(low, indices[k])
+    if low < 0:
+        raise ValueError("ids are not negative")
+    return n
+
+
+cdef inline bint mark(uint64_t* word, uint64_t bit) noexcept nogil:
+    """Set the bit; was it new? Most are not, and reading alone is cheaper."""
+    if word[0] & bit:
+        return False
+    word[0] |= bit
+    return True
+
+
+def observe(int32_t[::1] indices, int64_t direct, uint64_t[::1] seen, int32_t[::1] keys,
             int32_t[::1] buckets, int64_t count):
     """Ids to slots, in place, giving slots to new ids. `keys` and `buckets` must have room for
     every entry. Returns (new direct ids, new count of keys)."""
     cdef int shift = shift_of(buckets.shape[0])
     cdef uint32_t mask = <uint32_t> (buckets.shape[0] - 1)
     cdef int64_t k, at, fresh = 0, wanted = count
-    cdef int32_t id, low = 0
-    with nogil:
-        for k in range(indices.shape[0]):
-            wanted += indices[k] >= direct
-            low = min(low, indices[k])
-    if low < 0 or seen.shape[0] < direct:
-        raise ValueError("ids are not negative, and there is a mark for every direct one")
+    cdef int32_t id
+    wanted += large(indices, direct)
+    if seen.shape[0] * 64 < direct:
+        raise ValueError("there must be a bit for every direct id")
     if wanted > keys.shape[0] or wanted >= buckets.shape[0]:
         raise ValueError(f"there is no room for {wanted} keys")
     with nogil:
         for k in range(indices.shape[0]):
             id = indices[k]
             if id < direct:
-                fresh += seen[id] ^ 1
-                seen[id] = 1
+                fresh += mark(&seen[id >> 6], <uint64_t> 1 << (id & 63))
                 continue
             at = find(id, keys, buckets, shift, mask)
             if buckets[at] == 0:
@@ -69,7 +86,7 @@ def observe(int32_t[::1] indices, int64_t direct, uint8_t[::1] seen, int32_t[::1
 
 
 def lookup(int64_t[::1] indptr, int32_t[::1] indices, double[::1] values, int64_t direct,
-           const uint8_t[::1] seen, const int32_t[::1] keys, const int32_t[::1] buckets,
+           const uint64_t[::1] seen, const int32_t[::1] keys, const int32_t[::1] buckets,
            double[::1] unknown):
     """Ids to slots, in place, dropping the entries whose feature was never seen; unknown[i] is
     the sum of squares of what row i lost. Returns the number of entries left."""
@@ -84,7 +101,7 @@ def lookup(int64_t[::1] indptr, int32_t[::1] indices, double[::1] values, int64_
             for k in range(start, indptr[i + 1]):
                 id = indices[k]
                 if id < direct:
-                    slot = id if seen[id] else -1
+                    slot = id if seen[id >> 6] >> (id & 63) & 1 else -1
                 else:
                     at = find(id, keys, buckets, shift, mask)
                     slot = direct + buckets[at] - 1 if buckets[at] else -1

@@ -4,7 +4,6 @@ Table rows (v_j, p_j), A_j = 1 + p_j:  score = x'(A + xx')^-1 v -> sum_j v_j x_j
 On a mistake, sign(score) != y with sign(0) = +1:  v += y x, A_j += x_j^2.
 """
 
-from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
 
 from cwtool_ext.csr cimport Row, Rows, longest, one_a_row, prefetch, read, row_at
@@ -44,7 +43,7 @@ def learn(
             after = row_at(rows, order[min(n + 1, order.shape[0] - 1)])
             look(row, after, table, scale, &score[i], &xx)
             # a row longer than 1e100 is skipped: neither v nor A can overflow
-            if (score[i] >= 0.0) == (y[i] > 0.0) or not (xx > 0.0 and sqrt(xx) <= 1e100):
+            if (score[i] >= 0.0) == (y[i] > 0.0) or not 0.0 < xx <= 1e200:
                 continue
             updates += 1
             for k in range(row.nnz):

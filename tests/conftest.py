@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,6 +74,7 @@ def process(folder: Path) -> Callable[..., subprocess.Popen[bytes]]:
     return start
 
 
+@cache
 def planted_text(
     seed: int,
     n_rows: int,

@@ -25,7 +25,7 @@ class ReadOptions:
 
     reading: Reading = field(default_factory=Reading)
     max_bad_lines: int = 0
-    block_bytes: int = 1 << 20
+    block_bytes: int = 1 << 21
     jobs: int = 1
 
 

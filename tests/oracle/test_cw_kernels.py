@@ -205,12 +205,16 @@ def test_scores_are_those_of_learning(kind, name):
         assert again.score[i] == predicted[i]
 
 
+def with_last(indices, value):
+    return np.append(indices[:-1], np.int32(value))
+
+
 BAD = {
     "indptr must run": lambda a: a | {"indptr": a["indptr"][:-1].copy()},
     "do not match": lambda a: a | {"values": a["values"][:-1].copy()},
     "must not decrease": lambda a: a | {"indptr": np.r_[0, a["indptr"][-1], a["indptr"][2:]]},
-    "feature 99 is outside": lambda a: a | {"indices": np.full_like(a["indices"], 99)},
-    "feature -1 is outside": lambda a: a | {"indices": np.full_like(a["indices"], -1)},
+    "index lies outside 0..11": lambda a: a | {"indices": with_last(a["indices"], FEATURES)},
+    "index lies outside 0..1": lambda a: a | {"indices": with_last(a["indices"], -1)},
     "y has 3": lambda a: a | {"y": np.ones(3)},
     "order names row 70": lambda a: a | {"order": np.array([70])},
     "order names row -1": lambda a: a | {"order": np.array([-1])},
@@ -239,3 +243,8 @@ def test_bad_arguments_are_refused_with_a_sentence(sentence):
 def test_rules_want_positive_parameters(make, value):
     with pytest.raises(ValueError, match="must be positive"):
         make(value)
+
+
+def test_a_rule_comes_from_its_factory():
+    with pytest.raises(TypeError, match="factory"):
+        rules.Rule()

@@ -1,0 +1,139 @@
+"""cwtool inspect: a model in words, as JSON, and as a table of weights."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cwtool import registry
+
+Run = Callable[..., Any]
+
+
+def weights(path: str = "w.tsv") -> dict[str, tuple[float, float]]:
+    rows = [line.split("\t") for line in Path(path).read_text().splitlines()]
+    return {j: (float(w), float(v)) for j, w, v in rows}
+
+
+@pytest.fixture
+def model(ok: Run, planted: Run) -> str:
+    ok("train", planted("a.svm", 1, 300), "-m", "m.cw")
+    ok("train", planted("b.svm", 2, 100), "--resume", "m.cw", "-m", "m.cw")
+    return "m.cw"
+
+
+def test_in_words(ok: Run, model: str) -> None:
+    shown = ok("inspect", model)
+    for words in ("arow", "r=0.1", "-1, +1 (positive)", "400", "1. a.svm: 300 rows", "2. b.svm: 100"):
+        assert words in shown
+    assert len([x for x in shown.splitlines() if x.strip().split()[0].isdigit()]) == 20
+
+
+def test_as_json(ok: Run, model: str) -> None:
+    found = json.loads(ok("inspect", model, "--json", "--top", "5"))
+    assert (found["algorithm"], found["rows"], found["features"]) == ("arow", 400, 30)
+    assert found["params"]["r"] == 0.1
+    assert [run["rows"] for run in found["history"]] == [300, 100]
+    assert {"error", "auc", "f1"} <= found["progressive"].keys()
+    sizes = [abs(row["weight"]) for row in found["top"]]
+    assert len(sizes) == 5
+    assert sizes == sorted(sizes, reverse=True)
+    assert all(0 < row["variance"] for row in found["top"])
+
+
+def test_top_is_the_top_of_all_weights(ok: Run, model: str) -> None:
+    ok("inspect", model, "--weights", "w.tsv")
+    all_ = weights()
+    best = sorted(all_, key=lambda j: -abs(all_[j][0]))[:3]
+    found = json.loads(ok("inspect", model, "--json", "--top", "3"))["top"]
+    assert [row["feature"] for row in found] == best
+    assert [(row["weight"], row["variance"]) for row in found] == [all_[j] for j in best]
+
+
+def test_top_none(ok: Run, model: str) -> None:
+    assert json.loads(ok("inspect", model, "--json", "--top", "0"))["top"] == []
+    ok("inspect", model, "--top", "0")
+
+
+def test_feature_names(ok: Run, cwtool: Run, model: str) -> None:
+    top = json.loads(ok("inspect", model, "--json", "--top", "1"))["top"][0]
+    Path("names.tsv").write_text(f"{top['feature']}\tthe word häufig\n99999\tnever seen\n\n")
+    shown = json.loads(ok("inspect", model, "--json", "--top", "2", "--feature-names", "names.tsv"))
+    assert [row.get("name") for row in shown["top"]] == ["the word häufig", None]
+    assert "the word häufig" in ok("inspect", model, "--feature-names", "names.tsv")
+    Path("names.tsv").write_text("1\tone\n2 two\n")
+    ended = cwtool("inspect", model, "--feature-names", "names.tsv")
+    assert ended.code == 2
+    assert "names.tsv:2" in ended.err
+    assert cwtool("inspect", model, "--feature-names", "none.tsv").code == 2
+    Path("names.tsv").write_bytes(b"1\t\xff\xfe\n")
+    ended = cwtool("inspect", model, "--feature-names", "names.tsv")
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("reading", [[], ["--bias"], ["--zero-based"], ["--normalize", "l2"]], ids=str)
+@pytest.mark.parametrize("algo", ["arow", "cw", "pa1", "perceptron --average"])
+def test_scores_from_the_weights(algo: str, reading: list[str], ok: Run, planted: Run) -> None:
+    ok("train", planted("a.svm", 1, 300), "--algo", *algo.split(), *reading, "-m", "m.cw")
+    assert ok("inspect", "m.cw", "--weights", "w.tsv") != ""
+    w = {j: x for j, (x, _) in weights().items()}
+    scores = ok("predict", planted("b.svm", 2, 100), "-m", "m.cw", "--output", "score").split()
+    for line, score in zip(Path("b.svm").read_text().splitlines(), scores, strict=True):
+        row = {j: float(x) for j, x in (c.split(":") for c in line.split()[1:])}
+        if "l2" in reading:
+            length = sum(x * x for x in row.values()) ** 0.5
+            row = {j: x / length for j, x in row.items()}
+        mine = sum(w.get(j, 0) * x for j, x in row.items()) + w.get("bias", 0)
+        assert float(score) == pytest.approx(mine, abs=1e-12)
+
+
+@pytest.mark.parametrize("algo", registry.names())
+@pytest.mark.parametrize("covariance", ["diag", "full"])
+def test_weights_of_every_algorithm(algo: str, covariance: str, ok: Run, planted: Run) -> None:
+    second = any(option == "--covariance" for option in options(algo))
+    if covariance == "full" and not second:
+        pytest.skip("keeps no covariance")
+    more = ["--covariance", covariance] if second else []
+    ok("train", planted("a.svm", 1, 200, first=4_194_290), "--algo", algo, *more, "-m", "m.cw")
+    ok("inspect", "m.cw", "--weights", "w.tsv", "--top", "3")
+    rows = [line.split("\t") for line in Path("w.tsv").read_text().splitlines()]
+    assert len(rows) == json.loads(ok("inspect", "m.cw", "--json"))["nonzero_weights"]
+    ids = [int(j) for j, _, _ in rows]
+    assert ids == sorted(ids)
+    assert set(ids) <= set(range(4_194_290, 4_194_320))
+    assert all(float(w) != 0 for _, w, _ in rows)
+    assert all((float(v) > 0) == second for _, _, v in rows)
+
+
+def options(algo: str) -> list[str]:
+    from cwtool.params import declared
+
+    return [p.option for p in declared(registry.algorithm(algo).Params)]
+
+
+def test_weights_to_stdout(ok: Run, model: str) -> None:
+    ok("inspect", model, "--weights", "w.tsv")
+    assert ok("inspect", model, "--weights", "-") == Path("w.tsv").read_text()
+
+
+def test_weights_that_cannot_be_written(cwtool: Run, model: str) -> None:
+    ended = cwtool("inspect", model, "--weights", "nowhere/w.tsv")
+    assert ended.code in (2, 4)
+    assert "nowhere/w.tsv" in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_inspecting_changes_nothing(ok: Run, model: str) -> None:
+    before = Path(model).read_bytes()
+    ok("inspect", model, "--weights", "w.tsv")
+    assert Path(model).read_bytes() == before
+
+
+def test_model_of_empty_rows(ok: Run) -> None:
+    Path("a.svm").write_text("+1\n-1\n")
+    ok("train", "a.svm", "-m", "m.cw")
+    assert json.loads(ok("inspect", "m.cw", "--json"))["top"] == []
+    ok("inspect", "m.cw", "--weights", "w.tsv")
+    assert Path("w.tsv").read_text() == ""

@@ -1,0 +1,155 @@
+"""A damaged model is told apart from a good one, in words, by every command."""
+
+import json
+import struct
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+COMMANDS = {
+    "predict": ["predict", "a.svm", "-m", "bad.cw"],
+    "inspect": ["inspect", "bad.cw"],
+    "resume": ["train", "a.svm", "--resume", "bad.cw", "-m", "new.cw"],
+}
+every_command = pytest.mark.parametrize("args", COMMANDS.values(), ids=COMMANDS.keys())
+
+
+@pytest.fixture
+def good(ok: Run, planted: Run) -> bytes:
+    ok("train", planted("a.svm", 1, 100), "-m", "m.cw")
+    return Path("m.cw").read_bytes()
+
+
+def answer(cwtool: Run, args: list[str], content: bytes) -> str:
+    """What the command says of this content; always exit 4 and never a traceback."""
+    Path("bad.cw").write_bytes(content)
+    ended = cwtool(*args)
+    assert "Traceback" not in ended.err
+    assert ended.code == 4, ended.err
+    assert "error: bad.cw" in ended.err
+    assert not Path("new.cw").exists()
+    return str(ended.err)
+
+
+def sealed(header: bytes, rest: bytes = b"", version: int = 1) -> bytes:
+    """A file whose length and checksum are right."""
+    body = struct.pack("<7sBQQ", b"CWTOOL\0", version, 24 + len(header) + len(rest) + 32, len(header))
+    body += header + rest
+    return body + sha256(body).digest()
+
+
+def test_layout(good: bytes) -> None:
+    """What a reader in another language would rely on."""
+    magic, version, size, length = struct.unpack_from("<7sBQQ", good)
+    assert (magic, version, size) == (b"CWTOOL\0", 1, len(good))
+    assert length % 8 == 0
+    assert sha256(good[:-32]).digest() == good[-32:]
+    header = json.loads(good[24 : 24 + length])
+    assert header["algorithm"] == "arow"
+    at = 24 + length
+    for array in header["arrays"]:
+        nbytes = int(array["dtype"][2]) * array["shape"][0]
+        at += -(-nbytes // 8) * 8
+    assert at + 32 == len(good)
+
+
+@every_command
+def test_truncated(args: list[str], cwtool: Run, good: bytes) -> None:
+    cuts = {1, 6, 7, 8, 20, 23, 24, 25, 100, len(good) - 33, len(good) - 32, len(good) - 1}
+    for length in sorted(cuts | set(range(200, len(good), len(good) // 12))):
+        assert "truncated" in answer(cwtool, args, good[:length]), length
+
+
+@every_command
+def test_empty(args: list[str], cwtool: Run, good: bytes) -> None:
+    assert "not a cwtool model" in answer(cwtool, args, b"")
+
+
+@every_command
+@pytest.mark.parametrize("flip", [0x01, 0x80, 0xFF])
+def test_one_byte_altered(args: list[str], flip: int, cwtool: Run, good: bytes) -> None:
+    for at in [*range(32), *range(32, len(good), len(good) // 25), len(good) - 1]:
+        content = bytearray(good)
+        content[at] ^= flip
+        said = answer(cwtool, args, bytes(content))
+        if at < 7:
+            assert "not a cwtool model" in said
+        elif at >= 24:
+            assert "altered" in said, at
+
+
+@every_command
+def test_something_behind(args: list[str], cwtool: Run, good: bytes) -> None:
+    assert "altered" in answer(cwtool, args, good + b"x")
+
+
+@every_command
+def test_newer_format(args: list[str], cwtool: Run, good: bytes) -> None:
+    content = bytearray(good[:-32])
+    content[7] = 2
+    said = answer(cwtool, args, bytes(content) + sha256(content).digest())
+    assert "format 2" in said
+    assert "newer cwtool" in said
+
+
+@every_command
+@pytest.mark.parametrize(
+    "content", [b"+1 1:1\n", b"\x1f\x8b" + bytes(100), b"CWTOO", b"CWTOOL1", bytes(5000)]
+)
+def test_not_a_model(args: list[str], content: bytes, cwtool: Run, good: bytes) -> None:
+    said = answer(cwtool, args, content)
+    assert "not a cwtool model" in said or content == b"CWTOO"
+
+
+@every_command
+@pytest.mark.parametrize("header", [b"{}", b"[]", b"1", b'{"algorithm": "arow"}', b"\xff", b"{"])
+def test_sealed_nonsense(args: list[str], header: bytes, cwtool: Run, good: bytes) -> None:
+    answer(cwtool, args, sealed(header))
+
+
+def test_unknown_algorithm_in_the_header(cwtool: Run, good: bytes) -> None:
+    length = struct.unpack_from("<Q", good, 16)[0]
+    header = json.loads(good[24 : 24 + length])
+    header["algorithm"] = "learner-of-tomorrow"
+    content = sealed(json.dumps(header).encode(), good[24 + length : -32])
+    for args in COMMANDS.values():
+        assert "learner-of-tomorrow" in answer(cwtool, args, content)
+
+
+@every_command
+def test_missing(args: list[str], cwtool: Run, good: bytes) -> None:
+    ended = cwtool(*args)
+    assert ended.code == 4
+    assert "bad.cw: no such model" in ended.err
+
+
+@every_command
+def test_directory(args: list[str], cwtool: Run, good: bytes) -> None:
+    Path("bad.cw").mkdir()
+    ended = cwtool(*args)
+    assert ended.code in (2, 4)
+    assert "irectory" in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_permissions_and_links_are_kept(ok: Run, good: bytes) -> None:
+    Path("m.cw").chmod(0o640)
+    Path("link.cw").symlink_to("m.cw")
+    ok("train", "a.svm", "--again", "--resume", "link.cw", "-m", "link.cw")
+    assert Path("link.cw").is_symlink()
+    assert Path("m.cw").stat().st_mode & 0o777 == 0o640
+    assert Path("m.cw").read_bytes() != good
+
+
+def test_no_leftovers(ok: Run, good: bytes) -> None:
+    ok("train", "a.svm", "-m", "m.cw")
+    assert sorted(p.name for p in Path().iterdir()) == ["a.svm", "m.cw"]
+
+
+def test_same_bytes_on_every_run(ok: Run, good: bytes) -> None:
+    ok("train", "a.svm", "-m", "m.cw")
+    assert Path("m.cw").read_bytes() == good
