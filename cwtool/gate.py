@@ -22,7 +22,7 @@ class Gate:
 
     @classmethod
     def parse(cls, text: str) -> Gate:
-        found = re.fullmatch(r"\s*(\w+)\s*(>=|<=|>|<)\s*([-+.\deE]+)\s*", text)
+        found = re.fullmatch(r"\s*(\w+)\s*(>=|<=|>|<)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*", text)
         if not found or found[1].lower() not in METRICS:
             raise UsageError(
                 f"--require {text!r} is not a condition",

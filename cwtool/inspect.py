@@ -28,9 +28,11 @@ def external(model: Model, feature: int) -> str:
 def names_of(path: Path) -> dict[str, str]:
     """id -> name from lines of id, tab, name."""
     try:
-        lines = path.read_text().splitlines()
+        lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as failure:
         raise UsageError(f"{path}: {failure.strerror}") from None
+    except UnicodeDecodeError as failure:
+        raise UsageError(f"{path}: {failure}", "names are UTF-8 text") from None
     pairs = [line.split("\t", 1) for line in lines if line.strip()]
     for number, pair in enumerate(pairs, 1):
         if len(pair) != 2:

@@ -134,7 +134,8 @@ def _sigmoid(t: Floats) -> Floats:
 
 
 def probability(a: float, score: Floats, variance: Floats) -> Floats:
-    return _sigmoid(a * score / np.sqrt(1 + variance))
+    with np.errstate(over="ignore"):
+        return _sigmoid(a * (score / np.sqrt(1 + variance)))
 
 
 @dataclass

@@ -14,6 +14,7 @@ from cwtool.data import Block, Reading
 from cwtool.data.block import Floats, Ints
 from cwtool.data.labels import Labels
 from cwtool.data.scaling import RowScale
+from cwtool.errors import ModelError, UsageError
 from cwtool.metrics import Calibration, Tally, dense, sparse
 from cwtool.state import State
 
@@ -47,7 +48,9 @@ class Model:
         The block is used up; the model is not changed."""
         block.scale = self.scale.value
         unknown, dropped = self.state.features.lookup(block)
-        return self.algorithm.scores(block, self.state, unknown), dropped
+        scores = self.algorithm.scores(block, self.state, unknown)
+        # a row near the end of the double range may score past it
+        return Scores(*(np.nan_to_num(a, copy=False) for a in scores)), dropped
 
     def weights(self) -> tuple[Ints, Floats, Floats | None]:
         """Feature ids, weights and variances in the units of the data."""
@@ -120,4 +123,19 @@ class Model:
 
     @classmethod
     def load(cls, path: Path) -> Model:
-        return cls.unpack(*modelfile.load(path))
+        header, arrays = modelfile.load(path)
+        try:
+            return cls.unpack(header, arrays)
+        except (KeyError, TypeError, ValueError, UsageError) as failure:
+            raise ModelError(
+                f"{path} is a model of another version of cwtool: {failure}",
+                f"it was written by cwtool {header.get('cwtool', '?')}; this is {__version__}",
+            ) from None
+
+
+def algorithm_of(path: Path) -> str:
+    """The algorithm of a saved model, from its header alone."""
+    name = str(modelfile.load_header(path)["algorithm"])
+    if name not in registry.names():
+        raise ModelError(f"{path} is a model of {name}, which this cwtool does not have")
+    return name

@@ -143,7 +143,7 @@ def _header(path: Path, data: bytes, *, whole: bool = True) -> tuple[dict[str, A
         raise _altered(path)
     try:
         header: dict[str, Any] = json.loads(data[PRELUDE.size : PRELUDE.size + length])
-        header["algorithm"]
+        header["algorithm"], header["arrays"]
     except (ValueError, KeyError, TypeError):
         raise _altered(path) from None
     return header, PRELUDE.size + length

@@ -63,8 +63,11 @@ class Param:
             return bool(value)
         try:
             number = self.kind(value)
-        except (TypeError, ValueError):
-            raise UsageError(f"{self.option} is {value!r}; it must be {self.range}") from None
+            if not isinstance(value, str) and number != value:  # 2.5 is no whole number
+                raise ValueError
+        except (TypeError, ValueError, OverflowError):
+            kind = "a whole number" if self.kind is int else "a number"
+            raise UsageError(f"{self.option} is {value!r}; it must be {kind}") from None
         below = number <= self.low if self.open_low else number < self.low
         if below or number > self.high or (self.kind is float and not math.isfinite(number)):
             raise UsageError(f"{self.option} is {value}; it must be {self.range}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ COMMANDS = {
     "completion": "Print the shell completion script for bash, zsh or fish.",
 }
 CONFIG = "cwtool.toml"
+COMPLETE = "_CWTOOL_COMPLETE"  # set by the completion scripts
 
 
 class Lazy(click.Group):
@@ -96,15 +99,40 @@ def main() -> None:
     sys.exit(run(sys.argv[1:]))
 
 
+def _flushed(code: int) -> int:
+    try:
+        sys.stdout.flush()
+    except OSError as failure:
+        return _cannot_write(failure)
+    return code
+
+
+def _cannot_write(failure: OSError) -> int:
+    """stdout is gone: quietly if its reader, such as head, has enough."""
+    from cwtool.console import complain
+
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if failure.errno == errno.EPIPE:
+        return 0
+    complain(f"cannot write the result: {os.strerror(failure.errno or errno.EIO)}")
+    return 1
+
+
 def run(args: list[str]) -> int:
+    from click.shell_completion import shell_complete
+
     from cwtool.console import complain
 
     try:
-        result = group.main(args, prog_name="cwtool", standalone_mode=False)
+        if COMPLETE in os.environ:
+            return shell_complete(group, {}, "cwtool", COMPLETE, os.environ[COMPLETE])
+        with group.make_context("cwtool", args) as ctx:
+            group.invoke(ctx)
         sys.stdout.flush()
-        return result if isinstance(result, int) else 0
+        return 0
     except click.exceptions.Exit as ending:
-        return ending.exit_code
+        return _flushed(ending.exit_code)
     except click.ClickException as failure:
         failure.show()
         return failure.exit_code
@@ -114,9 +142,8 @@ def run(args: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         complain("interrupted; no model was changed")
         return 130
-    except BrokenPipeError:  # the reader, such as head, has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as failure:  # all others were turned into sentences where they arose
+        return _cannot_write(failure)
     except MemoryError:
         complain("out of memory", "fold the ids with --hash-bits, or use a smaller covariance")
         return 1

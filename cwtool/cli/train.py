@@ -11,7 +11,7 @@ import click
 
 from cwtool import registry
 from cwtool.cli import options
-from cwtool.errors import CwtoolError, ModelError
+from cwtool.errors import ModelError
 from cwtool.params import declared
 
 if TYPE_CHECKING:
@@ -26,11 +26,9 @@ class AlgorithmCommand(click.Command):
     """A command whose options depend on --algo: those of the algorithm, and no others."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            ctx.meta[ALGO] = self._algorithm(ctx, args)
-            registry.algorithm(ctx.meta[ALGO])
-        except CwtoolError as failure:
-            raise _usage(failure, ctx) if failure.exit_code == 2 else failure from None
+        name = self._algorithm(ctx, args)
+        registry.algorithm(name)
+        ctx.meta[ALGO] = name
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as failure:
@@ -74,9 +72,9 @@ class AlgorithmCommand(click.Command):
             return given
         resumed = _value_of(args, "--resume") or os.environ.get("CWTOOL_TRAIN_RESUME")
         if resumed:
-            from cwtool.modelfile import load_header
+            from cwtool.model import algorithm_of
 
-            return str(load_header(Path(resumed))["algorithm"])
+            return algorithm_of(Path(resumed))
         return registry.DEFAULT
 
 
@@ -94,10 +92,6 @@ def _value_of(args: list[str], *names: str) -> str | None:
             elif not name.startswith("--") and word.startswith(name) and word != name:
                 found = word[len(name) :].removeprefix("=")
     return found
-
-
-def _usage(failure: CwtoolError, ctx: click.Context) -> click.UsageError:
-    return click.UsageError(f"{failure}" + (f"; {failure.hint}" if failure.hint else ""), ctx)
 
 
 def _algo_names() -> str:
@@ -118,6 +112,7 @@ def _algo_names() -> str:
     "--algo",
     metavar="NAME",
     default=None,
+    shell_complete=lambda ctx, param, typed: [n for n in registry.names() if n.startswith(typed)],
     help=f"One of {_algo_names()}.  [default: {registry.DEFAULT}, or that of --resume]",
 )
 @click.option(

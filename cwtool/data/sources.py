@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 import sys
@@ -70,10 +71,15 @@ class Stdin:
     regular = False
     size = 0
 
-    def read(self, size: int) -> bytes:
-        if sys.stdin is None:
+    def __init__(self) -> None:
+        if sys.stdin is None or sys.stdin.closed:
             raise DataError("stdin is closed", "pipe the data in, or name a file")
-        return sys.stdin.buffer.read(size)
+
+    def read(self, size: int) -> bytes:
+        try:  # past the buffer, whose lock a reading thread would hold while we are interrupted
+            return os.read(sys.stdin.fileno(), size)
+        except io.UnsupportedOperation:  # not a real file
+            return sys.stdin.buffer.read(size)
 
 
 def open_raw(path: str) -> Handle | Stdin:

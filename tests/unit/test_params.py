@@ -1,0 +1,76 @@
+from dataclasses import dataclass
+
+import pytest
+
+from cwtool.errors import UsageError
+from cwtool.params import AUTO, build, declared, param
+
+
+@dataclass(frozen=True)
+class Some:
+    C: float = param(1.0, "price", above=0)
+    rank: int = param(4, "rank", low=1, high=9)
+    kind: str = param("a", "kind", choices=("a", "b"))
+    prior: float | str = param(AUTO, "prior", kind=float, above=0, auto=True)
+    average: bool = param(False, "average")
+    cov_rank: float = param(0.5, "share", low=0, high=1)
+    hidden: int = 3  # no parameter
+
+
+def test_declared_in_order() -> None:
+    found = declared(Some)
+    assert [p.name for p in found] == ["C", "rank", "kind", "prior", "average", "cov_rank"]
+    assert [p.default for p in found] == [1.0, 4, "a", AUTO, False, 0.5]
+
+
+def test_spellings() -> None:
+    by_name = {p.name: p for p in declared(Some)}
+    assert by_name["C"].spellings == ("-C", "--C")
+    assert by_name["cov_rank"].spellings == ("--cov-rank",)
+
+
+def test_ranges_in_words() -> None:
+    words = {p.name: p.range for p in declared(Some)}
+    assert words["C"] == "above 0"
+    assert words["rank"] == "at least 1 and at most 9"
+    assert words["kind"] == "one of a, b"
+    assert words["prior"] == "auto, or above 0"
+    assert words["cov_rank"] == "at least 0 and at most 1"
+
+
+def test_build_converts() -> None:
+    made = build(Some, {"C": "2.5", "rank": "9", "prior": "auto", "average": True})
+    assert made == Some(C=2.5, rank=9, average=True)
+    assert isinstance(made.rank, int)
+    assert build(Some, {"prior": "3"}).prior == 3.0
+    assert build(Some, {}) == Some()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"C": 0}, "-C is 0; it must be above 0"),
+        ({"C": "nan"}, "above 0"),
+        ({"C": "inf"}, "above 0"),
+        ({"C": "much"}, "-C is 'much'"),
+        ({"C": AUTO}, "-C is 'auto'"),
+        ({"C": None}, "-C is None"),
+        ({"rank": 0}, "--rank is 0; it must be at least 1 and at most 9"),
+        ({"rank": 10}, "at most 9"),
+        ({"rank": "2.5"}, "--rank is '2.5'"),
+        ({"kind": "c"}, "one of a, b"),
+        ({"prior": "-1"}, "auto, or above 0"),
+        ({"nothing": 1}, "there is no parameter 'nothing' here; there is: C, rank"),
+        ({"hidden": 1}, "there is no parameter 'hidden'"),
+    ],
+    ids=str,
+)
+def test_build_refuses(given: dict[str, object], words: str) -> None:
+    with pytest.raises(UsageError, match=words.replace("(", r"\(")):
+        build(Some, given)
+
+
+def test_a_whole_number_must_be_whole() -> None:
+    """2.5 from a config file is not quietly 2."""
+    with pytest.raises(UsageError):
+        build(Some, {"rank": 2.5})
