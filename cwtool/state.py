@@ -124,16 +124,17 @@ class Features:
         block.indices, block.values = block.indices[:left], block.values[:left]
         return unknown * block.scale**2, before - left
 
-    def ids_and_slots(self) -> tuple[Ints, NDArray[np.int64]]:
+    def ids_and_slots(self) -> tuple[Ints, Ints]:
         """The ids seen, ascending, each with its slot."""
         bits = np.unpackbits(self.seen.view(np.uint8), bitorder="little")
-        small = np.flatnonzero(bits.view(np.bool_))
+        small = np.flatnonzero(bits.view(np.bool_)).astype(np.int32)
         keys = self.keys[: self.n_keys]
-        by_id = np.argsort(keys, kind="stable")
-        ids = np.concatenate([small.astype(np.int32), keys[by_id]])
+        by_id = np.argsort(keys, kind="stable").astype(np.int32)
+        ids = np.concatenate([small, keys[by_id]])
         if len(small) and self.n_keys:  # direct ids are below all keys
-            assert small[-1] < keys[by_id[0]]
-        return ids, np.concatenate([small, self.direct + by_id])
+            assert small[-1] < keys.min()
+        by_id += np.int32(self.direct)
+        return ids, np.concatenate([small, by_id])
 
     def restore(self, ids: Ints, columns: Mapping[str, Floats]) -> None:
         """Take over the ids and columns of a saved model."""

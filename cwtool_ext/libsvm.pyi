@@ -18,6 +18,9 @@ BINARY: int
 PADDING: int
 
 def capacity(nbytes: int) -> tuple[int, int]: ...
+def count_lines(
+    text: bytes | bytearray | memoryview | NDArray[np.uint8], start: int, stop: int
+) -> int: ...
 def parse(
     text: bytes | bytearray | memoryview | NDArray[np.uint8],
     start: int,

@@ -248,6 +248,23 @@ def capacity(Py_ssize_t nbytes):
     return (nbytes + 1) // 2, nbytes // 4 + 1
 
 
+def count_lines(const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop):
+    """Lines of text[start:stop], the last one with or without its newline."""
+    if not 0 <= start <= stop <= text.shape[0]:
+        raise ValueError(f"text[{start}:{stop}] exceeds {text.shape[0]} bytes")
+    if start == stop:
+        return 0
+    cdef const unsigned char* p = &text[0] + start
+    cdef const unsigned char* end = &text[0] + stop
+    cdef Py_ssize_t lines = 0
+    with nogil:
+        while p != NULL and p < end:
+            lines += 1
+            p = <const unsigned char*> memchr(p, c"\n", end - p)
+            p = p + 1 if p != NULL else NULL
+    return lines
+
+
 def parse(
     const unsigned char[::1] text,
     Py_ssize_t start,
@@ -264,14 +281,16 @@ def parse(
     """Parse the lines of text[start:stop] into CSR arrays with 0-based indices.
 
     The range ends with a newline or has one right behind it, and is followed by PADDING readable
-    bytes (of any content). Arrays have room as given by `capacity`, indptr for one more.
+    bytes (of any content). Arrays have room as given by `capacity`, indptr for one more; for rows
+    `count_lines` is enough.
 
     A bad line gives no row but one fault: its line number, the byte offset of the bad item, a code.
     Faults beyond the room of `faults` are only counted. Line numbers start with 0 at `start`.
 
     report: rows, nnz, lines, greatest stored index (-1: none), qids ignored, faults.
     """
-    rows_bound, nnz_bound = capacity(stop - start)
+    cdef int64_t room = min(labels.shape[0], lines.shape[0], indptr.shape[0] - 1)
+    nnz_bound = capacity(stop - start)[1]
     if not 0 <= start <= stop <= text.shape[0] - PADDING:
         raise ValueError(f"text[{start}:{stop}] and its padding exceed {text.shape[0]} bytes")
     if stop - start >= 1 << 31:
@@ -280,8 +299,8 @@ def parse(
         raise ValueError("the range must end with a newline, or right before one")
     if base != 0 and base != 1:
         raise ValueError(f"base is 0 or 1, not {base}")
-    if min(labels.shape[0], lines.shape[0], indptr.shape[0] - 1) < rows_bound:
-        raise ValueError(f"labels, lines or indptr[1:] lack room for {rows_bound} rows")
+    if room < min(1, stop - start):
+        raise ValueError("labels, lines or indptr[1:] lack room")
     if min(indices.shape[0], values.shape[0]) < nnz_bound:
         raise ValueError(f"indices or values lack room for {nnz_bound} entries")
     if faults.shape[1] != 3 or report.shape[0] != 6:
@@ -300,6 +319,8 @@ def parse(
         while p < end:
             p = item = skip_blanks(p)
             if p[0] != c"\n" and p[0] != c"#":
+                if unlikely(row == room):
+                    break
                 p = number(item, &labels[row])
                 if unlikely(p == NULL or not ends_item(p[0]) or isinf(labels[row])):
                     p = item
@@ -326,5 +347,7 @@ def parse(
             p += 1
             line += 1
 
+    if p < end:
+        raise ValueError(f"labels, lines or indptr[1:] have room for {room} rows only")
     report[0], report[1], report[2] = row, nnz, line
     report[3], report[4], report[5] = greatest, qids, bad

@@ -1,6 +1,6 @@
 """What happens to the rows of a block before they are learned, in place."""
 
-from libc.math cimport INFINITY, fabs, floor, frexp, ldexp, sqrt
+from libc.math cimport INFINITY, fabs, floor, fmax, fmin, frexp, ldexp, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 
@@ -106,7 +106,13 @@ cdef inline double rough_exp2(double t) noexcept nogil:
 
 
 cdef double scale_of(double n_rows, double total) noexcept nogil:
-    return sqrt(1 / rough_exp2(total / n_rows)) if n_rows > 0 else 1
+    """2^(-t/2), t the mean log; by halves, since 2^t may be past the range of a double."""
+    cdef double t, half
+    if n_rows == 0:
+        return 1
+    t = total / n_rows
+    half = floor(t / 2)
+    return ldexp(1 / sqrt(rough_exp2(t - 2 * half)), <int> fmin(fmax(-half, -1000), 1000))
 
 
 def row_scale(double n_rows, double total):

@@ -91,9 +91,13 @@ def planted_text(
     for k in range(n_rows):
         ids = sorted(draw.sample(range(first, first + width), draw.randint(1, min(entries, width))))
         values = [round(draw.uniform(-2, 2), 3) or 1 for _ in ids]
-        score = sum(x * ((j * 2654435761 >> 8) % 201 - 100) for j, x in zip(ids, values, strict=True))
+        score = sum(
+            x * ((j * 2654435761 >> 8) % 201 - 100) for j, x in zip(ids, values, strict=True)
+        )
         side = k if k < 2 else score + draw.gauss(0, 30) > 0
-        lines.append(f"{labels[side]} " + " ".join(f"{j}:{x}" for j, x in zip(ids, values, strict=True)))
+        lines.append(
+            f"{labels[side]} " + " ".join(f"{j}:{x}" for j, x in zip(ids, values, strict=True))
+        )
     return "\n".join(lines) + "\n"
 
 

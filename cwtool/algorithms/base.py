@@ -6,9 +6,8 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cwtool.data.block import Block, Floats, Longs
+from cwtool.data.block import Block, Floats, Ints, Longs
 from cwtool.state import DIRECT, Features, State
 
 
@@ -58,5 +57,5 @@ class Algorithm(ABC):
         """Predict; unknown[i] is the squared norm of what row i has in features never seen."""
 
     @abstractmethod
-    def weights(self, state: State, slots: NDArray[np.int64]) -> tuple[Floats, Floats | None]:
+    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
         """Weight and variance of the features at these slots."""

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cwtool import memory
 from cwtool.algorithms.base import Algorithm, Scores
-from cwtool.data.block import Block, Floats, Longs
+from cwtool.data.block import Block, Floats, Ints, Longs
 from cwtool.errors import UsageError
 from cwtool.params import AUTO, param
 from cwtool.state import State
@@ -65,7 +64,7 @@ class Covariance(ABC):
     def scores(self, block: Block, state: State, out: Scores) -> None: ...
 
     @abstractmethod
-    def weights(self, state: State, slots: NDArray[np.int64]) -> tuple[Floats, Floats]: ...
+    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]: ...
 
 
 class Diagonal(Covariance):
@@ -86,7 +85,7 @@ class Diagonal(Covariance):
             out.score, out.variance,
         )  # fmt: skip
 
-    def weights(self, state: State, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         table = state.features.table[slots]
         return table[:, 0], 1 / (1 + table[:, 1])
 
@@ -112,7 +111,7 @@ class Full(Covariance):
             block.scale, out.score, out.variance,
         )  # fmt: skip
 
-    def weights(self, state: State, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         return state.features.table[slots, 0], np.diag(room_for_all(state))[slots]
 
 
@@ -170,5 +169,5 @@ class SecondOrder(Algorithm):
         # a feature never seen still has its prior variance
         return Scores(out.score, out.variance + unknown)
 
-    def weights(self, state: State, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         return self.covariance.weights(state, slots)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cwtool.algorithms.base import Algorithm, Scores
-from cwtool.data.block import Block, Floats, Longs
+from cwtool.data.block import Block, Floats, Ints, Longs
 from cwtool.params import param
 from cwtool.state import State
 from cwtool_ext import first_order
@@ -49,7 +46,7 @@ class FirstOrder(Algorithm):
         )  # fmt: skip
         return out
 
-    def weights(self, state: State, slots: NDArray[np.int64]) -> tuple[Floats, Floats | None]:
+    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
         table = state.features.table[slots]
         if not self.params.average:
             return table[:, 0], None

@@ -9,9 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cwtool.algorithms.base import Scores
 from cwtool.algorithms.covariance import (
     PROJECTIONS,
@@ -20,7 +17,7 @@ from cwtool.algorithms.covariance import (
     Full,
     SecondOrder,
 )
-from cwtool.data.block import Block, Floats, Longs
+from cwtool.data.block import Block, Floats, Ints, Longs
 from cwtool.params import param
 from cwtool.state import State
 from cwtool_ext import narow, rules
@@ -48,7 +45,7 @@ class NarowDiagonal(Diagonal):
             block.scale, out.score, out.variance,
         )  # fmt: skip
 
-    def weights(self, state: State, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         theta, variance = super().weights(state, slots)
         return theta * variance, variance
 

@@ -6,7 +6,6 @@ On a mistake: v += y x, A += x x'; score = x'(A + x x')^-1 v.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cwtool.algorithms.base import Scores
 from cwtool.algorithms.covariance import (
@@ -16,7 +15,7 @@ from cwtool.algorithms.covariance import (
     SecondOrder,
     room_for_all,
 )
-from cwtool.data.block import Block, Floats, Longs
+from cwtool.data.block import Block, Floats, Ints, Longs
 from cwtool.state import State
 from cwtool_ext import full, rules, sop
 
@@ -35,7 +34,7 @@ class SopDiagonal(Diagonal):
             block.indptr, block.indices, block.values, state.features.table, block.scale, out.score
         )
 
-    def weights(self, state: State, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         """v_j / A_j; the score itself divides by A_j + x_j^2."""
         total, variance = super().weights(state, slots)
         return total * variance, variance

@@ -10,17 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cwtool.data.compression import compression, decompressed
 from cwtool.data.digest import CELL, Digest
-from cwtool.data.sources import (
-    Handle,
-    Peeked,
-    Stdin,
-    compression,
-    decompressed,
-    display,
-    open_raw,
-    peek,
-)
+from cwtool.data.sources import Handle, Peeked, Stdin, display, open_raw, peek
 from cwtool.errors import DataError
 
 SENTINEL = np.full(64, ord("\n"), dtype=np.uint8)  # the parser may look this far past its text

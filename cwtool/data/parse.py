@@ -63,7 +63,7 @@ class Buffers:
             found = pool.pop()
             if len(found.labels) >= n_rows and len(found.values) >= nnz:
                 return found
-        return cls(n_rows, nnz)
+        return cls(n_rows + n_rows // 4, nnz + nnz // 16)
 
 
 def parse(chunk: Chunk, reading: Reading, pool: list[Buffers]) -> Parsed:
@@ -71,7 +71,7 @@ def parse(chunk: Chunk, reading: Reading, pool: list[Buffers]) -> Parsed:
     text, start, stop, cells = load(chunk)
     if chunk.first and text[start : start + 3].tobytes() == BOM:
         start += 3
-    n_rows, nnz = libsvm.capacity(stop - start)
+    n_rows, nnz = libsvm.count_lines(text, start, stop), libsvm.capacity(stop - start)[1]
     b = Buffers.take(pool, n_rows, nnz + (n_rows if reading.bias else 0))
     faults = np.empty((1, 3), dtype=np.int64)
     report = np.zeros(6, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Where bytes come from: a path or stdin, plain or compressed (told by content, not by name)."""
+"""Where bytes come from: a path or stdin."""
 
 from __future__ import annotations
 
@@ -7,30 +7,12 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 from cwtool.errors import DataError
 
 STDIN = "-"
-MAGIC = {
-    "gzip": b"\x1f\x8b",
-    "bz2": b"BZh",
-    "xz": b"\xfd7zXZ\x00",
-    "zstd": b"\x28\xb5\x2f\xfd",
-}
-PIECE = 1 << 16  # compressed bytes at a time: what they expand to stays bounded too
-
-
-class Decompressor(Protocol):
-    """What zlib, bz2, lzma and zstandard have in common."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
 
 
 def display(path: str) -> str:
@@ -98,10 +80,6 @@ def _near(path: str) -> str | None:
     return f"did you mean {folder / found[0]}?" if found else None
 
 
-def compression(head: bytes) -> str | None:
-    return next((name for name, magic in MAGIC.items() if head.startswith(magic)), None)
-
-
 class Peeked:
     """A stream whose first bytes were looked at and are given back first."""
 
@@ -124,59 +102,3 @@ def peek(raw: Handle | Stdin) -> tuple[bytes, Peeked]:
     while len(head) < 6 and (more := raw.read(6 - len(head))):
         head += more
     return head, Peeked(head, raw)
-
-
-def decompressed(kind: str, stream: Peeked, path: str) -> Iterator[bytes]:
-    """The text inside; data that ends early or is damaged is an error, never a short file."""
-    import zlib
-
-    def broken(why: str) -> DataError:
-        return DataError(
-            f"{display(path)}: the {kind} data {why}", "fetch or compress the file again"
-        )
-
-    failures: tuple[type[Exception], ...] = (zlib.error,)
-    try:
-        if kind == "gzip":
-            # like gzip -d: members may follow one another, zero padding may follow the last
-            yield from _members(stream, lambda: zlib.decompressobj(wbits=31), padding=True)
-        elif kind == "bz2":
-            import bz2
-
-            yield from _members(stream, bz2.BZ2Decompressor)
-        elif kind == "xz":
-            import lzma
-
-            failures = (lzma.LZMAError,)
-            yield from _members(stream, lzma.LZMADecompressor, padding=True)
-        else:
-            import zstandard
-
-            failures = (zstandard.ZstdError,)
-            yield from _members(stream, lambda: zstandard.ZstdDecompressor().decompressobj())
-    except EOFError:
-        raise broken("ends in the middle: the file is truncated") from None
-    except OSError as failure:
-        raise broken(f"cannot be read: {failure}") from None
-    except failures as failure:
-        raise broken(f"is damaged: {failure}") from None
-
-
-def _members(
-    stream: Peeked, start: Callable[[], Decompressor], *, padding: bool = False
-) -> Iterator[bytes]:
-    """Decompress streams that follow one another; EOFError when the last one is not finished."""
-    data = stream.read(PIECE)
-    while data:
-        member = start()
-        while True:
-            yield member.decompress(data)
-            if member.eof:
-                break
-            data = stream.read(PIECE)
-            if not data:
-                raise EOFError
-        data = member.unused_data or stream.read(PIECE)
-        if padding:
-            while data and not (data := data.lstrip(b"\0")):
-                data = stream.read(PIECE)

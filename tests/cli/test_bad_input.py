@@ -4,7 +4,6 @@ import bz2
 import gzip
 import json
 import lzma
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,7 +122,7 @@ def test_refused(
         assert words in ended.err
         assert "Traceback" not in ended.err
     assert Path("m.cw").read_bytes() == old_model
-    assert sorted(os.listdir()) == ["d.svm", "m.cw"]
+    assert sorted(p.name for p in Path().iterdir()) == ["d.svm", "m.cw"]
 
 
 @refused
@@ -389,7 +388,9 @@ def test_too_many_bad_lines(most: int, jobs: int, cwtool: Run, old_model: bytes)
     assert f"more than {most} bad lines" in ended.err
     assert "d.svm:4:6" in ended.err
     assert Path("m.cw").read_bytes() == old_model
-    ended = cwtool("train", "a.svm", "d.svm", *skip, "--max-bad-lines", len(BAD_LINES), "-m", "m.cw")
+    ended = cwtool(
+        "train", "a.svm", "d.svm", *skip, "--max-bad-lines", len(BAD_LINES), "-m", "m.cw"
+    )
     assert ended.code == 0
 
 

@@ -26,7 +26,14 @@ def model(ok: Run, planted: Run) -> str:
 
 def test_in_words(ok: Run, model: str) -> None:
     shown = ok("inspect", model)
-    for words in ("arow", "r=0.1", "-1, +1 (positive)", "400", "1. a.svm: 300 rows", "2. b.svm: 100"):
+    for words in (
+        "arow",
+        "r=0.1",
+        "-1, +1 (positive)",
+        "400",
+        "1. a.svm: 300 rows",
+        "2. b.svm: 100",
+    ):
         assert words in shown
     assert len([x for x in shown.splitlines() if x.strip().split()[0].isdigit()]) == 20
 
@@ -40,7 +47,7 @@ def test_as_json(ok: Run, model: str) -> None:
     sizes = [abs(row["weight"]) for row in found["top"]]
     assert len(sizes) == 5
     assert sizes == sorted(sizes, reverse=True)
-    assert all(0 < row["variance"] for row in found["top"])
+    assert all(row["variance"] > 0 for row in found["top"])
 
 
 def test_top_is_the_top_of_all_weights(ok: Run, model: str) -> None:
@@ -73,7 +80,9 @@ def test_feature_names(ok: Run, cwtool: Run, model: str) -> None:
     assert "Traceback" not in ended.err
 
 
-@pytest.mark.parametrize("reading", [[], ["--bias"], ["--zero-based"], ["--normalize", "l2"]], ids=str)
+@pytest.mark.parametrize(
+    "reading", [[], ["--bias"], ["--zero-based"], ["--normalize", "l2"]], ids=str
+)
 @pytest.mark.parametrize("algo", ["arow", "cw", "pa1", "perceptron --average"])
 def test_scores_from_the_weights(algo: str, reading: list[str], ok: Run, planted: Run) -> None:
     ok("train", planted("a.svm", 1, 300), "--algo", *algo.split(), *reading, "-m", "m.cw")

@@ -37,7 +37,9 @@ def answer(cwtool: Run, args: list[str], content: bytes) -> str:
 
 def sealed(header: bytes, rest: bytes = b"", version: int = 1) -> bytes:
     """A file whose length and checksum are right."""
-    body = struct.pack("<7sBQQ", b"CWTOOL\0", version, 24 + len(header) + len(rest) + 32, len(header))
+    body = struct.pack(
+        "<7sBQQ", b"CWTOOL\0", version, 24 + len(header) + len(rest) + 32, len(header)
+    )
     body += header + rest
     return body + sha256(body).digest()
 

@@ -25,12 +25,16 @@ def table(ok: Run, *args: object) -> dict[str, np.ndarray]:
     assert head.split("\t") == COLUMNS
     return {
         name: np.array([float(x) for x in column])
-        for name, column in zip(COLUMNS, zip(*(r.split("\t") for r in rows), strict=True), strict=True)
+        for name, column in zip(
+            COLUMNS, zip(*(r.split("\t") for r in rows), strict=True), strict=True
+        )
     }
 
 
 def truth(*files: str) -> np.ndarray:
-    return np.array([float(line.split()[0]) for f in files for line in Path(f).read_text().splitlines()])
+    return np.array(
+        [float(line.split()[0]) for f in files for line in Path(f).read_text().splitlines()]
+    )
 
 
 def test_labels_are_the_default(ok: Run, model: str, planted: Run) -> None:
@@ -70,12 +74,16 @@ def test_arow_by_hand(ok: Run, planted: Run) -> None:
     header, arrays = modelfile.load(Path("m.cw"))
     scale = header["scale"]["value"]
     mean = dict(zip((arrays["ids"] + 1).tolist(), arrays["feature.mean"].tolist(), strict=True))
-    gain = dict(zip((arrays["ids"] + 1).tolist(), arrays["feature.precision"].tolist(), strict=True))
+    gain = dict(
+        zip((arrays["ids"] + 1).tolist(), arrays["feature.precision"].tolist(), strict=True)
+    )
     found = table(ok, planted("b.svm", 2, 100, first=20), "-m", "m.cw")
     for k, line in enumerate(Path("b.svm").read_text().splitlines()):
         cells = [c.split(":") for c in line.split()[1:]]
         row = [(int(j), float(x) * scale) for j, x in cells]
-        assert found["score"][k] == pytest.approx(sum(mean.get(j, 0) * x for j, x in row), abs=1e-12)
+        assert found["score"][k] == pytest.approx(
+            sum(mean.get(j, 0) * x for j, x in row), abs=1e-12
+        )
         variance = sum(x * x / (1 + gain.get(j, 0)) for j, x in row)
         assert found["variance"][k] == pytest.approx(variance, rel=1e-12)
 
@@ -217,7 +225,17 @@ def test_evaluate(algo: str, ok: Run, planted: Run) -> None:
 
 def test_evaluate_in_words(ok: Run, model: str, planted: Run) -> None:
     shown = ok("predict", planted("b.svm", 2, 300), "-m", model, "--evaluate")
-    for words in ("error", "AUC", "precision", "recall", "F1", "log loss", "ECE", "300 rows", "(+1)"):
+    for words in (
+        "error",
+        "AUC",
+        "precision",
+        "recall",
+        "F1",
+        "log loss",
+        "ECE",
+        "300 rows",
+        "(+1)",
+    ):
         assert words in shown
     assert len(shown.splitlines()) < 10
 
@@ -246,7 +264,9 @@ def test_evaluate_a_label_that_the_model_does_not_know(cwtool: Run, model: str) 
 
 def test_calibration_is_good_on_planted_rows(ok: Run, planted: Run) -> None:
     ok("train", planted("a.svm", 1, 3000), "-m", "m.cw")
-    found = json.loads(ok("predict", planted("b.svm", 2, 1000), "-m", "m.cw", "--evaluate", "--json"))
+    found = json.loads(
+        ok("predict", planted("b.svm", 2, 1000), "-m", "m.cw", "--evaluate", "--json")
+    )
     assert found["ece"] < 0.1
     assert found["log_loss"] < 0.5
 

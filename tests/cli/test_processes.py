@@ -47,14 +47,16 @@ def model(ok: Run, planted: Run) -> bytes:
 def test_interrupted(jobs: int, process: Start, model: bytes, planted: Run) -> None:
     """Ctrl-C in the middle of the data: exit 130, the old model, nothing left behind."""
     rows = Path(planted("b.svm", 2, 3000)).read_bytes()
-    run = process("train", "-", "-m", "m.cw", "--jobs", jobs, "--block-size", 65536, stdin=subprocess.PIPE)
+    run = process(
+        "train", "-", "-m", "m.cw", "--jobs", jobs, "--block-size", 65536, stdin=subprocess.PIPE
+    )
     assert run.stdin is not None
     run.stdin.write(rows)
     run.stdin.flush()  # and it waits for more
     wait_for(LOCK.exists)
     run.send_signal(signal.SIGINT)
     run.wait(timeout=60)
-    code, out, err = finish(run)
+    code, _, err = finish(run)
     assert code == 130
     assert "interrupted; no model was changed" in err
     assert "Traceback" not in err
@@ -117,6 +119,14 @@ def test_killed_at_any_moment(process: Start, ok: Run) -> None:
     assert not list(Path().glob(".*.tmp"))
 
 
+def dying_after(function: Callable[..., Any]) -> Callable[..., Any]:
+    def once(*args: Any, **more: Any) -> None:
+        function(*args, **more)
+        os._exit(9)
+
+    return once
+
+
 def test_killed_in_the_middle_of_a_write(
     ok: Run, model: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,8 +137,7 @@ def test_killed_in_the_middle_of_a_write(
         Path("m.cw").write_bytes(model)
         child = os.fork()
         if child == 0:
-            real = getattr(os, name)
-            monkeypatch.setattr(os, name, lambda *args, **more: (real(*args, **more), os._exit(9)))
+            monkeypatch.setattr(os, name, dying_after(getattr(os, name)))
             ok("train", "a.svm", "-a", "cw", "-m", "m.cw")
             os._exit(0)
         _, status = os.waitpid(child, 0)
@@ -170,7 +179,9 @@ def test_locked_by_another_run(process: Start, model: bytes) -> None:
 def test_waiting_for_the_lock(process: Start, model: bytes) -> None:
     with LOCK.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        run = process("train", "--resume", "m.cw", "--again", "a.svm", "-m", "m.cw", "--lock", "wait")
+        run = process(
+            "train", "--resume", "m.cw", "--again", "a.svm", "-m", "m.cw", "--lock", "wait"
+        )
         time.sleep(0.7)
         assert run.poll() is None
         assert Path("m.cw").read_bytes() == model
@@ -228,7 +239,9 @@ def test_disk_full(process: Start, model: bytes, planted: Run) -> None:
 
 def closed_stdin(*args: str) -> tuple[int, str]:
     command = [sys.executable, "-m", "cwtool", *args]
-    ended = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *command], capture_output=True, text=True)
+    ended = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *command], capture_output=True, text=True
+    )
     return ended.returncode, ended.stderr
 
 
@@ -289,7 +302,9 @@ def read_all(master: int) -> str:
 @pytest.mark.parametrize("plain", [False, True], ids=["colour", "NO_COLOR"])
 def test_errors_on_a_terminal(plain: bool, process: Start) -> None:
     master, terminal = pty.openpty()
-    env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | ({"NO_COLOR": "1"} if plain else {})
+    env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | (
+        {"NO_COLOR": "1"} if plain else {}
+    )
     run = process("train", "none.svm", "-m", "m.cw", stderr=terminal, env=env)
     os.close(terminal)
     shown = read_all(master)

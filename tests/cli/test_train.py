@@ -300,7 +300,9 @@ def test_help_lists_the_options_of_the_algorithm(name: str, ok: Run) -> None:
     own = declared(registry.algorithm(name).Params)
     for args in (["--algo", name, "--help"], ["--help", f"--algo={name}"], [f"-a{name}", "-h"]):
         shown = section(ok("train", *args), f"Options of {name}")
-        words = [line.split()[0].strip(",") for line in shown.splitlines() if line.startswith("  -")]
+        words = [
+            line.split()[0].strip(",") for line in shown.splitlines() if line.startswith("  -")
+        ]
         assert words == [p.option for p in own]
     for param in own:
         assert param.option in shown
@@ -344,7 +346,7 @@ def test_unknown_algorithm_lists(cwtool: Run, planted: Run) -> None:
     [
         (["--r", "0"], "above 0"),
         (["--r", "nan"], "above 0"),
-        (["--r", "x"], "above 0"),
+        (["--r", "x"], "a number"),
         (["--prior", "-1"], "auto, or above 0"),
         (["--floor", "2"], "at most 1"),
         (["--covariance", "some"], "one of diag, full"),
@@ -356,7 +358,7 @@ def test_unknown_algorithm_lists(cwtool: Run, planted: Run) -> None:
         (["--seed", "-1"], "--seed"),
         (["--no-such-option"], "No such option"),
     ],
-    ids=" ".join,
+    ids=lambda x: " ".join(x) if isinstance(x, list) else "",
 )
 def test_values_out_of_range(options: list[str], words: str, cwtool: Run, planted: Run) -> None:
     ended = cwtool("train", planted("a.svm", 1, 9), *options, "-m", "m.cw")
@@ -454,7 +456,11 @@ def test_model_from_a_variable(ok: Run, planted: Run, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("[train\n", "cwtool.toml"), ("[train]\nr = -1\n", "above 0"), ("[train]\nr = 'x'\n", "above 0")],
+    [
+        ("[train\n", "cwtool.toml"),
+        ("[train]\nr = -1\n", "above 0"),
+        ("[train]\nr = 'x'\n", "a number"),
+    ],
 )
 def test_bad_config(text: str, words: str, cwtool: Run, planted: Run) -> None:
     Path("cwtool.toml").write_text(text)

@@ -103,9 +103,7 @@ def test_jobs_and_blocks_do_not_matter(algo: list[str], ok: Run, planted: Run) -
 
 
 @every
-def test_jobs_and_blocks_do_not_matter_over_passes(
-    algo: list[str], ok: Run, planted: Run
-) -> None:
+def test_jobs_and_blocks_do_not_matter_over_passes(algo: list[str], ok: Run, planted: Run) -> None:
     one = ["train", *algo, planted("a.svm", 1, 3500), "--passes", "2", "--holdout", "0.2"]
     ok(*one, "--jobs", "1", "-m", "1.cw")
     ok(*one, "--jobs", "2", "--block-size", BLOCK, "-m", "2.cw")
@@ -153,7 +151,9 @@ def test_only_the_large_ids_are_another_name(algo: list[str], ok: Run, planted: 
         text = planted("a.svm", 1, 200)
         rows = [line.split() for line in Path(text).read_text().splitlines()]
         shifted = [
-            " ".join([label, *(f"{int(j) + first - 1}:{x}" for j, x in (c.split(":") for c in row))])
+            " ".join(
+                [label, *(f"{int(j) + first - 1}:{x}" for j, x in (c.split(":") for c in row))]
+            )
             for label, *row in rows
         ]
         Path("shifted.svm").write_text("\n".join(shifted))
@@ -172,7 +172,7 @@ def test_empty_rows(algo: list[str], ok: Run, folder: Path) -> None:
     assert all(np.isfinite(a).all() for a in arrays.values())
     rows = predictions(ok, "m.cw", "a.svm").splitlines()[1:]
     assert len(rows) == 150
-    label, score, variance, probability = rows[0].split("\t")
+    _, score, variance, probability = rows[0].split("\t")
     assert (float(score), float(variance), float(probability)) == (0, 0, 0.5)
     assert [r.split("\t")[0] for r in rows[2:4]] == ["+1", "-1"]
 
@@ -191,8 +191,9 @@ def test_predicting_changes_nothing(algo: list[str], ok: Run, planted: Run) -> N
     before = Path("m.cw").read_bytes()
     ok("predict", planted("b.svm", 2, 200, first=25), "-m", "m.cw", "--evaluate")
     assert Path("m.cw").read_bytes() == before
-    assert predictions(ok, "m.cw", "b.svm", "b.svm").splitlines()[1:201] == (
-        predictions(ok, "m.cw", "b.svm").splitlines()[1:]
+    assert (
+        predictions(ok, "m.cw", "b.svm", "b.svm").splitlines()[1:201]
+        == (predictions(ok, "m.cw", "b.svm").splitlines()[1:])
     )
 
 
@@ -234,6 +235,8 @@ def test_extreme_values_leave_a_finite_model(
 def test_learns(algo: list[str], ok: Run, planted: Run) -> None:
     """Far better than guessing on rows it has not seen."""
     ok("train", *algo, planted("a.svm", 1, 2000), "-m", "m.cw")
-    found = json.loads(ok("predict", planted("b.svm", 2, 500), "-m", "m.cw", "--evaluate", "--json"))
+    found = json.loads(
+        ok("predict", planted("b.svm", 2, 500), "-m", "m.cw", "--evaluate", "--json")
+    )
     assert found["error"] < 0.2
     assert found["auc"] > 0.85

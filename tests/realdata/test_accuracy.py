@@ -83,7 +83,9 @@ def test_defaults_do_not_depend_on_the_scale_of_the_rows(shared_data, tmp_path, 
     def scaled(factor: float) -> list[str]:
         return [
             " ".join([label, *(f"{j}:{float(x) * factor!r}" for j, x in pairs)])
-            for label, *pairs in ([w.split(":") if ":" in w else w for w in r.split()] for r in rows)
+            for label, *pairs in (
+                [w.split(":") if ":" in w else w for w in r.split()] for r in rows
+            )
         ]
 
     assert abs(error(scaled(1000.0)) - error(rows)) < 0.01

@@ -18,11 +18,22 @@ MODULES = {
     ".".join(["cwtool", *path.relative_to(PACKAGE).with_suffix("").parts]): path
     for path in sorted(PACKAGE.rglob("*.py"))
 }
-UPPER = ("click", "cwtool.cli", "cwtool.console", "cwtool.train", "cwtool.predict", "cwtool.inspect")
+UPPER = (
+    "click",
+    "cwtool.cli",
+    "cwtool.console",
+    "cwtool.train",
+    "cwtool.predict",
+    "cwtool.inspect",
+)
 
 # who, whom it must not import, exceptions
 RULES = [
-    ("cwtool.algorithms", (*UPPER, "cwtool.model", "cwtool.modelfile", "cwtool.data"), "cwtool.data.block"),
+    (
+        "cwtool.algorithms",
+        (*UPPER, "cwtool.model", "cwtool.modelfile", "cwtool.data"),
+        "cwtool.data.block",
+    ),
     ("cwtool.data", (*UPPER, "cwtool.algorithms", "cwtool.model", "cwtool.modelfile"), None),
     ("cwtool.state", (*UPPER, "cwtool.algorithms", "cwtool.model"), None),
     ("cwtool.metrics", (*UPPER, "cwtool.algorithms", "cwtool.model"), None),
@@ -64,7 +75,9 @@ def test_no_arrow_goes_up(who: str, forbidden: tuple[str, ...], allowed: str | N
 
 
 def test_only_the_command_line_knows_click() -> None:
-    users = {name for name, path in MODULES.items() if any(within(i, "click") for i in imports(path))}
+    users = {
+        name for name, path in MODULES.items() if any(within(i, "click") for i in imports(path))
+    }
     assert users
     assert all(within(name, "cwtool.cli") for name in users)
 

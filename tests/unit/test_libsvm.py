@@ -250,9 +250,9 @@ def test_refuses_what_would_run_out_of_bounds() -> None:
         ({"text": b"1 1:1\n" + PADDING[1:]}, "padding"),
         ({"stop": 4}, "newline"),
         ({"base": 2}, "base is 0 or 1"),
-        ({"labels": np.empty(2)}, "room for 3 rows"),
-        ({"indptr": np.empty(3, np.int64)}, "room for 3 rows"),
-        ({"lines": np.empty(2, np.int32)}, "room for 3 rows"),
+        ({"labels": np.empty(0)}, "lack room"),
+        ({"indptr": np.empty(1, np.int64)}, "lack room"),
+        ({"lines": np.empty(0, np.int32)}, "lack room"),
         ({"indices": np.empty(1, np.int32)}, "room for 2 entries"),
         ({"values": np.empty(1)}, "room for 2 entries"),
         ({"faults": np.empty((1, 2), np.int64)}, "3 columns"),
@@ -260,3 +260,24 @@ def test_refuses_what_would_run_out_of_bounds() -> None:
     ]:
         with pytest.raises(ValueError, match=words):
             libsvm.parse(**(good | change))
+
+
+def test_more_rows_than_room_are_refused() -> None:
+    text = b"1 1:1\n-1\n\n1\n"
+    lines = libsvm.count_lines(text, 0, len(text))
+    assert lines == 4
+    for room in (3, 2):
+        arrays = (np.empty(room), np.empty(room + 1, np.int64), np.empty(4, np.int32), np.empty(4))
+        rest = (np.empty(room, np.int32), np.empty((1, 3), np.int64), np.empty(6, np.int64))
+        if room == 3:
+            libsvm.parse(text + PADDING, 0, len(text), 1, *arrays, *rest)
+            continue
+        with pytest.raises(ValueError, match="room for 2 rows only"):
+            libsvm.parse(text + PADDING, 0, len(text), 1, *arrays, *rest)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"), [(b"", 0), (b"\n", 1), (b"1", 1), (b"1\n", 1), (b"1\n\n", 2), (b"1\n2", 2)]
+)
+def test_count_lines(text: bytes, lines: int) -> None:
+    assert libsvm.count_lines(text, 0, len(text)) == lines

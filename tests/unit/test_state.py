@@ -1,0 +1,118 @@
+"""Ids to slots and back, for any ids in any order."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cwtool.data.block import BIAS, Block
+from cwtool.state import DIRECT, Features
+
+COLUMNS = ("mean", "precision")
+small = st.integers(0, 300)
+any_id = st.one_of(
+    small,
+    st.integers(DIRECT - 3, DIRECT + 3),
+    st.integers(DIRECT, BIAS),
+    st.sampled_from([0, BIAS, BIAS - 1, 2_000_000_000]),
+)
+
+
+def observe(features: Features, ids: list[int]) -> list[int]:
+    """Show the ids as one row; their slots."""
+    block = Block.from_rows([[(j, 1.0) for j in ids]], [1.0])
+    features.observe(block)
+    return [int(k) for k in block.indices]
+
+
+@given(
+    parts=st.lists(st.lists(any_id, max_size=40), max_size=6), direct=st.sampled_from([0, DIRECT])
+)
+@settings(max_examples=60, deadline=None)
+def test_round_trip(parts: list[list[int]], direct: int) -> None:
+    features = Features(COLUMNS, direct)
+    slot_of: dict[int, int] = {}
+    for ids in parts:
+        before = features.count
+        for j, slot in zip(ids, observe(features, ids), strict=True):
+            assert slot_of.setdefault(j, slot) == slot, "an id keeps its slot"
+        assert features.count == len(slot_of) >= before
+    assert len(set(slot_of.values())) == len(slot_of), "no two ids share one"
+    assert all(0 <= k < len(features.table) for k in slot_of.values())
+    ids, slots = features.ids_and_slots()
+    assert ids.tolist() == sorted(slot_of)
+    assert slots.tolist() == [slot_of[j] for j in sorted(slot_of)]
+    if direct == 0:
+        assert sorted(slot_of.values()) == list(range(len(slot_of))), "without gaps"
+
+
+@given(ids=st.lists(any_id, unique=True, max_size=60), direct=st.sampled_from([0, DIRECT]))
+@settings(max_examples=40, deadline=None)
+def test_restored(ids: list[int], direct: int) -> None:
+    """Saved and loaded: every id has its columns again."""
+    features = Features(COLUMNS, direct)
+    places = observe(features, ids)
+    features.table[places] = [[j + 0.5, -j] for j in ids] or np.empty((0, 2))
+    saved, slots = features.ids_and_slots()
+    other = Features(COLUMNS, direct)
+    other.restore(saved, {name: features.table[slots, k] for k, name in enumerate(COLUMNS)})
+    again, slots = other.ids_and_slots()
+    assert again.tolist() == sorted(ids)
+    assert other.table[slots].tolist() == [[j + 0.5, -j] for j in sorted(ids)]
+    assert other.count == len(ids)
+
+
+@pytest.mark.parametrize("direct", [0, 64, DIRECT])
+def test_growth(direct: int) -> None:
+    """Many hashed ids in many steps: slots stay, the table grows, and what is new is zero."""
+    features = Features(COLUMNS, direct)
+    random = np.random.default_rng(0)
+    ids = random.choice(np.arange(direct, BIAS, 7919), 30_000, replace=False).tolist()
+    slots: list[int] = []
+    for start in range(0, len(ids), 997):
+        part = ids[start : start + 997]
+        new = observe(features, part)
+        assert (features.table[new] == 0).all()
+        features.table[new] = [[j, -j] for j in part]
+        slots += new
+    assert features.count == len(ids) == len(set(slots))
+    assert observe(features, ids) == slots
+    assert features.table[slots].tolist() == [[j, -j] for j in ids]
+    assert features.table.nbytes < (direct + 2 * len(ids)) * 16 + 4096
+
+
+def test_a_block_of_nothing() -> None:
+    features = Features(COLUMNS)
+    assert features.observe(Block.from_rows([], [])) == 0
+    assert features.observe(Block.from_rows([[], []], [1.0, -1.0])) == 0
+    assert features.ids_and_slots()[0].tolist() == []
+
+
+def test_observe_counts_what_is_new() -> None:
+    features = Features(COLUMNS)
+    rows = [[(1, 1.0), (5, 1.0)], [(5, 1.0), (DIRECT + 5, 1.0)]]
+    assert features.observe(Block.from_rows(rows, [1.0, -1.0])) == 3
+    assert features.observe(Block.from_rows(rows, [1.0, -1.0])) == 0
+    assert features.count == 3
+
+
+row = st.lists(st.tuples(any_id, st.floats(-9, 9)), max_size=12, unique_by=lambda e: e[0])
+
+
+@given(known=st.lists(any_id, max_size=30), rows=st.lists(row, max_size=6), scale=st.floats(0.1, 4))
+@settings(max_examples=60, deadline=None)
+def test_lookup_drops_what_was_never_seen(
+    known: list[int], rows: list[list[tuple[int, float]]], scale: float
+) -> None:
+    features = Features(COLUMNS)
+    slot_of = dict(zip(known, observe(features, known), strict=True))
+    block = Block.from_rows(rows, [1.0] * len(rows), scale=scale)
+    unknown, dropped = features.lookup(block)
+    left = [[(slot_of[j], x) for j, x in r if j in slot_of] for r in rows]
+    assert np.diff(block.indptr).tolist() == [len(r) for r in left]
+    assert block.indices.tolist() == [k for r in left for k, _ in r]
+    assert block.values.tolist() == [x for r in left for _, x in r]
+    lost = [[x for j, x in r if j not in slot_of] for r in rows]
+    assert dropped == sum(map(len, lost))
+    assert unknown == pytest.approx([sum(x * x for x in r) * scale**2 for r in lost])
+    assert features.count == len(slot_of), "looking changes nothing"
