@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 READ = 1 << 16  # compressed bytes at a time
 MOST = 1 << 22  # plain bytes at a time, whatever they expand to
-ZSTD_READ = 1 << 9  # zstd cannot be told to stop: a block of 4 bytes may hold 128 kB
+ZSTD_READ = 1 << 8  # zstd cannot be told to stop: a block of 4 bytes may hold 128 kB
 
 
 class Member:
