@@ -263,6 +263,48 @@ def test_fifo(process: Start, model: bytes) -> None:
     assert {k: a.tobytes() for k, a in mine.items()} == {k: a.tobytes() for k, a in want.items()}
 
 
+def test_resume_from_a_fifo(process: Start, model: bytes) -> None:
+    """It can be read only once, so nothing may look at it before."""
+    os.mkfifo("pipe.svm")
+    run = process("train", "--resume", "m.cw", "pipe.svm", "-m", "m2.cw")
+    writer = subprocess.Popen(["sh", "-c", "printf '+1 1:1\\n-1 2:1\\n' > pipe.svm"])
+    try:
+        assert run.wait(timeout=10) == 0
+        assert modelfile.load(Path("m2.cw"))[0]["rows"] == 302
+    finally:
+        run.kill()
+        writer.kill()
+        finish(run)
+        writer.wait()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_file_cut_short_while_it_is_read(
+    jobs: int, process: Start, model: bytes, planted: Run
+) -> None:
+    """The prediction waits for its reader; meanwhile the data goes away."""
+    planted("b.svm", 2, 20_000)
+    args = ["--output", "all", "--jobs", jobs, "--block-size", 65536]
+    run = process("predict", "b.svm", "-m", "m.cw", *args)
+    assert run.stdout is not None
+    run.stdout.readline()
+    os.truncate("b.svm", 0)
+    code, _, err = finish(run)
+    assert code == 3
+    assert "became shorter while it was read" in err
+    assert "Traceback" not in err
+
+
+def test_names_that_are_not_text(process: Start, model: bytes) -> None:
+    data, target = os.fsdecode(b"d\xff.svm"), os.fsdecode(b"m\xff.cw")
+    Path(data).write_bytes(Path("a.svm").read_bytes())
+    code, out, err = finish(process("train", data, "-m", target))
+    assert (code, err) == (0, "")
+    assert finish(process("predict", data, "-m", target, "--evaluate", "--json"))[0] == 0
+    assert finish(process("inspect", target))[0] == 0
+    assert finish(process("train", os.fsdecode(b"\xff"), "-m", target))[0] == 3
+
+
 def test_slow_stdin(process: Start, model: bytes) -> None:
     """Bytes that come a few at a time are the same rows."""
     run = process("predict", "-", "-m", "m.cw", "--output", "score", stdin=subprocess.PIPE)
