@@ -14,7 +14,8 @@ from cwtool.errors import LockedError, ModelError
 @contextmanager
 def locked(model: Path, *, wait: bool = False) -> Iterator[None]:
     """Hold the lock beside `model`; it is gone with this process, however that ends."""
-    path = model.parent / f".{model.name}.lock"
+    target = Path(os.path.realpath(model))
+    path = target.parent / f".{target.name}.lock"
     descriptor = _acquire(path, model, wait)
     try:
         yield
@@ -28,7 +29,7 @@ def _acquire(path: Path, model: Path, wait: bool) -> int:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except FileNotFoundError:
-            raise ModelError(f"{model}: there is no folder {path.parent}", "create it") from None
+            raise ModelError(f"{model}: there is no folder {model.parent}", "create it") from None
         except OSError as failure:
             raise ModelError(
                 f"{model}: cannot write there: {os.strerror(failure.errno or 0)}",

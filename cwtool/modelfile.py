@@ -14,6 +14,7 @@ import json
 import os
 import stat
 import struct
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,23 @@ DTYPES = {"<f8", "<i8", "<i4", "|u1"}
 Arrays = dict[str, NDArray[Any]]
 
 
+def check_target(path: Path, data: Iterable[str] = ()) -> None:
+    """Refuse, before any work, to replace what is not a model."""
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise ModelError(f"{path} is not a regular file; a model cannot be put there")
+    if any(Path(d).exists() and path.samefile(d) for d in data):
+        raise ModelError(f"{path} is one of the data files; a model would replace it")
+    with path.open("rb") as file:
+        head = file.read(len(MAGIC))
+    if head and head != MAGIC:
+        raise ModelError(
+            f"{path} exists and is not a cwtool model; it will not be replaced",
+            "choose another name with -m, or remove the file",
+        )
+
+
 def _padded(size: int) -> int:
     return -(-size // 8) * 8
 
@@ -41,12 +59,10 @@ def save(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
     target = Path(os.path.realpath(path))
     mode = None
     if target.exists():
-        if not target.is_file():
-            raise ModelError(f"{path} is not a regular file; a model cannot be put there")
         mode = stat.S_IMODE(target.stat().st_mode)
     plain = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
     listed = [{"name": k, "dtype": a.dtype.str, "shape": list(a.shape)} for k, a in plain.items()]
-    text = json.dumps({**header, "arrays": listed}, allow_nan=False, ensure_ascii=False).encode()
+    text = json.dumps({**header, "arrays": listed}, allow_nan=False).encode()
     text = text.ljust(_padded(PRELUDE.size + len(text)) - PRELUDE.size)
     size = PRELUDE.size + len(text) + sum(_padded(a.nbytes) for a in plain.values()) + 32
     hasher = sha256()

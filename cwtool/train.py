@@ -14,6 +14,7 @@ from cwtool import modelfile
 from cwtool.console import Console
 from cwtool.data import Block, ReadOptions, read_blocks
 from cwtool.data.pipeline import ReadReport
+from cwtool.data.sources import display
 from cwtool.data.spool import Spool
 from cwtool.errors import DataError, QualityError
 from cwtool.gate import Gate
@@ -212,7 +213,7 @@ def train(
         **trainer.run.summary(),
         "seconds": seconds,
         "rows_per_second": ratio(trainer.run.rows, seconds),
-        "model": str(place),
+        "model": display(str(place)),
         "bytes": size,
     }
     if failed:

@@ -56,40 +56,60 @@ def fold(int64_t[::1] indptr, int32_t[::1] indices, double[::1] values, int bits
     """Ids into [0, 2^bits): the bits above are folded in by exclusive or, so that ids that fit
     stay as they are. Entries that meet in a row are added. Returns the new number of entries."""
     cdef int32_t mask = <int32_t> ((1 << bits) - 1), j
-    cdef int64_t i, k, m, first, start, end = 0
-    cdef double x
+    cdef int64_t i, k, start, stop, first, end = 0
+    cdef bint rising
     if not 1 <= bits <= 30:
         raise ValueError("bits must be 1 to 30")
     with nogil:
         start = indptr[0]
         for i in range(indptr.shape[0] - 1):
-            first = end
-            for k in range(start, indptr[i + 1]):
+            stop = indptr[i + 1]
+            rising = True
+            for k in range(start, stop):
                 j = indices[k]
                 while j > mask:
                     j = (j & mask) ^ (j >> bits)
-                x = values[k]
-                m = end
-                while m > first and indices[m - 1] > j:
-                    m -= 1
-                if m > first and indices[m - 1] == j:
-                    values[m - 1] += x
-                    continue
-                insert(indices, values, m, end, j, x)
-                end += 1
-            start = indptr[i + 1]
+                indices[k] = j
+                rising &= k == start or indices[k - 1] < j
+            if not rising and stop > start:
+                heap_sort(&indices[start], &values[start], stop - start)
+            first = end
+            for k in range(start, stop):
+                if end > first and indices[end - 1] == indices[k]:
+                    values[end - 1] += values[k]
+                else:
+                    indices[end] = indices[k]
+                    values[end] = values[k]
+                    end += 1
+            start = stop
             indptr[i + 1] = end
     return end
 
 
-cdef inline void insert(int32_t[::1] indices, double[::1] values, int64_t at, int64_t end,
-                        int32_t j, double x) noexcept nogil:
+cdef void heap_sort(int32_t* ids, double* values, int64_t n) noexcept nogil:
+    """Pairs by id; equal ids always in the same order, so that their sum is always the same."""
     cdef int64_t k
-    for k in range(end, at, -1):
-        indices[k] = indices[k - 1]
-        values[k] = values[k - 1]
-    indices[at] = j
-    values[at] = x
+    for k in range(n // 2 - 1, -1, -1):
+        sift(ids, values, k, n)
+    for k in range(n - 1, 0, -1):
+        swap(ids, values, 0, k)
+        sift(ids, values, 0, k)
+
+
+cdef inline void sift(int32_t* ids, double* values, int64_t k, int64_t n) noexcept nogil:
+    cdef int64_t child = 2 * k + 1
+    while child < n:
+        if child + 1 < n and ids[child] < ids[child + 1]:
+            child += 1
+        if ids[k] >= ids[child]:
+            return
+        swap(ids, values, k, child)
+        k, child = child, 2 * child + 1
+
+
+cdef inline void swap(int32_t* ids, double* values, int64_t a, int64_t b) noexcept nogil:
+    ids[a], ids[b] = ids[b], ids[a]
+    values[a], values[b] = values[b], values[a]
 
 
 cdef inline double rough_log2(double x) noexcept nogil:

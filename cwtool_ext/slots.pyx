@@ -1,8 +1,9 @@
 """Feature ids -> slots of the feature table.
 
-An id below `direct` is its own slot; `seen` has a bit for each. A larger one gets the next free slot, direct + k, when it
-first appears; `buckets` is an open-addressing hash from such ids to k + 1 (0: empty) and `keys`
-the way back from k to the id. So memory follows the features seen, whatever the ids are.
+An id below `direct` is its own slot; `seen` has a bit for each. A larger one gets the next free
+slot, direct + k, when it first appears; `buckets` is an open-addressing hash from such ids to k + 1
+(0: empty) and `keys` the way back from k to the id. So memory follows the features seen, whatever
+the ids are.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t

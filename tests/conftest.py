@@ -39,6 +39,7 @@ def cwtool(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Ended]:
     """Run a command in this process: cwtool("train", "a.svm", "-m", "m.cw", stdin=b"...")."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # no test needs to survive a power cut
 
     def run(*args: object, stdin: bytes = b"") -> Ended:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))

@@ -32,7 +32,13 @@ def cwtool_keep(path: str, jobs: str) -> Callable[[], int]:
 def cwtool_stream(path: str, jobs: str) -> Callable[[], int]:
     """Each block dropped once counted, as training does."""
     blocks = cwtool_blocks(path, jobs)
-    return lambda: sum(block.nnz for block in blocks())
+    return lambda: sum(_counted(block) for block in blocks())
+
+
+def _counted(block: Block) -> int:
+    nnz = block.nnz
+    block.release()
+    return nnz
 
 
 def sklearn(path: str) -> Callable[[], int]:

@@ -88,7 +88,7 @@ reading = apply(
     click.option(
         "--block-size",
         type=click.IntRange(min=1 << 16),
-        default=1 << 21,
+        default=3 << 19,
         show_default=True,
         help="Bytes of text a block is made of; changes memory and speed, never a result.",
     ),

@@ -215,12 +215,14 @@ def command(
     """
     from cwtool.gate import Gate
     from cwtool.lock import locked
+    from cwtool.modelfile import check_target
     from cwtool.train import TrainOptions, train
 
     if patience and not (validation or holdout):
         raise click.UsageError("--patience needs --validation or --holdout")
     gates = tuple(Gate.parse(text) for text in require)
     console = options.console(as_json, quiet, verbose)
+    check_target(model, data)
     with locked(model, wait=lock == "wait"):
         subject = _subject(ctx, algo, resume, others)
         paths = list(data) if again else _unseen(list(data), subject, console)
@@ -296,4 +298,6 @@ def _unseen(paths: list[str], model: Model, console: Console) -> list[str]:
             left.append(path)
         else:
             console.warn(f"{path} was learned before (as {name}): skipped; --again to repeat it")
+            if console.json:
+                console.event("skipped", {"file": path})
     return left

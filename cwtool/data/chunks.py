@@ -131,7 +131,13 @@ def load(chunk: Chunk) -> Text:
 
 def _mapped(handle: Handle, start: int, stop: int) -> Bytes:
     """Bytes of a file without a copy: reading costs four times as much as mapping."""
-    pages = mmap.mmap(handle.fd, stop - start, offset=start, flags=MAP, prot=mmap.PROT_READ)
+    try:
+        pages = mmap.mmap(handle.fd, stop - start, offset=start, flags=MAP, prot=mmap.PROT_READ)
+    except ValueError:
+        raise DataError(
+            "an input file became shorter while it was read",
+            "run again when nothing else writes to it",
+        ) from None
     return np.frombuffer(pages, dtype=np.uint8)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,11 +46,9 @@ class Digest:
 
 def file_digest(path: str) -> str | None:
     """Of a whole file; nothing for what can be read only once."""
-    if path == STDIN:
+    if path == STDIN or (Path(path).exists() and not Path(path).is_file()):
         return None
     handle = Handle(path)
-    if not handle.regular:
-        return None
     digest = Digest()
     cells = bytearray()
     while data := handle.read(PIECE):

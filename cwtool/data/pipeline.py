@@ -18,6 +18,9 @@ from cwtool.data.sources import display
 from cwtool.errors import DataError
 from cwtool.parallel import ahead
 
+# Arrays of a block stay below 4 MiB: above, NumPy asks for huge pages, dearer than parsing.
+BLOCK_BYTES = 3 << 19
+
 
 @dataclass(frozen=True)
 class ReadOptions:
@@ -25,7 +28,7 @@ class ReadOptions:
 
     reading: Reading = field(default_factory=Reading)
     max_bad_lines: int = 0
-    block_bytes: int = 1 << 21
+    block_bytes: int = BLOCK_BYTES
     jobs: int = 1
 
 

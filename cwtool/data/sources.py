@@ -17,7 +17,9 @@ STDIN = "-"
 
 def display(path: str) -> str:
     """The name of a source in messages and in the history."""
-    return "<stdin>" if path == STDIN else path
+    if path == STDIN:
+        return "<stdin>"
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 class Handle:

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import lzma
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -105,8 +106,9 @@ def place(name: str, number: int, column: int | None) -> str:
 
 @pytest.fixture
 def old_model(folder: Path) -> bytes:
-    Path("m.cw").write_bytes(b"the model of yesterday")
-    return b"the model of yesterday"
+    old = modelfile.MAGIC + b"the model of yesterday"
+    Path("m.cw").write_bytes(old)
+    return old
 
 
 @refused
@@ -299,8 +301,6 @@ def test_unreadable_file(jobs: int, cwtool: Run) -> None:
 @pytest.mark.parametrize("seed", range(5))
 @in_threads
 def test_binary_garbage(seed: int, jobs: int, cwtool: Run) -> None:
-    import random
-
     Path("d.svm").write_bytes(b"\x7f" + random.Random(seed).randbytes(200_000))
     ended = cwtool("train", "d.svm", "-m", "m.cw", "--jobs", jobs, "--block-size", 65536)
     assert ended.code == 3

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cwtool import registry
+from cwtool.params import declared
 
 Run = Callable[..., Any]
 
@@ -98,28 +99,30 @@ def test_scores_from_the_weights(algo: str, reading: list[str], ok: Run, planted
         assert float(score) == pytest.approx(mine, abs=1e-12)
 
 
-@pytest.mark.parametrize("algo", registry.names())
-@pytest.mark.parametrize("covariance", ["diag", "full"])
-def test_weights_of_every_algorithm(algo: str, covariance: str, ok: Run, planted: Run) -> None:
-    second = any(option == "--covariance" for option in options(algo))
-    if covariance == "full" and not second:
-        pytest.skip("keeps no covariance")
-    more = ["--covariance", covariance] if second else []
-    ok("train", planted("a.svm", 1, 200, first=4_194_290), "--algo", algo, *more, "-m", "m.cw")
+def variants() -> list[tuple[str, list[str]]]:
+    """Every algorithm, with each covariance it may keep."""
+    found = []
+    for name in registry.names():
+        second = any(p.name == "covariance" for p in declared(registry.algorithm(name).Params))
+        choices = [["--covariance", "diag"], ["--covariance", "full"]] if second else [[]]
+        found += [(name, choice) for choice in choices]
+    return found
+
+
+@pytest.mark.parametrize(("algo", "covariance"), variants(), ids=str)
+def test_weights_of_every_algorithm(
+    algo: str, covariance: list[str], ok: Run, planted: Run
+) -> None:
+    a = planted("a.svm", 1, 200, first=4_194_290)
+    ok("train", a, "--algo", algo, *covariance, "-m", "m.cw")
     ok("inspect", "m.cw", "--weights", "w.tsv", "--top", "3")
     rows = [line.split("\t") for line in Path("w.tsv").read_text().splitlines()]
-    assert len(rows) == json.loads(ok("inspect", "m.cw", "--json"))["nonzero_weights"]
+    assert len(rows) == json.loads(ok("inspect", "m.cw", "--json"))["nonzero_weights"] > 0
     ids = [int(j) for j, _, _ in rows]
     assert ids == sorted(ids)
     assert set(ids) <= set(range(4_194_290, 4_194_320))
     assert all(float(w) != 0 for _, w, _ in rows)
-    assert all((float(v) > 0) == second for _, _, v in rows)
-
-
-def options(algo: str) -> list[str]:
-    from cwtool.params import declared
-
-    return [p.option for p in declared(registry.algorithm(algo).Params)]
+    assert all((float(v) > 0) == bool(covariance) for _, _, v in rows)
 
 
 def test_weights_to_stdout(ok: Run, model: str) -> None:

@@ -1,6 +1,8 @@
 """A damaged model is told apart from a good one, in words, by every command."""
 
 import json
+import os
+import stat
 import struct
 from collections.abc import Callable
 from hashlib import sha256
@@ -145,6 +147,27 @@ def test_permissions_and_links_are_kept(ok: Run, good: bytes) -> None:
     assert Path("link.cw").is_symlink()
     assert Path("m.cw").stat().st_mode & 0o777 == 0o640
     assert Path("m.cw").read_bytes() != good
+
+
+def test_on_disk_before_it_is_in_place(
+    ok: Run, good: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is made durable, then put in place, then the folder is made durable."""
+    steps: list[str] = []
+
+    def fsync(descriptor: int) -> None:
+        steps.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+
+    real = os.replace
+
+    def replace(source: Any, target: Any, **more: Any) -> None:
+        steps.append("replace")
+        real(source, target, **more)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
+    ok("train", "a.svm", "-m", "m.cw")
+    assert steps == ["file", "replace", "folder"]
 
 
 def test_no_leftovers(ok: Run, good: bytes) -> None:

@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -98,21 +99,19 @@ def test_killed_at_any_moment(process: Start, ok: Run) -> None:
         wait_for(lambda: LOCK.exists() or run.poll() is not None)
         return run
 
-    run = start()
-    began = time.monotonic()
-    assert finish(run)[0] == 0
-    duration = time.monotonic() - began
-    assert Path("m.cw").read_bytes() == new
-    found = []
+    durations = []
+    for _ in range(2):
+        run, began = start(), time.monotonic()
+        assert finish(run)[0] == 0
+        durations.append(time.monotonic() - began)
+        assert Path("m.cw").read_bytes() == new
     for _ in range(KILLS):
         run = start()
-        time.sleep(draw.uniform(0, 1.1 * duration))
+        time.sleep(draw.uniform(0, 1.1 * min(durations)))
         run.kill()
         finish(run)
         LOCK.unlink(missing_ok=True)
-        found.append(Path("m.cw").read_bytes())
-        assert found[-1] in (old, new)
-    assert old in found, "some kill must have come before the end"
+        assert Path("m.cw").read_bytes() in (old, new)
     Path("m.cw").write_bytes(old)
     ok("train", "--resume", "m.cw", "b.svm", "-m", "m.cw")
     assert Path("m.cw").read_bytes() == new
@@ -127,24 +126,57 @@ def dying_after(function: Callable[..., Any]) -> Callable[..., Any]:
     return once
 
 
-def test_killed_in_the_middle_of_a_write(
-    ok: Run, model: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A process that dies between any two steps of saving leaves the old model or the new one."""
-    ok("train", "a.svm", "-a", "cw", "-m", "new.cw")
-    new = Path("new.cw").read_bytes()
-    for name in ("fsync", "replace", "fchmod"):
-        Path("m.cw").write_bytes(model)
-        child = os.fork()
-        if child == 0:
-            monkeypatch.setattr(os, name, dying_after(getattr(os, name)))
-            ok("train", "a.svm", "-a", "cw", "-m", "m.cw")
+def in_a_child(work: Callable[[], None]) -> int:
+    """How a copy of this process ends that does the work: exit code, or -signal."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        finally:
             os._exit(0)
-        _, status = os.waitpid(child, 0)
-        assert os.waitstatus_to_exitcode(status) in (0, 9)
-        assert Path("m.cw").read_bytes() in (model, new)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.fixture
+def new_model(ok: Run, model: bytes) -> bytes:
+    ok("train", "a.svm", "-a", "cw", "-m", "new.cw")
+    return Path("new.cw").read_bytes()
+
+
+@pytest.mark.parametrize("step", ["fchmod", "fsync", "replace"])
+def test_killed_between_the_steps_of_saving(
+    step: str, ok: Run, model: bytes, new_model: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work() -> None:
+        monkeypatch.setattr(os, step, dying_after(getattr(os, step)))
+        ok("train", "a.svm", "-a", "cw", "-m", "m.cw")
+
+    assert in_a_child(work) == 9
+    assert Path("m.cw").read_bytes() == (new_model if step == "replace" else model)
     ok("train", "a.svm", "-a", "cw", "-m", "m.cw")
-    assert Path("m.cw").read_bytes() == new
+    assert Path("m.cw").read_bytes() == new_model
+    assert not list(Path().glob(".*.tmp"))
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.7, 0.99])
+@pytest.mark.parametrize("how", ["killed", "told"])
+def test_no_room_in_the_middle_of_a_write(
+    share: float, how: str, cwtool: Run, ok: Run, model: bytes, new_model: bytes
+) -> None:
+    """The system stops the file at some byte, with a signal that kills or with an error."""
+
+    def work() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL if how == "killed" else signal.SIG_IGN)
+        most = int(share * len(new_model))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        ended = cwtool("train", "a.svm", "-a", "cw", "-m", "m.cw")
+        os._exit(ended.code if "cannot write the model" in ended.err else 99)
+
+    assert in_a_child(work) == (-signal.SIGXFSZ if how == "killed" else 4)
+    assert Path("m.cw").read_bytes() == model
+    assert bool(list(Path().glob(".*.tmp"))) == (how == "killed")
+    ok("train", "a.svm", "-a", "cw", "-m", "m.cw")
+    assert Path("m.cw").read_bytes() == new_model
     assert not list(Path().glob(".*.tmp"))
 
 
@@ -287,7 +319,8 @@ def test_file_cut_short_while_it_is_read(
     args = ["--output", "all", "--jobs", jobs, "--block-size", 65536]
     run = process("predict", "b.svm", "-m", "m.cw", *args)
     assert run.stdout is not None
-    run.stdout.readline()
+    assert run.stdout.readline().startswith(b"label")
+    assert run.stdout.readline().count(b"\t") == 3
     os.truncate("b.svm", 0)
     code, _, err = finish(run)
     assert code == 3
@@ -298,7 +331,7 @@ def test_file_cut_short_while_it_is_read(
 def test_names_that_are_not_text(process: Start, model: bytes) -> None:
     data, target = os.fsdecode(b"d\xff.svm"), os.fsdecode(b"m\xff.cw")
     Path(data).write_bytes(Path("a.svm").read_bytes())
-    code, out, err = finish(process("train", data, "-m", target))
+    code, _, err = finish(process("train", data, "-m", target))
     assert (code, err) == (0, "")
     assert finish(process("predict", data, "-m", target, "--evaluate", "--json"))[0] == 0
     assert finish(process("inspect", target))[0] == 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cwtool import modelfile, registry
+from cwtool import __version__, modelfile, registry
 from cwtool.params import declared
 
 Run = Callable[..., Any]
@@ -483,8 +483,6 @@ def test_completion_script(shell: str, ok: Run) -> None:
 
 
 def test_version_help_and_unknown_command(cwtool: Run) -> None:
-    from cwtool import __version__
-
     assert cwtool("--version") == (0, f"cwtool, version {__version__}\n", "")
     shown = cwtool("--help")
     assert shown.code == 0
@@ -497,3 +495,16 @@ def test_version_help_and_unknown_command(cwtool: Run) -> None:
 def test_no_data_and_no_model(cwtool: Run, planted: Run) -> None:
     assert cwtool("train", "-m", "m.cw").code == 2
     assert cwtool("train", planted("a.svm", 1, 9)).code == 2
+
+
+def test_what_is_not_a_model_is_not_replaced(cwtool: Run, planted: Run) -> None:
+    data = Path(planted("a.svm", 1, 50))
+    before = data.read_bytes()
+    ended = cwtool("train", "a.svm", "-m", "a.svm")
+    assert ended.code == 4
+    assert "one of the data files" in ended.err
+    Path("notes.txt").write_text("precious")
+    ended = cwtool("train", "a.svm", "-m", "notes.txt")
+    assert ended.code == 4
+    assert "not a cwtool model" in ended.err
+    assert (data.read_bytes(), Path("notes.txt").read_text()) == (before, "precious")

@@ -1,6 +1,7 @@
 """The same rows, lines and digest, whatever the block size and the number of threads."""
 
 import gzip
+import threading
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -197,8 +198,6 @@ def test_the_first_error_is_told(jobs: int, tmp_path: Path) -> None:
 
 def test_a_consumer_that_stops_early(tmp_path: Path) -> None:
     """Threads end with it, and files are closed."""
-    import threading
-
     path = str(tmp_path / "a.svm")
     Path(path).write_bytes(SMALL)
     blocks = read_blocks([path] * 20, ReadOptions(jobs=3, block_bytes=CELL))
