@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cwtool.errors import UsageError
+
 
 def available() -> int:
     """Bytes that may still be used: what the system or the control group has left."""
@@ -23,6 +25,22 @@ def _lines(path: str) -> list[str]:
         return Path(path).read_text().splitlines()
     except OSError:
         return []
+
+
+def parse_size(text: str) -> int:
+    """4GB, 500 MB, 1e9: bytes."""
+    number = text.strip().upper().removesuffix("B").strip()
+    factor = 1
+    for power, unit in enumerate("KMGT", 1):
+        if number.endswith(unit):
+            number, factor = number[:-1], 1000**power
+    try:
+        size = int(float(number) * factor)
+    except (ValueError, OverflowError):
+        size = 0
+    if size <= 0:
+        raise UsageError(f"--max-memory {text!r} is not a size", "write for example 4GB")
+    return size
 
 
 def words(n_bytes: float) -> str:

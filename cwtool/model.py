@@ -36,7 +36,8 @@ class Model:
         """An untrained model of the named algorithm with these parameters."""
         kind = registry.algorithm(name)
         algorithm = kind(params.build(kind.Params, given))
-        return cls(algorithm, algorithm.new_state(), reading, scale=RowScale(algorithm.prior))
+        scale = RowScale(algorithm.prior, at_once=algorithm.slot_rows is not None)
+        return cls(algorithm, algorithm.new_state(), reading, scale=scale)
 
     @property
     def rows(self) -> int:
@@ -62,7 +63,7 @@ class Model:
     def pack(self) -> tuple[dict[str, Any], modelfile.Arrays]:
         """Header and arrays: everything that a file holds."""
         features = self.state.features
-        ids, slots = features.ids_and_slots()
+        ids, slots = features.saving_order()
         self.slope = self.calibration.fit()
         header = {
             "cwtool": __version__,
@@ -86,7 +87,7 @@ class Model:
         for k, name in enumerate(features.columns):
             arrays[f"feature.{name}"] = features.table[slots, k]
         for name, array in self.state.arrays.items():
-            # square over the features, in the order of the ids
+            # square over the features, in the same order
             arrays[f"square.{name}"] = array[np.ix_(slots, slots)]
         for name, counts in (("score", self.progress.scores), ("margin", self.calibration.margins)):
             for part, values in sparse(counts).items():
@@ -97,9 +98,7 @@ class Model:
     def unpack(cls, header: dict[str, Any], arrays: modelfile.Arrays) -> Model:
         model = cls.new(header["algorithm"], header["params"], Reading(**header["reading"]))
         model.labels = Labels(*header["labels"])
-        model.scale = RowScale(
-            model.algorithm.prior, header["scale"]["rows"], header["scale"]["total"]
-        )
+        model.scale.seen[:] = header["scale"]["rows"], header["scale"]["total"]
         model.state.numbers.update(header["numbers"])
         features = model.state.features
         columns = {c: arrays[f"feature.{c}"] for c in features.columns}

@@ -26,6 +26,8 @@ MODULES = {
     "nherd": "nherd",
     "scw1": "scw",
     "scw2": "scw",
+    "bcw": "bcw",
+    "dcd": "dcd",
 }
 
 

@@ -136,6 +136,13 @@ class Features:
         by_id += np.int32(self.direct)
         return ids, np.concatenate([small, by_id])
 
+    def saving_order(self) -> tuple[Ints, Ints]:
+        """Ids and slots as they are saved: ascending, but in the order of the slots where that
+        order decides the last bits of sums over features."""
+        if self.direct:
+            return self.ids_and_slots()
+        return self.keys[: self.n_keys].copy(), np.arange(self.n_keys, dtype=np.int32)
+
     def restore(self, ids: Ints, columns: Mapping[str, Floats]) -> None:
         """Take over the ids and columns of a saved model."""
         places = ids.copy()

@@ -16,11 +16,12 @@ from cwtool.data import Block, ReadOptions, read_blocks
 from cwtool.data.pipeline import ReadReport
 from cwtool.data.sources import display
 from cwtool.data.spool import Spool
-from cwtool.errors import DataError, QualityError
+from cwtool.data.timeslots import time_slots
+from cwtool.errors import DataError, QualityError, UsageError
 from cwtool.gate import Gate
 from cwtool.metrics import Tally, ratio
 from cwtool.model import Model
-from cwtool_ext import shuffle
+from cwtool.order import chosen
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class TrainOptions:
     validation: tuple[str, ...] = ()
     patience: int = 0
     require: tuple[Gate, ...] = ()
+    max_memory: int = 0  # bytes that an algorithm may use; 0: most of what is free
     read: ReadOptions = field(default_factory=ReadOptions)
 
 
@@ -50,6 +52,9 @@ class Trainer:
 
     def __init__(self, model: Model, options: TrainOptions, console: Console) -> None:
         self.model, self.options, self.console = model, options, console
+        model.algorithm.jobs = options.read.jobs
+        model.algorithm.seed = options.seed
+        model.algorithm.max_memory = options.max_memory
         self.report = ReadReport()
         self.run = Tally()
         self.file = Tally()
@@ -86,7 +91,7 @@ class Trainer:
         labels = self.model.labels
         blocks = read_blocks(paths, self.options.read, self.report)
         with self.console.progress(self.model.algorithm.name) as progress:
-            for block in labels.settle(blocks):
+            for block in self._portions(labels.settle(blocks)):
                 self._close_files(block.file)
                 self._learn_first(block)
                 block.release()
@@ -101,15 +106,25 @@ class Trainer:
                 "add rows of the other class",
             )
 
+    def _portions(self, blocks: Iterator[Block]) -> Iterator[Block]:
+        """Blocks as they come, or whole time slots for algorithms that learn these at once."""
+        slot_rows = self.model.algorithm.slot_rows
+        if slot_rows is None:
+            return blocks
+        if self.options.passes > 1:
+            raise UsageError(
+                f"--passes is for learners of single rows; {self.model.algorithm.name} visits "
+                "each time slot as often as it needs"
+            )
+        return time_slots(blocks, slot_rows)
+
     def _learn_first(self, block: Block) -> None:
         """Rows met for the first time: predicted, counted, learned."""
         n_rows = block.n_rows
         if self.aside is not None:
-            chosen = np.empty(n_rows, dtype=np.uint8)
-            seeds = np.array([self.options.seed], dtype=np.uint64)
-            shuffle.choose(seeds, self.visited, self.options.holdout, chosen)
-            self.aside.add(block.take(np.flatnonzero(chosen)))
-            block = block.take(np.flatnonzero(chosen == 0))
+            aside = chosen(self.visited, n_rows, self.options.holdout, self.options.seed)
+            self.aside.add(block.take(np.flatnonzero(aside)))
+            block = block.take(np.flatnonzero(~aside))
         self.visited += n_rows
         self.model.state.features.observe(block)
         if self.kept is not None:
@@ -118,6 +133,8 @@ class Trainer:
             score, variance = self.model.algorithm.learn(part, self.model.state, part.order)
             self.file.add(part.y, score)
             self.model.calibration.add(part.y, score, variance)
+            while self.model.algorithm.notes:
+                self.console.detail(self.model.algorithm.notes.pop(0))
 
     def _another_pass(self, pass_: int) -> None:
         assert self.kept is not None

@@ -31,6 +31,11 @@ class Algorithm(ABC):
 
     def __init__(self, params: Any) -> None:
         self.params = params
+        # of this run, not of the model:
+        self.jobs = 1
+        self.seed = 0
+        self.max_memory = 0  # bytes; 0: most of what is free
+        self.notes: list[str] = []  # for --verbose
 
     @property
     @abstractmethod
@@ -43,6 +48,11 @@ class Algorithm(ABC):
     def prior(self) -> float | str:
         """Initial variance of a weight, or auto."""
         return getattr(self.params, "prior", 1.0)
+
+    @property
+    def slot_rows(self) -> int | None:
+        """Rows that are learned at once, 0 for a whole file; None: row by row, in any blocks."""
+        return None
 
     def new_state(self) -> State:
         return State(Features(self.columns, 0 if self.compact else DIRECT))

@@ -12,6 +12,7 @@ import click
 from cwtool import registry
 from cwtool.cli import options
 from cwtool.errors import ModelError
+from cwtool.memory import parse_size
 from cwtool.params import declared
 
 if TYPE_CHECKING:
@@ -173,6 +174,12 @@ def _algo_names() -> str:
     default=None,
     help="Fold the feature ids into 2^N; a hard bound on memory.",
 )
+@click.option(
+    "--max-memory",
+    metavar="SIZE",
+    callback=lambda ctx, param, text: parse_size(text) if text else 0,
+    help="Most that matrices over features may take, such as 4GB.  [default: most that is free]",
+)
 @click.option("--zero-based", is_flag=True, help="Feature ids begin at 0, not at 1.")
 @options.reading
 @click.option(
@@ -198,6 +205,7 @@ def command(
     holdout: float | None,
     patience: int | None,
     require: tuple[str, ...],
+    max_memory: int,
     on_bad_line: str,
     max_bad_lines: int,
     block_size: int,
@@ -240,6 +248,7 @@ def command(
                 validation=validation,
                 patience=patience or 0,
                 require=gates,
+                max_memory=max_memory,
                 read=options.read_options(
                     subject.reading, on_bad_line, max_bad_lines, block_size, jobs
                 ),

@@ -23,8 +23,11 @@ class RowScale:
     depends on the rows alone: not on blocks, files, or where a run stopped and went on.
     """
 
-    def __init__(self, prior: float | str, n_rows: float = 0.0, total: float = 0.0) -> None:
+    def __init__(
+        self, prior: float | str, n_rows: float = 0.0, total: float = 0.0, *, at_once: bool = False
+    ) -> None:
         self.prior = prior
+        self.at_once = at_once  # learners of whole slots: one scale, from the first slot
         self.seen = np.array([n_rows, total])
 
     @property
@@ -36,7 +39,10 @@ class RowScale:
     def split(self, block: Block) -> Iterator[Block]:
         """The block in parts of one scale each."""
         done = 0
-        if self.prior == AUTO and self.seen[0] < FIRST_ROWS:
+        if self.at_once:
+            if self.prior == AUTO and self.seen[0] == 0:
+                rows.warm_up(block.indptr, block.values.copy(), FIRST_ROWS, self.seen)
+        elif self.prior == AUTO and self.seen[0] < FIRST_ROWS:
             early = replace(block, values=block.values.copy())
             done = rows.warm_up(early.indptr, early.values, FIRST_ROWS, self.seen)
             yield early.rows(0, done)

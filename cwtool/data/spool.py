@@ -9,19 +9,13 @@ from typing import IO
 import numpy as np
 
 from cwtool.data.block import Block, Floats, Ints, Longs
-from cwtool_ext import shuffle
+from cwtool.order import permutation
 
 WINDOW_ROWS = 1 << 16
 WINDOW_NNZ = 1 << 22
 IN_MEMORY = 1 << 28  # bytes
 
 Window = tuple[Longs, Ints, Floats, Floats]  # indptr, indices, values, y
-
-
-def permutation(n: int, *seeds: int) -> Longs:
-    out = np.empty(n, dtype=np.int64)
-    shuffle.permute(np.array(seeds, dtype=np.uint64), out)
-    return out
 
 
 class Spool:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cwtool import modelfile, registry
+from cwtool.algorithms.slotted import Slotted
 from cwtool.model import Model
 from cwtool.params import declared
 
@@ -33,7 +34,13 @@ def variants() -> list[Any]:
     return found
 
 
+def row_by_row() -> list[Any]:
+    """Those that learn single rows, so that passes in a random order make sense."""
+    return [v for v in variants() if not issubclass(registry.algorithm(v.values[0][1]), Slotted)]
+
+
 every = pytest.mark.parametrize("algo", variants())
+online = pytest.mark.parametrize("algo", row_by_row())
 Run = Callable[..., str]
 
 
@@ -102,7 +109,7 @@ def test_jobs_and_blocks_do_not_matter(algo: list[str], ok: Run, planted: Run) -
     assert Path("3.cw").read_bytes() == want
 
 
-@every
+@online
 def test_jobs_and_blocks_do_not_matter_over_passes(algo: list[str], ok: Run, planted: Run) -> None:
     one = ["train", *algo, planted("a.svm", 1, 3500), "--passes", "2", "--holdout", "0.2"]
     ok(*one, "--jobs", "1", "-m", "1.cw")
@@ -110,7 +117,7 @@ def test_jobs_and_blocks_do_not_matter_over_passes(algo: list[str], ok: Run, pla
     assert Path("2.cw").read_bytes() == Path("1.cw").read_bytes()
 
 
-@every
+@online
 def test_seed_decides_the_passes(algo: list[str], ok: Run, planted: Run) -> None:
     a = planted("a.svm", 1, 300)
     for seed, model in (("5", "one.cw"), ("5", "same.cw"), ("6", "other.cw")):
@@ -119,7 +126,7 @@ def test_seed_decides_the_passes(algo: list[str], ok: Run, planted: Run) -> None
     assert essence("other.cw")[1] != essence("one.cw")[1]
 
 
-@every
+@online
 def test_one_pass_does_not_depend_on_the_seed(algo: list[str], ok: Run, planted: Run) -> None:
     a = planted("a.svm", 1, 300)
     ok("train", *algo, a, "--seed", "5", "-m", "one.cw")
@@ -138,8 +145,8 @@ def test_new_features_of_any_id(algo: list[str], first: int, ok: Run, planted: R
     assert essence("day2.cw") == essence("long.cw")
     ids = modelfile.load(Path("day2.cw"))[1]["ids"]
     assert len(ids) == before + 30
-    assert np.all(np.diff(ids) > 0)
-    assert ids[-1] == first + 28  # 0-based
+    assert len(np.unique(ids)) == len(ids)
+    assert ids.max() == first + 28  # 0-based
     assert Path("day2.cw").stat().st_size < 100_000
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from cwtool.data import spool
 from cwtool.data.block import Block
-from cwtool.data.spool import Spool, permutation
+from cwtool.data.spool import Spool
+from cwtool.order import permutation
 
 
 @pytest.fixture(autouse=True)

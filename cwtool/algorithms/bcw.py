@@ -1,0 +1,137 @@
+"""Online-batch confidence-weighted learning (Tan et al. 2016, Algorithm 1).
+
+For each slot:  P += c X'X, c = C/kappa;  then one pass (or more) of dual coordinate ascent on
+1/2 (mu - mu0)' P (mu - mu0) + C/q sum xi^q. With kappa = 1, as printed, wherever margins stay
+below 1 this is ridge regression; a larger kappa gives the hinge its say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cwtool import memory
+from cwtool.algorithms import metric
+from cwtool.algorithms.slotted import SlotParams, Slotted
+from cwtool.data.block import Block, Floats
+from cwtool.errors import UsageError
+from cwtool.params import AUTO, param
+from cwtool.state import State
+from cwtool_ext import dual
+
+KAPPAS = (1.0, 10.0, 100.0, 1000.0)
+TRIAL = 4000  # rows that each kappa is tried on
+CHECK = 20000  # rows that it is judged by
+
+
+@dataclass(frozen=True)
+class BcwParams(SlotParams):
+    kappa: float | str = param(
+        AUTO,
+        "C over the weight of X'X in the precision; 1 = as printed; auto tries 1, 10, 100 and "
+        "1000 on part of the first slot",
+        kind=float,
+        above=0,
+        auto=True,
+    )
+    epochs: int = param(1, "visits to each slot; 1 = as printed", low=1)
+    carry: str = param(
+        "dual",
+        "what a slot starts from: dual keeps the old dual variables, printed the old mean under "
+        "the new precision, forget nothing but the precision",
+        choices=("dual", "printed", "forget"),
+    )
+
+
+class BCW(Slotted):
+    name = "bcw"
+    summary = "online-batch confidence-weighted"
+    Params = BcwParams
+    columns = ("mean", "dual")  # mu, and b = sum of all a_i y_i x_i
+    compact = True
+
+    def learn_slot(self, block: Block, state: State, v: Floats) -> None:
+        n = state.features.count
+        gram = self._room(state, n)
+        metric.add_gram(block, gram, n, self.jobs)
+        kappa = self._kappa(block, state, gram, n)
+        a = self._solve(block, state, gram, n, kappa)
+        dual.add_rows(
+            block.indptr, block.indices, block.values, block.scale,
+            a * block.y, state.features.table, 1,
+        )  # fmt: skip
+
+    def _start(self, state: State, n: int, inverse: metric.Metric) -> Floats:
+        """mu before the slot's own rows."""
+        table = state.features.table[:n]
+        if self.params.carry == "dual":
+            return inverse.solve(table[:, 1])
+        return table[:, 0].copy() if self.params.carry == "printed" else np.zeros(n)
+
+    def _solve(self, block: Block, state: State, gram: Floats, n: int, kappa: float) -> Floats:
+        p = self.params
+        fresh = "slots" not in state.numbers
+        kind = metric.cheapest(block, n, p.epochs, fresh)
+        inverse = kind(gram, n, p.C / kappa, self.jobs)
+        mu, a, epochs = inverse.ascend(
+            block, self._start(state, n, inverse), p.ridge, p.upper, p.epochs
+        )
+        state.features.table[:n, 0] = mu
+        self.notes.append(
+            f"slot of {block.n_rows:,} rows, {n:,} features: {kind.name} form, "
+            f"kappa {kappa:g}, {epochs} epochs"
+        )
+        return a
+
+    def _room(self, state: State, n: int) -> Floats:
+        """X'X over all slots, with a row for every feature seen."""
+        gram = state.arrays.get("gram")
+        if gram is not None and n <= len(gram):
+            return gram
+        needed = 3 * 8 * n * n  # X'X, its factor or inverse, and one to work in
+        free = self.max_memory or 0.9 * memory.available()
+        if needed > free:
+            raise UsageError(
+                f"bcw over {n:,} features needs {memory.words(needed)} for its precision matrix, "
+                f"and {memory.words(free)} may be used",
+                "use --hash-bits, or --algo cw --covariance diag, which needs 16 bytes a feature",
+            )
+        grown = np.zeros((n, n))
+        if gram is not None:
+            grown[: len(gram), : len(gram)] = gram
+        state.arrays["gram"] = grown
+        return grown
+
+    def _kappa(self, block: Block, state: State, gram: Floats, n: int) -> float:
+        """Given, settled by the first slot, or settled now: each kappa learns a sample of the
+        rows, as a problem of that size, and the error on other rows decides."""
+        if self.params.kappa != AUTO:
+            return float(self.params.kappa)
+        if "kappa" in state.numbers:
+            return float(state.numbers["kappa"])
+        half = block.n_rows // 2
+        trial = block.take(np.arange(0, 2 * half, 2)[:: max(1, half // TRIAL)][:TRIAL])
+        check = block.take(np.arange(1, 2 * half, 2)[:: max(1, half // CHECK)][:CHECK])
+        best, least = 1.0, np.inf
+        share = gram[:n, :n] * (trial.n_rows / max(1, block.n_rows))
+        found = []
+        for kappa in KAPPAS if half else ():
+            kind = metric.cheapest(trial, n, 1, False)
+            inverse = kind(share, n, self.params.C / kappa, self.jobs)
+            p = self.params
+            mu, _, _ = inverse.ascend(trial, np.zeros(n), p.ridge, p.upper, 1)
+            score = np.empty(check.n_rows)
+            dual.margins(
+                check.indptr, check.indices, check.values, check.scale, mu[:, None], 0, score
+            )
+            error = float(np.mean((score >= 0) != (check.y > 0)))
+            found.append(f"{kappa:g}: {100 * error:.2f} %")
+            if error < least:
+                best, least = kappa, error
+        self.notes.append(f"kappa {best:g} ({', '.join(found)})")
+        state.numbers["kappa"] = best
+        return best
+
+
+ALGORITHMS = {"bcw": BCW}

@@ -1,0 +1,22 @@
+"""Random orders that depend on their seeds alone."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool_ext import shuffle
+
+
+def permutation(n: int, *seeds: int) -> NDArray[np.int64]:
+    """0 .. n-1, shuffled."""
+    out = np.empty(n, dtype=np.int64)
+    shuffle.permute(np.array(seeds, dtype=np.uint64), out)
+    return out
+
+
+def chosen(first: int, n: int, share: float, seed: int) -> NDArray[np.bool_]:
+    """About this share of the rows numbered first .. first + n - 1, by row number alone."""
+    out = np.empty(n, dtype=np.uint8)
+    shuffle.choose(np.array([seed], dtype=np.uint64), first, share, out)
+    return out.view(np.bool_)
