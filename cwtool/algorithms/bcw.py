@@ -8,6 +8,7 @@ below 1 this is ridge regression; a larger kappa gives the hinge its say.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from cwtool.state import State
 from cwtool_ext import dual
 
 KAPPAS = (1.0, 10.0, 100.0, 1000.0)
+USUAL = 100.0  # unless another is better for certain
 TRIAL = 4000  # rows that each kappa is tried on
 CHECK = 20000  # rows that it is judged by
 
@@ -36,6 +38,9 @@ class BcwParams(SlotParams):
         auto=True,
     )
     epochs: int = param(1, "visits to each slot; 1 = as printed", low=1)
+    average: bool = param(
+        True, "with one visit: predict with the mean of mu over its second half (printed: off)"
+    )
     carry: str = param(
         "dual",
         "what a slot starts from: dual keeps the old dual variables, printed the old mean under "
@@ -57,10 +62,7 @@ class BCW(Slotted):
         metric.add_gram(block, gram, n, self.jobs)
         kappa = self._kappa(block, state, gram, n)
         a = self._solve(block, state, gram, n, kappa)
-        dual.add_rows(
-            block.indptr, block.indices, block.values, block.scale,
-            a * block.y, state.features.table, 1,
-        )  # fmt: skip
+        dual.add_rows(*rows_of(block), a * block.y, state.features.table, 1)
 
     def _start(self, state: State, n: int, inverse: metric.Metric) -> Floats:
         """mu before the slot's own rows."""
@@ -74,15 +76,23 @@ class BCW(Slotted):
         fresh = "slots" not in state.numbers
         kind = metric.cheapest(block, n, p.epochs, fresh)
         inverse = kind(gram, n, p.C / kappa, self.jobs)
-        mu, a, epochs = inverse.ascend(
-            block, self._start(state, n, inverse), p.ridge, p.upper, p.epochs
-        )
+        start = self._start(state, n, inverse)
+        mu, a, epochs = self._ascend(block, inverse, start, p.epochs)
         state.features.table[:n, 0] = mu
         self.notes.append(
             f"slot of {block.n_rows:,} rows, {n:,} features: {kind.name} form, "
             f"kappa {kappa:g}, {epochs} epochs"
         )
         return a
+
+    def _ascend(
+        self, block: Block, inverse: metric.Metric, start: Floats, epochs: int
+    ) -> tuple[Floats, Floats, int]:
+        p = self.params
+        mu, a, done = inverse.ascend(block, start, p.ridge, p.upper, epochs)
+        if p.average and epochs == 1:
+            mu = inverse.late_mean(block, mu, a)
+        return mu, a, done
 
     def _room(self, state: State, n: int) -> Floats:
         """X'X over all slots, with a row for every feature seen."""
@@ -113,25 +123,24 @@ class BCW(Slotted):
         half = block.n_rows // 2
         trial = block.take(np.arange(0, 2 * half, 2)[:: max(1, half // TRIAL)][:TRIAL])
         check = block.take(np.arange(1, 2 * half, 2)[:: max(1, half // CHECK)][:CHECK])
-        best, least = 1.0, np.inf
         share = gram[:n, :n] * (trial.n_rows / max(1, block.n_rows))
-        found = []
-        for kappa in KAPPAS if half else ():
-            kind = metric.cheapest(trial, n, 1, False)
-            inverse = kind(share, n, self.params.C / kappa, self.jobs)
-            p = self.params
-            mu, _, _ = inverse.ascend(trial, np.zeros(n), p.ridge, p.upper, 1)
-            score = np.empty(check.n_rows)
-            dual.margins(
-                check.indptr, check.indices, check.values, check.scale, mu[:, None], 0, score
-            )
-            error = float(np.mean((score >= 0) != (check.y > 0)))
-            found.append(f"{kappa:g}: {100 * error:.2f} %")
-            if error < least:
-                best, least = kappa, error
-        self.notes.append(f"kappa {best:g} ({', '.join(found)})")
+        errors = {k: self._error(trial, check, share, n, k) for k in KAPPAS if half}
+        best = min(errors, key=lambda k: errors[k], default=USUAL)
+        usual = errors.get(USUAL, 0.0)
+        if usual - errors.get(best, 0.0) < sqrt(usual * (1 - usual) / max(1, check.n_rows)):
+            best = USUAL  # within one standard error
+        found = ", ".join(f"{k:g}: {100 * e:.2f} %" for k, e in errors.items())
+        self.notes.append(f"kappa {best:g} ({found})")
         state.numbers["kappa"] = best
         return best
+
+    def _error(self, trial: Block, check: Block, gram: Floats, n: int, kappa: float) -> float:
+        """On the rows of `check`, after learning `trial` with this kappa."""
+        inverse = metric.cheapest(trial, n, 1, False)(gram, n, self.params.C / kappa, self.jobs)
+        mu, _, _ = self._ascend(trial, inverse, np.zeros(n), 1)
+        score = np.empty(check.n_rows)
+        dual.margins(*rows_of(check), np.ascontiguousarray(mu[:, None]), 0, score)
+        return float(np.mean((score >= 0) != (check.y > 0)))
 
 
 ALGORITHMS = {"bcw": BCW}

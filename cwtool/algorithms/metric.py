@@ -70,6 +70,18 @@ class Metric(ABC):
         solved: Floats = cho_solve((self.factor, True), b)
         return solved
 
+    def carried(self, block: Block, u: Floats) -> Floats:
+        """P^-1 X'u"""
+        total = np.zeros((self.n, 1))
+        dual.add_rows(*rows_of(block), u, total, 0)
+        return self.solve(total[:, 0])
+
+    def late_mean(self, block: Block, mu: Floats, a: Floats) -> Floats:
+        """The mean of mu over the second half of a single pass that ended in mu: row i of N took
+        part in the share 2 (1 - i/N) of it, at most 1."""
+        share = np.minimum(1.0, 2 * (1 - np.arange(block.n_rows) / max(1, block.n_rows)))
+        return mu - self.carried(block, a * block.y * (1 - share))
+
     @abstractmethod
     def ascend(
         self, block: Block, mu: Floats, ridge: float, upper: float, epochs: int
@@ -172,7 +184,13 @@ class Kernel(Metric):
         self.n, self.c, self.jobs = n, c, jobs
 
     def solve(self, b: Floats) -> Floats:
-        return np.zeros(self.n)  # only for a first slot: nothing is carried
+        return np.zeros(self.n)  # only for a first slot: nothing comes from before
+
+    def carried(self, block: Block, u: Floats) -> Floats:
+        from scipy.linalg import cho_solve
+
+        pulled: Floats = self.x.T @ cho_solve(self.inner, u)
+        return pulled
 
     def ascend(
         self, block: Block, mu: Floats, ridge: float, upper: float, epochs: int
@@ -180,15 +198,15 @@ class Kernel(Metric):
         from scipy.linalg import cho_factor, cho_solve
         from scipy.sparse import csr_matrix
 
-        x = csr_matrix(
+        self.x = csr_matrix(
             (block.values * block.scale, block.indices, block.indptr), (block.n_rows, self.n)
         )
-        k = (x @ x.T).toarray()
-        factor = cho_factor(np.eye(block.n_rows) + self.c * k, lower=True)
-        seen = np.ascontiguousarray(cho_solve(factor, k))
+        k = (self.x @ self.x.T).toarray()
+        self.inner = cho_factor(np.eye(block.n_rows) + self.c * k, lower=True)
+        seen = np.ascontiguousarray(cho_solve(self.inner, k))
         f, a = np.zeros(block.n_rows), np.zeros(block.n_rows)
         done = _repeat(lambda: dual.kernel_pass(seen, block.y, ridge, upper, f, a), a, epochs)
-        return x.T @ cho_solve(factor, a * block.y), a, done
+        return self.carried(block, a * block.y), a, done
 
 
 def cheapest(block: Block, n: int, epochs: int, first: bool) -> type[Metric]:

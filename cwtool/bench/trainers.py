@@ -27,12 +27,11 @@ Fit = Callable[[Block, float], tuple[float, float, Callable[[Block], Floats]]]
 
 
 def load(path: str, labels: Labels) -> Block:
-    """All rows, divided by their root mean square norm, so that C means the same to all."""
-    block = joined([b.take(b.order) for b in labels.settle(read_blocks([path], ReadOptions()))])
-    return block
+    return joined([b.take(b.order) for b in labels.settle(read_blocks([path], ReadOptions()))])
 
 
 def normalised(block: Block, norm: float) -> Block:
+    """Rows divided by their root mean square norm, so that C means the same to all."""
     block.values /= norm
     return block
 
@@ -73,7 +72,6 @@ def liblinear(solver: int) -> Fit:
         width = int(block.indices.max()) + 1
         task = problem(block.y, matrix(block, width))
         options = parameter(f"-s {solver} -c {C} -q")
-        options.set_to_default_values  # noqa: B018
         cpu, wall = clocks()
         model = toPyModel(library.train(task, options))
         cpu, wall = (b - a for a, b in zip((cpu, wall), clocks(), strict=True))

@@ -28,7 +28,7 @@ def block_of(x: np.ndarray, y: np.ndarray) -> Block:
 
 def learned(slots: list[tuple[np.ndarray, np.ndarray]], **params: Any) -> tuple[BCW, State]:
     """BCW after these slots; the features are seen in order, so slot j is column j."""
-    algorithm = BCW(BcwParams(**{"kappa": 1.0, "prior": 1.0, **params}))
+    algorithm = BCW(BcwParams(**{"kappa": 1.0, "prior": 1.0, "average": False, **params}))
     state = algorithm.new_state()
     for x, y in slots:
         block = block_of(x, y)
@@ -106,6 +106,20 @@ def test_forms_agree_with_the_slow_one(form: type[metric.Metric], q: int, epochs
     assert done == epochs
     np.testing.assert_allclose(mu, slow_mu, atol=1e-10)
     np.testing.assert_allclose(a, slow_a, atol=1e-10)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_late_mean_is_the_mean_over_the_second_half(form: type[metric.Metric]) -> None:
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(20, 4))
+    y = np.sign(x @ rng.normal(size=4) + rng.normal(size=20))
+    path = [slow_bcw(x[: i + 1], y[: i + 1], 1.0, 0.0, 1, 1)[0] for i in range(20)]
+    # with c = 0 the metric does not depend on the rows, so prefixes give the path
+    inverse = form(np.tril(x.T @ x), 4, 0.0, 1)
+    mu, a, _ = inverse.ascend(block_of(x, y), np.zeros(4), 0.0, 1.0, 1)
+    np.testing.assert_allclose(mu, path[-1], atol=1e-12)
+    late = inverse.late_mean(block_of(x, y), mu, a)
+    np.testing.assert_allclose(late, np.mean(path[10:], axis=0), atol=1e-12)
 
 
 def test_gram_sparse_is_gram_dense() -> None:
