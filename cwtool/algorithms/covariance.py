@@ -118,7 +118,7 @@ class Full(Covariance):
 def room_for_all(state: State) -> Floats:
     """Sigma with a row for every feature seen, the identity where nothing was learned yet."""
     n = state.features.count
-    sigma = state.arrays.get("sigma")
+    sigma = state.squares.get("sigma")
     have = 0 if sigma is None else len(sigma)
     if sigma is not None and n <= have:
         return sigma
@@ -135,7 +135,7 @@ def room_for_all(state: State) -> Floats:
     np.fill_diagonal(grown, 1.0)
     if sigma is not None:
         grown[:have, :have] = sigma
-    state.arrays["sigma"] = grown
+    state.squares["sigma"] = grown
     return grown
 
 
