@@ -25,15 +25,7 @@ PROJECTIONS = {"kl": 0, "l2": 1}
 
 
 @dataclass(frozen=True)
-class CovarianceParams:
-    covariance: str = param(
-        "diag", "what is kept of Sigma: its diagonal, or all of it", choices=("diag", "full")
-    )
-    projection: str = param(
-        "kl",
-        "onto a diagonal: kl drops the off-diagonals of Sigma^-1, l2 those of Sigma",
-        choices=tuple(PROJECTIONS),
-    )
+class PriorParams:
     prior: float | str = param(
         AUTO,
         "variance of a weight before any data; auto = 1 / typical squared norm of the first 1,000 "
@@ -47,6 +39,18 @@ class CovarianceParams:
     )
 
 
+@dataclass(frozen=True)
+class CovarianceParams(PriorParams):
+    covariance: str = param(
+        "diag", "what is kept of Sigma: its diagonal, or all of it", choices=("diag", "full")
+    )
+    projection: str = param(
+        "kl",
+        "onto a diagonal: kl drops the off-diagonals of Sigma^-1, l2 those of Sigma",
+        choices=tuple(PROJECTIONS),
+    )
+
+
 class Covariance(ABC):
     """One way of keeping Sigma, for one rule."""
 
@@ -56,6 +60,14 @@ class Covariance(ABC):
     def __init__(self, params: Any, rule: Rule) -> None:
         self.params = params
         self.rule = rule
+
+    def prepare(self, state: State) -> State:
+        """Put into a new state what is kept beside the features."""
+        return state
+
+    def details(self, state: State) -> dict[str, Any]:
+        """What inspect shows of Sigma."""
+        return {}
 
     @abstractmethod
     def learn(self, block: Block, state: State, order: Longs, out: Scores) -> None: ...
@@ -153,6 +165,9 @@ class SecondOrder(Algorithm):
     def columns(self) -> tuple[str, ...]:
         return self.covariance.columns
 
+    def new_state(self) -> State:
+        return self.covariance.prepare(super().new_state())
+
     @property
     @abstractmethod
     def rule(self) -> Rule:
@@ -171,3 +186,6 @@ class SecondOrder(Algorithm):
 
     def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         return self.covariance.weights(state, slots)
+
+    def details(self, state: State) -> dict[str, Any]:
+        return self.covariance.details(state)
