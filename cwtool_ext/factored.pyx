@@ -52,6 +52,7 @@ cdef struct Factor:
 cdef struct Seen:
     double score
     double v
+    double exact          # v without its guard
     double xx
     double* g             # D^-1 x
     double* z
@@ -85,7 +86,8 @@ cdef inline void look(
             entry = f.links[2 * entry]
     forward(f.U, f.k, f.K, out.z)
     out.score = m + dot(out.z, f.e, f.k)
-    out.v = fmax(v - dot(out.z, out.z, f.k), smin * v)
+    out.exact = fmax(0.0, v - dot(out.z, out.z, f.k))
+    out.v = fmax(out.exact, smin * v)
     out.xx = xx
 
 
@@ -117,7 +119,7 @@ cdef inline void append(
         own[CHAIN] = f.n_entries
     for c in range(f.k):
         f.U[c * f.K + f.k] = root * seen.z[c]
-    f.U[f.k * f.K + f.k] = sqrt(1.0 + kappa * seen.v)
+    f.U[f.k * f.K + f.k] = sqrt(1.0 + kappa * seen.exact)
     f.e[f.k] = 0.0
     f.k += 1
 
@@ -150,20 +152,13 @@ cdef inline double square(const Factor* f, const double* own) noexcept nogil:
 
 
 cdef inline void add_outer(double* A, const double* a, double s, Py_ssize_t n) noexcept nogil:
-    # the upper triangle of A += s a a'
+    # A += s a a'
     cdef Py_ssize_t i, j
     cdef double x
     for i in range(n):
         x = s * a[i]
-        for j in range(i, n):
+        for j in range(n):
             A[i * n + j] += x * a[j]
-
-
-cdef inline void mirror(double* A, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i, j
-    for i in range(n):
-        for j in range(i):
-            A[i * n + j] = A[j * n + i]
 
 
 cdef inline void product(
@@ -236,7 +231,6 @@ cdef void em_step(const Factor* f, double* fitted, double* work) noexcept nogil:
             entry = f.links[2 * entry]
     for a in range(m):
         S[a * m + a] += 1.0
-    mirror(T, m)
     invert(S, m, phi)
     product(G, phi, f.k, m, H)
     product(T, phi, m, m, G)
@@ -265,7 +259,9 @@ cdef void compress(
     """Fit D + R R' to D + W W'; the mean stays. `fitted` is room for (D - 1, R) if there are
     iterations of EM; `work` for 6 K x K.
 
-    Spectral: R = W E_m is the best R for this D; D gains what it lost of the diagonal.
+    Spectral: R = W E_m, E_m the leading eigenvectors of W'D^-1 W, is the best R for this D; D
+    gains what R lost of the diagonal. No row can wait: also one without entries loses what it has
+    outside E_m, and R'D^-1 R needs its new D.
     """
     cdef Py_ssize_t m = f.m, a, number, _round, block = f.K * f.K
     cdef double* c = work
@@ -310,7 +306,7 @@ cdef void compress(
         f.e[a] = 0.0
     cholesky(E, m, m, 1.0)
     for a in range(m * m):
-        f.U[a // m * f.K + a % m] = E[a]
+        f.U[a // m * f.K + a % m] = E[a] if a % m >= a // m else 0.0
 
 
 cdef Factor view(

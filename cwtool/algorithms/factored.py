@@ -143,8 +143,8 @@ class Factored(Covariance):
     def details(self, state: State) -> dict[str, Any]:
         """Eigenvalues of D^-1/2 (R R' + B B') D^-1/2: how much surer than D alone, by direction."""
         columns, _, rows, _ = state.arrays["counts"].tolist()
-        upper = np.triu(state.arrays["factor"][:columns, :columns])
-        spectrum = np.linalg.svd(upper, compute_uv=False) ** 2 - 1
+        factor = state.arrays["factor"][:columns, :columns]  # U'U = I + W'D^-1 W
+        spectrum = np.linalg.svd(factor, compute_uv=False) ** 2 - 1
         return {"updated_features": rows, "spectrum": spectrum.tolist()}
 
 

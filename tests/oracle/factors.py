@@ -74,5 +74,5 @@ class Factors:
                 entry, c, value = *self.links[entry], self.entries[entry]
                 W[j, c] += value
         D = 1 + own[:, 2]
-        c = np.linalg.solve(np.triu(self.U[:k, :k]), self.e[:k])
+        c = np.linalg.solve(self.U[:k, :k], self.e[:k])
         return D, W, own[:, 0] + W @ c / D
