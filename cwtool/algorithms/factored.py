@@ -34,14 +34,14 @@ SURE = 1e-10  # x'Sigma x is a difference: smaller shares of the prior are round
 class FactorParams(PriorParams):
     rank: int = param(
         8,
-        "factored: dense columns of Sigma^-1 = D + R R' + B B'; 8 * (rank + 3) bytes for each "
-        "feature that took part in an update, 8 for others",
+        "factored: dense columns R of Sigma^-1 = D + R R' + B B'; memory is 8 bytes a feature and "
+        "8 * (rank + 3) more for each that took part in an update",
         low=1,
         high=256,
     )
     buffer: int = param(
         64,
-        "factored: updates kept exactly, as sparse columns, until they are fitted into D and R; "
+        "factored: updates kept exactly, as sparse columns B, until they are fitted into D and R; "
         "larger is more exact, smaller may be faster",
         low=1,
         high=1024,

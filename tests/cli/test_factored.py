@@ -20,7 +20,7 @@ def test_offered_where_it_applies(algo: str, ok: Run) -> None:
     shown = ok("train", "--algo", algo, "--help")
     assert all((f"{option} " in shown) == (algo in FACTORED) for option in OWN)
     assert ("full|factored]" in shown) == (algo in FACTORED and algo != "cw-fact")
-    assert ("bytes for each feature" in " ".join(shown.split())) == (algo in FACTORED)
+    assert ("8 bytes a feature" in " ".join(shown.split())) == (algo in FACTORED)
 
 
 @pytest.mark.parametrize(
