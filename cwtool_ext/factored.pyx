@@ -220,14 +220,16 @@ cdef void em_step(const Factor* f, double* fitted, double* work) noexcept nogil:
         d, d0 = 1.0 + new[0], 1.0 + own[PRECISION]
         add_outer(S, new + 1, 1.0 / d, m)
         add_outer(T, new + 1, d0 / (d * d), m)
+        for a in range(m):
+            y[a] = new[1 + a] / d
         for c in range(f.dense):
             for a in range(m):
-                G[c * m + a] += own[LOADING + c] * (new[1 + a] / d)
+                G[c * m + a] += own[LOADING + c] * y[a]
         entry = <Py_ssize_t> own[CHAIN]
         while entry:
             c = f.links[2 * entry + 1]
             for a in range(m):
-                G[c * m + a] += f.entries[entry] * (new[1 + a] / d)
+                G[c * m + a] += f.entries[entry] * y[a]
             entry = f.links[2 * entry]
     for a in range(m):
         S[a * m + a] += 1.0
@@ -246,8 +248,9 @@ cdef void em_step(const Factor* f, double* fitted, double* work) noexcept nogil:
         d, d0 = 1.0 + new[0], 1.0 + own[PRECISION]
         product(new + 1, phi, 1, m, y)
         times(f, own, H, m, py)
+        d = d0 / d
         for a in range(m):
-            py[a] += d0 / d * y[a]
+            py[a] += d * y[a]
         product(py, T, 1, m, new + 1)
         d = d0 + square(f, own)
         new[0] = fmax(d - dot(new + 1, py, m), 1e-12 * d) - 1.0
