@@ -64,6 +64,7 @@ def describe(model: Model, top: int, names: dict[str, str]) -> dict[str, Any]:
         "features": model.state.features.count,
         "nonzero_weights": len(nonzero),
         "row_scale": model.scale.value,
+        **model.algorithm.details(model.state),
         "calibration": model.slope,
         "progressive": model.progress.summary(),
         "history": model.history,
@@ -82,6 +83,7 @@ def text(found: dict[str, Any]) -> str:
         f"rows         {found['rows']:,}",
         f"features     {found['features']:,} seen, {found['nonzero_weights']:,} with a weight",
         f"row scale    {found['row_scale']:.6g}",
+        *_spectrum(found),
         f"probability  sigmoid({found['calibration']:.6g} * score / sqrt(1 + variance))",
         f"progressive  {metrics_line(found['progressive'])}",
         "history",
@@ -101,6 +103,18 @@ def text(found: dict[str, Any]) -> str:
             f"{row.get('name', '')}".rstrip()
         )
     return "\n".join(lines)
+
+
+def _spectrum(found: dict[str, Any]) -> list[str]:
+    """How far the directions of a factored covariance stand out, those above 1 % of the first."""
+    if "spectrum" not in found:
+        return []
+    values = found["spectrum"]
+    shown = " ".join(f"{v:.3g}" for v in values if v >= 0.01 * values[0])
+    return [
+        f"updated      {found['updated_features']:,} features",
+        f"spectrum     {shown or '-'}",
+    ]
 
 
 def write_weights(model: Model, path: Path) -> None:

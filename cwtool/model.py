@@ -62,8 +62,6 @@ class Model:
 
     def pack(self) -> tuple[dict[str, Any], modelfile.Arrays]:
         """Header and arrays: everything that a file holds."""
-        features = self.state.features
-        ids, slots = features.saving_order()
         self.slope = self.calibration.fit()
         header = {
             "cwtool": __version__,
@@ -71,7 +69,7 @@ class Model:
             "params": asdict(self.algorithm.params),
             "labels": [self.labels.negative, self.labels.positive],
             "reading": asdict(self.reading),
-            "features": features.count,
+            "features": self.state.features.count,
             "rows": self.rows,
             "scale": {
                 "value": self.scale.value,
@@ -83,12 +81,7 @@ class Model:
             "confusion": self.progress.confusion.tolist(),
             "history": self.history,
         }
-        arrays: modelfile.Arrays = {"ids": ids}
-        for k, name in enumerate(features.columns):
-            arrays[f"feature.{name}"] = features.table[slots, k]
-        for name, array in self.state.arrays.items():
-            # square over the features, in the same order
-            arrays[f"square.{name}"] = array[np.ix_(slots, slots)]
+        arrays: modelfile.Arrays = self.state.pack()
         for name, counts in (("score", self.progress.scores), ("margin", self.calibration.margins)):
             for part, values in sparse(counts).items():
                 arrays[f"{name}.{part}"] = values
@@ -100,12 +93,7 @@ class Model:
         model.labels = Labels(*header["labels"])
         model.scale.seen[:] = header["scale"]["rows"], header["scale"]["total"]
         model.state.numbers.update(header["numbers"])
-        features = model.state.features
-        columns = {c: arrays[f"feature.{c}"] for c in features.columns}
-        features.restore(arrays["ids"], columns)
-        for name, array in arrays.items():
-            if name.startswith("square."):
-                model.state.arrays[name.removeprefix("square.")] = array.copy()
+        model.state.unpack(arrays)
         model.progress = Tally(
             dense(arrays["score.at"], arrays["score.n"]),
             np.array(header["confusion"], dtype=np.int64),

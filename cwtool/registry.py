@@ -21,6 +21,7 @@ MODULES = {
     "sop": "sop",
     "cw": "cw",
     "cw-var": "cw",
+    "cw-fact": "cw",
     "arow": "arow",
     "narow": "narow",
     "nherd": "nherd",

@@ -1,4 +1,4 @@
-"""What an algorithm knows: one table row a feature, some arrays, some numbers.
+"""What an algorithm knows: one table row a feature, more tables, some arrays, some numbers.
 
 The table is born zero and lives in fresh pages, so that room for features that never come costs
 nothing. Saving, loading, growing and comparing states are written here, once, for all algorithms.
@@ -35,6 +35,40 @@ def zero_born(n_bytes: int) -> mmap.mmap:
     return pages
 
 
+class Table:
+    """Rows of zero-born columns; room grows without a copy where the system can."""
+
+    def __init__(self, n_rows: int, width: int) -> None:
+        self.width = width
+        self.count = 0  # rows in use, for those who count them here
+        self._pages = zero_born(n_rows * width * 8)
+        self.rows = self._view(n_rows)
+
+    def _view(self, n_rows: int) -> Floats:
+        return np.frombuffer(self._pages, count=n_rows * self.width).reshape(n_rows, self.width)
+
+    def grow(self, n_rows: int) -> None:
+        self.rows = np.empty((0, 0))  # pages that are looked at cannot move
+        size = n_rows * self.width * 8
+        try:
+            self._pages.resize(size)
+        except (SystemError, OSError, ValueError):  # a system that cannot remap: copy
+            kept, self._pages = self._pages, zero_born(size)
+            self._pages[: len(kept)] = kept[:]
+        self.rows = self._view(n_rows)
+
+    def fill(self, rows: Floats) -> None:
+        """Take over these rows."""
+        self.reserve(len(rows))
+        self.rows[: len(rows)] = rows
+        self.count = len(rows)
+
+    def reserve(self, n_rows: int) -> None:
+        """Room for at least so many rows, and for some to come."""
+        if n_rows > len(self.rows):
+            self.grow(max(n_rows, len(self.rows) + len(self.rows) // 4))
+
+
 class Features:
     """Feature ids, their slots, and the table of their columns."""
 
@@ -46,15 +80,11 @@ class Features:
         self.keys: Ints = np.zeros(16, dtype=np.int32)
         self.buckets: Ints = np.zeros(32, dtype=np.int32)
         self.n_keys = 0
-        self._pages = zero_born(self._bytes(direct + 16))
-        self.table = self._view(direct + 16)
+        self._table = Table(direct + 16, len(columns))
 
-    def _bytes(self, n_slots: int) -> int:
-        return n_slots * len(self.columns) * 8
-
-    def _view(self, n_slots: int) -> Floats:
-        width = len(self.columns)
-        return np.frombuffer(self._pages, count=n_slots * width).reshape(n_slots, width)
+    @property
+    def table(self) -> Floats:
+        return self._table.rows
 
     @property
     def count(self) -> int:
@@ -86,7 +116,7 @@ class Features:
             self.keys = np.concatenate(
                 [self.keys, np.zeros(wanted - len(self.keys), dtype=np.int32)]
             )
-            self._grow(self.direct + wanted)
+            self._table.grow(self.direct + wanted)
         if n_keys > LOAD * len(self.buckets):
             size = len(self.buckets)
             while n_keys > LOAD * size:
@@ -94,17 +124,6 @@ class Features:
             self.buckets = np.empty(0, dtype=np.int32)  # let go of the old before the new
             self.buckets = np.zeros(size, dtype=np.int32)
             slots.rehash(self.keys, self.n_keys, self.buckets)
-
-    def _grow(self, n_slots: int) -> None:
-        old, self.table = self.table, np.empty((0, 0))
-        size = self._bytes(n_slots)
-        del old
-        try:
-            self._pages.resize(size)
-        except (SystemError, OSError, ValueError):  # a system that cannot remap: copy
-            kept, self._pages = self._pages, zero_born(size)
-            self._pages[: len(kept)] = kept[:]
-        self.table = self._view(n_slots)
 
     def lookup(self, block: Block) -> tuple[Floats, int]:
         """Ids to slots, in place, dropping features never seen. Returns for each row the sum of
@@ -157,4 +176,33 @@ class State:
 
     features: Features
     numbers: dict[str, int | float] = field(default_factory=dict)
-    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    squares: dict[str, Floats] = field(default_factory=dict)  # over the features, by slot
+    tables: dict[str, Table] = field(default_factory=dict)
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)  # kept as they are
+
+    def pack(self) -> dict[str, NDArray[Any]]:
+        """All of it but the numbers, by name; where it can, not a copy."""
+        ids, slots = self.features.saving_order()
+        packed: dict[str, NDArray[Any]] = {"ids": ids}
+        for k, name in enumerate(self.features.columns):
+            packed[f"feature.{name}"] = self.features.table[slots, k]
+        for name, square in self.squares.items():
+            packed[f"square.{name}"] = square[np.ix_(slots, slots)]
+        for name, table in self.tables.items():
+            packed[f"table.{name}"] = table.rows[: table.count]
+        for name, array in self.arrays.items():
+            packed[f"array.{name}"] = array
+        return packed
+
+    def unpack(self, packed: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what was packed."""
+        columns = {c: packed[f"feature.{c}"] for c in self.features.columns}
+        self.features.restore(packed["ids"], columns)
+        for key, array in packed.items():
+            kind, _, name = key.partition(".")
+            if kind == "square":
+                self.squares[name] = array.copy()
+            elif kind == "table":
+                self.tables[name].fill(array)
+            elif kind == "array":
+                self.arrays[name] = array.copy()

@@ -194,7 +194,9 @@ class Trainer:
             raise DataError("no rows were kept aside to validate on", "raise --holdout")
         self.console.event("validation", {"pass": pass_, **tally.summary()})
         if error < best.error:
-            best.pass_, best.error, best.packed = pass_, error, self.model.pack()
+            header, arrays = self.model.pack()
+            best.pass_, best.error = pass_, error
+            best.packed = header, {name: array.copy() for name, array in arrays.items()}
 
     def _out_of_patience(self, pass_: int, best: Best) -> bool:
         return 0 < self.options.patience <= pass_ - best.pass_

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cwtool.algorithms.covariance import CovarianceParams, SecondOrder
+from cwtool.algorithms.factored import Factorable, FactorableParams
 from cwtool.params import param
 from cwtool_ext import rules
 from cwtool_ext.rules import Rule
 
 
 @dataclass(frozen=True)
-class ArowParams(CovarianceParams):
+class ArowParams(FactorableParams):
     r: float = param(0.1, "regularization: larger steps slower", above=0)
 
 
-class Arow(SecondOrder):
+class Arow(Factorable):
     name = "arow"
     summary = "adaptive regularization of weights"
     Params = ArowParams

@@ -69,3 +69,7 @@ class Algorithm(ABC):
     @abstractmethod
     def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
         """Weight and variance of the features at these slots."""
+
+    def details(self, state: State) -> dict[str, Any]:
+        """What inspect shows besides, ready for JSON."""
+        return {}

@@ -14,7 +14,7 @@ import numpy as np
 
 from cwtool import memory
 from cwtool.algorithms import metric
-from cwtool.algorithms.slotted import SlotParams, Slotted
+from cwtool.algorithms.slotted import SlotParams, Slotted, rows_of
 from cwtool.data.block import Block, Floats
 from cwtool.errors import UsageError
 from cwtool.params import AUTO, param
@@ -96,7 +96,7 @@ class BCW(Slotted):
 
     def _room(self, state: State, n: int) -> Floats:
         """X'X over all slots, with a row for every feature seen."""
-        gram = state.arrays.get("gram")
+        gram = state.squares.get("gram")
         if gram is not None and n <= len(gram):
             return gram
         needed = 3 * 8 * n * n  # X'X, its factor or inverse, and one to work in
@@ -110,7 +110,7 @@ class BCW(Slotted):
         grown = np.zeros((n, n))
         if gram is not None:
             grown[: len(gram), : len(gram)] = gram
-        state.arrays["gram"] = grown
+        state.squares["gram"] = grown
         return grown
 
     def _kappa(self, block: Block, state: State, gram: Floats, n: int) -> float:

@@ -25,15 +25,7 @@ PROJECTIONS = {"kl": 0, "l2": 1}
 
 
 @dataclass(frozen=True)
-class CovarianceParams:
-    covariance: str = param(
-        "diag", "what is kept of Sigma: its diagonal, or all of it", choices=("diag", "full")
-    )
-    projection: str = param(
-        "kl",
-        "onto a diagonal: kl drops the off-diagonals of Sigma^-1, l2 those of Sigma",
-        choices=tuple(PROJECTIONS),
-    )
+class PriorParams:
     prior: float | str = param(
         AUTO,
         "variance of a weight before any data; auto = 1 / typical squared norm of the first 1,000 "
@@ -47,6 +39,18 @@ class CovarianceParams:
     )
 
 
+@dataclass(frozen=True)
+class CovarianceParams(PriorParams):
+    covariance: str = param(
+        "diag", "what is kept of Sigma: its diagonal, or all of it", choices=("diag", "full")
+    )
+    projection: str = param(
+        "kl",
+        "onto a diagonal: kl drops the off-diagonals of Sigma^-1, l2 those of Sigma",
+        choices=tuple(PROJECTIONS),
+    )
+
+
 class Covariance(ABC):
     """One way of keeping Sigma, for one rule."""
 
@@ -56,6 +60,14 @@ class Covariance(ABC):
     def __init__(self, params: Any, rule: Rule) -> None:
         self.params = params
         self.rule = rule
+
+    def prepare(self, state: State) -> State:
+        """Put into a new state what is kept beside the features."""
+        return state
+
+    def details(self, state: State) -> dict[str, Any]:
+        """What inspect shows of Sigma."""
+        return {}
 
     @abstractmethod
     def learn(self, block: Block, state: State, order: Longs, out: Scores) -> None: ...
@@ -118,7 +130,7 @@ class Full(Covariance):
 def room_for_all(state: State) -> Floats:
     """Sigma with a row for every feature seen, the identity where nothing was learned yet."""
     n = state.features.count
-    sigma = state.arrays.get("sigma")
+    sigma = state.squares.get("sigma")
     have = 0 if sigma is None else len(sigma)
     if sigma is not None and n <= have:
         return sigma
@@ -135,7 +147,7 @@ def room_for_all(state: State) -> Floats:
     np.fill_diagonal(grown, 1.0)
     if sigma is not None:
         grown[:have, :have] = sigma
-    state.arrays["sigma"] = grown
+    state.squares["sigma"] = grown
     return grown
 
 
@@ -152,6 +164,9 @@ class SecondOrder(Algorithm):
     @property
     def columns(self) -> tuple[str, ...]:
         return self.covariance.columns
+
+    def new_state(self) -> State:
+        return self.covariance.prepare(super().new_state())
 
     @property
     @abstractmethod
@@ -171,3 +186,6 @@ class SecondOrder(Algorithm):
 
     def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         return self.covariance.weights(state, slots)
+
+    def details(self, state: State) -> dict[str, Any]:
+        return self.covariance.details(state)

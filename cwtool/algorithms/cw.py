@@ -1,21 +1,23 @@
 """Confidence-weighted learning: the nearest Gaussian that classifies the row with probability eta.
 
-CW-stdev (Crammer, Dredze, Pereira 2008) and CW-var (Dredze, Crammer, Pereira 2008).
+CW-stdev (Crammer, Dredze, Pereira 2008), CW-var (Dredze, Crammer, Pereira 2008), and CW-fact (Ma
+et al. 2010), which is CW-stdev with a factored covariance.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import ClassVar
 
-from cwtool.algorithms.covariance import CovarianceParams, SecondOrder
+from cwtool.algorithms.factored import Factorable, FactorableParams, FactorParams
 from cwtool.params import param
 from cwtool_ext import rules
 from cwtool_ext.rules import Rule
 
 
 @dataclass(frozen=True)
-class EtaParams(CovarianceParams):
+class Eta:
     eta: float = param(
         0.9,
         "probability with which a row is to be classified correctly after its update",
@@ -28,17 +30,33 @@ class EtaParams(CovarianceParams):
         return NormalDist().inv_cdf(self.eta)
 
 
-class CW(SecondOrder):
+@dataclass(frozen=True)
+class EtaParams(Eta, FactorableParams):
+    pass
+
+
+@dataclass(frozen=True)
+class FactParams(Eta, FactorParams):
+    covariance: ClassVar[str] = "factored"
+
+
+class CW(Factorable):
     name = "cw"
     summary = "confidence-weighted, m >= phi sqrt(v)"
-    Params = EtaParams
+    Params: ClassVar[type] = EtaParams
 
     @property
     def rule(self) -> Rule:
         return rules.cw(self.params.phi)
 
 
-class CWVar(SecondOrder):
+class CWFact(CW):
+    name = "cw-fact"
+    summary = "cw with --covariance factored"
+    Params = FactParams
+
+
+class CWVar(Factorable):
     name = "cw-var"
     summary = "confidence-weighted, m >= phi v"
     Params = EtaParams
@@ -48,4 +66,4 @@ class CWVar(SecondOrder):
         return rules.cw_var(self.params.phi)
 
 
-ALGORITHMS = {"cw": CW, "cw-var": CWVar}
+ALGORITHMS = {"cw": CW, "cw-var": CWVar, "cw-fact": CWFact}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cwtool.algorithms.covariance import SecondOrder
 from cwtool.algorithms.cw import EtaParams
+from cwtool.algorithms.factored import Factorable
 from cwtool.params import param
 from cwtool_ext import rules
 from cwtool_ext.rules import Rule
@@ -16,7 +16,7 @@ class SoftParams(EtaParams):
     C: float = param(3.0, "aggressiveness: the price of a row left unsatisfied", above=0)
 
 
-class SCW1(SecondOrder):
+class SCW1(Factorable):
     name = "scw1"
     summary = "soft confidence-weighted, linear slack (SCW-I)"
     Params = SoftParams
@@ -26,7 +26,7 @@ class SCW1(SecondOrder):
         return rules.scw1(self.params.phi, self.params.C)
 
 
-class SCW2(SecondOrder):
+class SCW2(Factorable):
     name = "scw2"
     summary = "soft confidence-weighted, squared slack (SCW-II)"
     Params = SoftParams

@@ -84,7 +84,7 @@ def test_feature_names(ok: Run, cwtool: Run, model: str) -> None:
 @pytest.mark.parametrize(
     "reading", [[], ["--bias"], ["--zero-based"], ["--normalize", "l2"]], ids=str
 )
-@pytest.mark.parametrize("algo", ["arow", "cw", "pa1", "perceptron --average"])
+@pytest.mark.parametrize("algo", ["arow", "cw", "cw-fact", "pa1", "perceptron --average"])
 def test_scores_from_the_weights(algo: str, reading: list[str], ok: Run, planted: Run) -> None:
     ok("train", planted("a.svm", 1, 300), "--algo", *algo.split(), *reading, "-m", "m.cw")
     assert ok("inspect", "m.cw", "--weights", "w.tsv") != ""
@@ -99,22 +99,20 @@ def test_scores_from_the_weights(algo: str, reading: list[str], ok: Run, planted
         assert float(score) == pytest.approx(mine, abs=1e-12)
 
 
-def variants() -> list[tuple[str, list[str]]]:
-    """Every algorithm, with each covariance it may keep."""
+def kept() -> list[tuple[str, str]]:
+    """Every algorithm with every covariance that it offers, or none."""
     found = []
-    for name in registry.names():
-        second = any(p.name == "covariance" for p in declared(registry.algorithm(name).Params))
-        choices = [["--covariance", "diag"], ["--covariance", "full"]] if second else [[]]
-        found += [(name, choice) for choice in choices]
+    for algo in registry.names():
+        own = {p.name: p.choices for p in declared(registry.algorithm(algo).Params)}
+        found += [(algo, covariance) for covariance in own.get("covariance", ("",))]
     return found
 
 
-@pytest.mark.parametrize(("algo", "covariance"), variants(), ids=str)
-def test_weights_of_every_algorithm(
-    algo: str, covariance: list[str], ok: Run, planted: Run
-) -> None:
-    a = planted("a.svm", 1, 200, first=4_194_290)
-    ok("train", a, "--algo", algo, *covariance, "-m", "m.cw")
+@pytest.mark.parametrize(("algo", "covariance"), kept())
+def test_weights_of_every_algorithm(algo: str, covariance: str, ok: Run, planted: Run) -> None:
+    more = ["--covariance", covariance] if covariance else []
+    second = bool(covariance) or algo == "cw-fact"
+    ok("train", planted("a.svm", 1, 200, first=4_194_290), "--algo", algo, *more, "-m", "m.cw")
     ok("inspect", "m.cw", "--weights", "w.tsv", "--top", "3")
     rows = [line.split("\t") for line in Path("w.tsv").read_text().splitlines()]
     assert len(rows) == json.loads(ok("inspect", "m.cw", "--json"))["nonzero_weights"] > 0
@@ -122,7 +120,7 @@ def test_weights_of_every_algorithm(
     assert ids == sorted(ids)
     assert set(ids) <= set(range(4_194_290, 4_194_320))
     assert all(float(w) != 0 for _, w, _ in rows)
-    assert all((float(v) > 0) == bool(covariance) for _, _, v in rows)
+    assert all((float(v) > 0) == second for _, _, v in rows)
 
 
 def test_weights_to_stdout(ok: Run, model: str) -> None:

@@ -20,7 +20,7 @@ BLOCK = 65536  # the smallest block, so that a file of some hundred kB has sever
 def variants() -> list[Any]:
     found = []
     for name in registry.names():
-        own = {p.name for p in declared(registry.algorithm(name).Params)}
+        own = {p.name: p for p in declared(registry.algorithm(name).Params)}
         choices: dict[str, list[str]] = {name: []}
         if "covariance" in own:
             choices = {
@@ -28,6 +28,11 @@ def variants() -> list[Any]:
                 f"{name}-l2": ["--projection", "l2"],
                 f"{name}-full": ["--covariance", "full"],
             }
+            if "factored" in own["covariance"].choices:
+                # a buffer so small that every file fills it many times
+                small = ["--covariance", "factored", "--rank", "3", "--buffer", "5"]
+                choices[f"{name}-factored"] = small
+                choices[f"{name}-em"] = [*small, "--fit", "em", "--em-iterations", "2"]
         if "average" in own:
             choices[f"{name}-average"] = ["--average"]
         found += [pytest.param(["--algo", name, *o], id=k) for k, o in choices.items()]

@@ -126,3 +126,49 @@ def sop(X, y, order, diagonal):
         if x @ x > 0 and (score[i] >= 0) != (y[i] > 0):
             total, A = total + y[i] * x, A + seen
     return score, total, A
+
+
+def em(P, D, R):
+    """One iteration of eqs. (8)-(11) of Ma et al. 2010."""
+    phi = np.linalg.inv(np.eye(R.shape[1]) + R.T @ np.diag(1 / D) @ R)
+    upsilon = phi @ R.T @ np.diag(1 / D)
+    R = P @ upsilon.T @ np.linalg.inv(phi + upsilon @ P @ upsilon.T)
+    return np.maximum(np.diag(P - R @ upsilon @ P), 1e-12 * np.diag(P)), R
+
+
+def spectral(P, D, m):
+    """The best R for this D, then the D that keeps the diagonal of P."""
+    half = np.sqrt(D)
+    values, vectors = np.linalg.eigh((P - np.diag(D)) / np.outer(half, half))
+    R = half[:, None] * vectors[:, -m:] * np.sqrt(np.maximum(values[-m:], 0))
+    return np.diag(P) - (R**2).sum(axis=1), R
+
+
+def compressed(D, W, m, fit, iterations):
+    """(D, R) for P = D + WW'."""
+    P = np.diag(D) + W @ W.T
+    D, R = spectral(P, D, m) if fit == "spectral" else (D, W[:, :m])
+    for _ in range(iterations):
+        D, R = em(P, D, R)
+    return D, R
+
+
+def factored(X, y, order, rule, m, b, fit="spectral", iterations=0, smin=1e-10):
+    """(score, variance, mu, D, W): Sigma^-1 = D + WW', the last b columns the latest updates."""
+    d = X.shape[1]
+    mu, D, W = np.zeros(d), np.ones(d), np.zeros((d, 0))
+    score, variance = np.zeros(len(y)), np.zeros(len(y))
+    for i in order:
+        x, sigma = X[i], np.linalg.inv(np.diag(D) + W @ W.T)
+        score[i] = mu @ x
+        variance[i] = v = max(x @ sigma @ x, smin * (x @ (x / D)))
+        if v == 0:
+            continue
+        alpha, kappa = rule(y[i] * (mu @ x), v)
+        kappa = max(0.0, min(kappa, 1 / (smin * (x @ x)) - 1 / v))
+        mu = mu + alpha * y[i] * sigma @ x
+        if kappa > 0:
+            if W.shape[1] == m + b:
+                D, W = compressed(D, W, m, fit, iterations)
+            W = np.column_stack([W, np.sqrt(kappa) * x])
+    return score, variance, mu, D, W

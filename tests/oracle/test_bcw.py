@@ -86,7 +86,7 @@ def test_frozen_vectors_over_slots(case: int) -> None:
     table = state.features.table[:4]
     np.testing.assert_allclose(table[:, 0], v["mu"], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(table[:, 1], v["b"], rtol=1e-9, atol=1e-9)
-    precision = 1 + v["C"] * np.diag(state.arrays["gram"])
+    precision = 1 + v["C"] * np.diag(state.squares["gram"])
     np.testing.assert_allclose(precision, v["P_diag"], rtol=1e-9)
 
 
@@ -153,7 +153,7 @@ def test_precision_does_not_depend_on_the_cut() -> None:
     x, y = rng.normal(size=(40, 5)), np.sign(rng.normal(size=40))
     _, one = learned([(x, y)])
     _, two = learned([(x[:13], y[:13]), (x[13:], y[13:])])
-    np.testing.assert_allclose(one.arrays["gram"], two.arrays["gram"], rtol=1e-12)
+    np.testing.assert_allclose(one.squares["gram"], two.squares["gram"], rtol=1e-12)
 
 
 def test_leverage_bounds() -> None:

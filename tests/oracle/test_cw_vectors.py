@@ -5,16 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from factors import EM, SPECTRAL, Factors
 
 from cwtool_ext import diagonal, first_order, full, narow, rules, sop
 
 HERE = Path(__file__).parent / "vectors" / "cw-family"
 COEFFICIENTS = json.loads((HERE / "vectors_coef.json").read_text())
-NAMES = [
-    name
-    for name in json.loads((HERE / "vectors_seq_names.json").read_text())
-    if not name.startswith("fact_")
-]
+ALL = json.loads((HERE / "vectors_seq_names.json").read_text())
+NAMES = [name for name in ALL if not name.startswith("fact_")]
+FACTORED = [name for name in ALL if name.startswith("fact_")]
+FITS = {"spec0": (SPECTRAL, 0), "em3": (EM, 3), "spec_em3": (SPECTRAL, 3)}
 SEQUENCES = np.load(HERE / "vectors_seq.npz")
 PHI = 1.2815515655446004
 RULES = {
@@ -84,3 +84,42 @@ def test_sequence(name):
         target = SEQUENCES[f"{name}/{part}"]
         atol = 1e-10 * max(1.0, np.abs(target).max())
         np.testing.assert_allclose(found, target, rtol=0, atol=atol, err_msg=part)
+
+
+def near(found, target, what=""):
+    atol = 1e-10 * max(1.0, np.abs(target).max())
+    np.testing.assert_allclose(found, target, rtol=0, atol=atol, err_msg=what)
+
+
+@pytest.mark.parametrize("name", FACTORED)
+def test_factored_sequence(name):
+    _, rule, m, b, fit = name.split("_", 4)
+    X = SEQUENCES["X"] + 0.0  # no -0.0
+    factors = Factors(10, int(m[1:]), int(b[1:]), *FITS[fit])
+    score, v = factors.learn(X, SEQUENCES["y"].astype(float), RULES[rule])
+    D, W, mu = factors.dense()
+    for part, found in {"score": score, "v": v, "mu": mu, "D": D, "WWt": W @ W.T}.items():
+        near(found, SEQUENCES[f"{name}/{part}"], part)
+
+
+def divergence(D, W, E, R):
+    """KL(P, Q) of P = D + WW', Q = E + RR'."""
+    P, Q = np.diag(D) + W @ W.T, np.diag(E) + R @ R.T
+    ratio = np.linalg.solve(Q, P)
+    return (np.trace(ratio) - len(D) - np.linalg.slogdet(ratio)[1]) / 2
+
+
+def test_one_iteration_of_em():
+    D, W = SEQUENCES["em/D0"], SEQUENCES["em/W"]
+    E, R, _ = Factors.of(D, W, 3, EM, 1).fitted().dense()
+    near(E, SEQUENCES["em/D1"])
+    near(R, SEQUENCES["em/R1"])
+    near(divergence(D, W, E, R), SEQUENCES["em/kl_after1"])
+
+
+def test_spectral_fit():
+    D, W = SEQUENCES["em/D0"], SEQUENCES["em/W"]
+    E, R, _ = Factors.of(D, W, 3, SPECTRAL, 0).fitted().dense()
+    near(E, SEQUENCES["spec/D"])
+    near(R @ R.T, SEQUENCES["spec/RRt"])
+    near(divergence(D, W, E, R), SEQUENCES["spec/kl"])

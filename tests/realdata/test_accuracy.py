@@ -89,3 +89,12 @@ def test_defaults_do_not_depend_on_the_scale_of_the_rows(shared_data, tmp_path, 
         ]
 
     assert abs(error(scaled(1000.0)) - error(rows)) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("algo", "least", "most"), [("cw", 4.6, 5.6), ("cw-fact", 2.5, 4.2)], ids=str
+)
+def test_malicious_urls_in_time_order(shared_data, tmp_path, capsys, algo, least, most):
+    days = sorted(map(str, (shared_data / "url_mini").glob("Day*.svm")))
+    assert run(["train", "-a", algo, *days, "-m", str(tmp_path / "m.cw"), "--json"]) == 0
+    assert least <= 100 * events(capsys.readouterr().out)[-1]["error"] <= most
