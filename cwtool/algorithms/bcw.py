@@ -105,7 +105,8 @@ class BCW(Slotted):
             raise UsageError(
                 f"bcw over {n:,} features needs {memory.words(needed)} for its precision matrix, "
                 f"and {memory.words(free)} may be used",
-                "use --hash-bits, or --algo cw --covariance diag, which needs 16 bytes a feature",
+                "use --algo cw-fact or --algo cw, whose memory follows the features, or fold the "
+                "ids with --hash-bits",
             )
         grown = np.zeros((n, n))
         if gram is not None:

@@ -20,7 +20,7 @@ def rows(n: int, seed: int) -> list[str]:
     w, a, s = shape.normal(size=REALS), shape.normal(size=AREAS), shape.normal(size=SOILS)
     bend = np.sin(7 * x[:, 0]) + 2 * (x[:, 2] - 0.5) * np.cos(9 * x[:, 3]) + x[:, 4] * x[:, 5]
     score = 1.6 * (x - 0.5) @ w + 0.4 * a[area] + 0.5 * s[soil] + 1.3 * bend
-    y = score - np.median(score) + rng.logistic(0, 0.6, n) > 0
+    y = score - np.median(score) + rng.logistic(0, 0.85, n) > 0
     text = []
     for i in range(n):
         pairs = [f"{j + 1}:{v:.4g}" for j, v in enumerate(x[i].tolist()) if v >= 5e-5]

@@ -92,6 +92,16 @@ def memory_under(name: str, base: float, per_feature: float) -> Target:
     return Target(text, (name,), judge)
 
 
+def no_worse(name: str, peers: tuple[str, ...], points: float) -> Target:
+    def judge(costs: dict[str, Cost]) -> tuple[str, bool]:
+        mine = 100 * float(costs[name].facts["error"])
+        best = min(100 * float(costs[p].facts["error"]) for p in peers)
+        return f"{mine:.2f} against {best:.2f} %", mine <= best + points
+
+    text = f"{name}: test error at most {points:g} points above the best of {', '.join(peers)}"
+    return Target(text, (name, *peers), judge)
+
+
 def run(duel: Duel, rounds: int) -> Outcome:
     outcome = Outcome(duel, missing={c.name: c.absent for c in duel.contenders if c.absent})
     rounds = duel.rounds or rounds
@@ -145,6 +155,9 @@ def markdown(outcome: Outcome) -> str:
             ratios = ["-", "-"]
             if reference:
                 ratios = [f"{cost.cpu / reference.cpu:.2f}", f"{cost.wall / reference.wall:.2f}"]
+            if "error" in cost.facts:
+                error = 100 * float(cost.facts["error"])
+                name += f" (test error {error:.2f} %, C {cost.facts['C']:g})"
             rows.append([name, f"{cost.cpu:.3f}", f"{cost.wall:.3f}", f"{cost.rss:.0f}", *ratios])
         else:
             rows.append([f"{name}: {outcome.missing[name]}", *["-"] * 5])

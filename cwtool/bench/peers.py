@@ -7,13 +7,25 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from cwtool.bench.duel import Contender, Duel, faster, markdown, memory_under, record, run, within
+from cwtool.bench.duel import (
+    Contender,
+    Duel,
+    faster,
+    markdown,
+    memory_under,
+    no_worse,
+    record,
+    run,
+    within,
+)
 
 PYTHON = sys.executable
 SCRIPTS = Path(PYTHON).parent
@@ -140,7 +152,69 @@ def startup(folder: Path, size: float) -> Duel:
     )
 
 
-DUELS = {"parse": parse, "arow": arow, "startup": startup}
+def trainer(label: str, name: str, train: Path, test: Path, *cs: str) -> Contender:
+    if name.startswith("liblinear"):
+        try:
+            version("liblinear-official")
+        except PackageNotFoundError:
+            return Contender(label, absent="absent (pip install liblinear-official)")
+    command = (PYTHON, "-m", "cwtool.bench.trainers", name, str(train), str(test), *cs)
+    return Contender(label, command, inside=True)
+
+
+def batch(title: str, train: Path, test: Path, points: float, factor: float) -> Duel:
+    """BCW and DCD against LIBLINEAR: at the C that each validates best, and all at C = 1."""
+
+    def pair(label: str, name: str) -> list[Contender]:
+        return [
+            trainer(f"{label}", name, train, test),
+            trainer(f"{label}, C = 1", name, train, test, "1"),
+        ]
+
+    ours = pair("bcw", "bcw")
+    hinge, squared = (
+        pair("LIBLINEAR -s 3", "liblinear-hinge"),
+        pair("LIBLINEAR -s 1", "liblinear-squared"),
+    )
+    dcd = [
+        trainer("dcd hinge, C = 1", "dcd-hinge", train, test, "1"),
+        trainer("dcd squared, C = 1", "dcd-squared", train, test, "1"),
+    ]
+    return Duel(
+        title=title,
+        timed="Training in memory, reading excluded; C by validation unless it is named.",
+        reference=ours[0].name,
+        contenders=[*ours, *hinge, *squared, *dcd],
+        targets=[
+            no_worse(ours[0].name, (hinge[0].name, squared[0].name), points),
+            faster(ours[0].name, hinge[0].name, "wall", factor),
+            faster(ours[0].name, squared[0].name, "wall", factor),
+            faster(ours[1].name, squared[1].name, "wall", 10 if factor > 1 else 1),
+            within(dcd[0].name, hinge[1].name, "cpu", 1.2),
+            within(dcd[1].name, squared[1].name, "cpu", 1.2),
+        ],
+    )
+
+
+def covtype(folder: Path, size: float) -> Duel:
+    train, test = folder / "covtype.train.svm", folder / "covtype.test.svm"
+    if not test.exists():
+        command = [PYTHON, "-m", "cwtool.bench.covtype", str(folder / "covtype")]
+        subprocess.run(command, check=True)
+    return batch("450,000 rows shaped like covtype", train, test, 0.2, 3)
+
+
+def mnist(folder: Path, size: float) -> Duel:
+    data = Path(os.environ.get("CWTOOL_DATA", "data")) / "mnist_evenodd"
+    train, test = data / "train.svm.gz", data / "test.svm.gz"
+    duel = batch("MNIST, even against odd", train, test, 0.3, 1)
+    if train.exists():
+        return duel
+    missing = [replace(c, absent=f"no {train}; set CWTOOL_DATA") for c in duel.contenders]
+    return replace(duel, contenders=missing)
+
+
+DUELS = {"parse": parse, "arow": arow, "startup": startup, "covtype": covtype, "mnist": mnist}
 
 
 def main() -> None:
