@@ -14,6 +14,10 @@ from scipy.linalg.cython_blas cimport dsyrk, dtrsm
 from cwtool_ext.csr cimport Row, Rows, prefetch, read, row_at
 
 
+cdef enum:
+    AHEAD = 8  # rows in a random order are fetched so many visits before they are needed
+
+
 cdef inline double step(double margin, double a, double v, double D, double U) noexcept nogil:
     """The new a; a row without entries costs nothing, so it takes what is allowed."""
     if v + D == 0:
@@ -220,11 +224,12 @@ def shrinking_pass(const int64_t[::1] indptr, const int32_t[::1] indices,
         while s < n:
             i = active[s]
             row = row_at(rows, i)
-            after = row_at(rows, active[min(s + 1, n - 1)])
+            after = row_at(rows, active[min(s + AHEAD, n - 1)])
+            prefetch(after.index)
+            prefetch(after.value)
+            prefetch(after.value + 8)
             m = 0
             for k in range(row.nnz):
-                if k < after.nnz:
-                    prefetch(&table[after.index[k], 0])
                 m += table[row.index[k], 0] * row.value[k]
             g = y[i] * scale * m - 1 + D * a[i]
             projected = g

@@ -23,8 +23,8 @@ from cwtool_ext import dual
 
 KAPPAS = (1.0, 10.0, 100.0, 1000.0)
 USUAL = 100.0  # unless another is better for certain
-TRIAL = 4000  # rows that each kappa is tried on
-CHECK = 20000  # rows that it is judged by
+TRIAL = 2000  # rows that each kappa is tried on
+CHECK = 10000  # rows that it is judged by
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,8 @@ class BCW(Slotted):
         errors = {k: self._error(trial, check, share, n, k) for k in KAPPAS if half}
         best = min(errors, key=lambda k: errors[k], default=USUAL)
         usual = errors.get(USUAL, 0.0)
-        if usual - errors.get(best, 0.0) < sqrt(usual * (1 - usual) / max(1, check.n_rows)):
-            best = USUAL  # within one standard error
+        if usual - errors.get(best, 0.0) < 3 * sqrt(usual * (1 - usual) / max(1, check.n_rows)):
+            best = USUAL  # a small sample favours small kappas, so only clear evidence counts
         found = ", ".join(f"{k:g}: {100 * e:.2f} %" for k, e in errors.items())
         self.notes.append(f"kappa {best:g} ({found})")
         state.numbers["kappa"] = best

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -72,6 +73,9 @@ class Slotted(Algorithm):
         out = Scores.zeros(block.n_rows)
         dual.margins(*rows_of(block), state.features.table, 0, out.score)
         return out
+
+    def details(self, state: State) -> dict[str, Any]:
+        return {name: state.numbers[name] for name in ("slots", "kappa") if name in state.numbers}
 
     def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
         return state.features.table[slots, 0], None
