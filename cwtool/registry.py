@@ -26,6 +26,10 @@ MODULES = {
     "nherd": "nherd",
     "scw1": "scw",
     "scw2": "scw",
+    "sgd": "sgd",
+    "tg": "sgd",
+    "fobos": "sgd",
+    "rda": "rda",
 }
 
 

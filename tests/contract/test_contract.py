@@ -29,6 +29,8 @@ def variants() -> list[Any]:
             }
         if "average" in own:
             choices[f"{name}-average"] = ["--average"]
+        if "loss" in own:
+            choices[f"{name}-logistic"] = ["--loss", "logistic"]
         found += [pytest.param(["--algo", name, *o], id=k) for k, o in choices.items()]
     return found
 
