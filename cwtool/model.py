@@ -88,6 +88,8 @@ class Model:
         for name, array in self.state.arrays.items():
             # square over the features, in the order of the ids
             arrays[f"square.{name}"] = array[np.ix_(slots, slots)]
+        for name, array in self.state.lists.items():
+            arrays[f"list.{name}"] = array
         for name, counts in (("score", self.progress.scores), ("margin", self.calibration.margins)):
             for part, values in sparse(counts).items():
                 arrays[f"{name}.{part}"] = values
@@ -107,6 +109,8 @@ class Model:
         for name, array in arrays.items():
             if name.startswith("square."):
                 model.state.arrays[name.removeprefix("square.")] = array.copy()
+            elif name.startswith("list."):
+                model.state.lists[name.removeprefix("list.")] = array.copy()
         model.progress = Tally(
             dense(arrays["score.at"], arrays["score.n"]),
             np.array(header["confusion"], dtype=np.int64),

@@ -30,6 +30,8 @@ MODULES = {
     "tg": "sgd",
     "fobos": "sgd",
     "rda": "rda",
+    "cw-sparse": "cw_sparse",
+    "sofs": "sofs",
 }
 
 

@@ -136,10 +136,22 @@ class Features:
         by_id += np.int32(self.direct)
         return ids, np.concatenate([small, by_id])
 
+    def slots_of(self, ids: Ints) -> Ints:
+        """The slots of these ids; new features get theirs."""
+        places: Ints = ids.copy()
+        self._observe(places)
+        return places
+
+    def ids_of(self, slots: Ints) -> Ints:
+        """The ids that have these slots."""
+        ids: Ints = slots.copy()
+        hashed = slots >= self.direct
+        ids[hashed] = self.keys[slots[hashed] - self.direct]
+        return ids
+
     def restore(self, ids: Ints, columns: Mapping[str, Floats]) -> None:
         """Take over the ids and columns of a saved model."""
-        places = ids.copy()
-        self._observe(places)
+        places = self.slots_of(ids)
         for k, name in enumerate(self.columns):
             self.table[places, k] = columns[name]
 
@@ -150,4 +162,7 @@ class State:
 
     features: Features
     numbers: dict[str, int | float] = field(default_factory=dict)
-    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)  # square over the features
+    lists: dict[str, NDArray[Any]] = field(
+        default_factory=dict
+    )  # saved as they are; ids, not slots

@@ -19,7 +19,7 @@ BLOCK = 65536  # the smallest block, so that a file of some hundred kB has sever
 def variants() -> list[Any]:
     found = []
     for name in registry.names():
-        own = {p.name for p in declared(registry.algorithm(name).Params)}
+        own = {p.name: p for p in declared(registry.algorithm(name).Params)}
         choices: dict[str, list[str]] = {name: []}
         if "covariance" in own:
             choices = {
@@ -29,6 +29,10 @@ def variants() -> list[Any]:
             }
         if "average" in own:
             choices[f"{name}-average"] = ["--average"]
+        if "mode" in own:
+            choices = {f"{name}-{mode}": ["--mode", mode] for mode in own["mode"].choices}
+        if "budget" in own:
+            choices |= {f"{k}-of-29": [*o, "--budget", "29"] for k, o in choices.items()}
         if "loss" in own:
             choices[f"{name}-logistic"] = ["--loss", "logistic"]
         found += [pytest.param(["--algo", name, *o], id=k) for k, o in choices.items()]

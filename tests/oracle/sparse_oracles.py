@@ -35,3 +35,63 @@ def dual_averaging(X, y, order, loss, lam, gamma, rho):
         G = G + slope(loss, y[i], score[i]) * X[i]
         w = -np.sqrt(t) / gamma * shrink(G / t, lam + gamma * rho / np.sqrt(t))
     return score, w
+
+
+def confident(X, y, order, r, projection="kl", end=None, every_round=False):
+    """(score, variance, mu, S) of AROW on a diagonal, where end(mu, S, new S, beta, x, step) says
+    what becomes of mu in a round; step is 0 in a round without an error."""
+    mu, S = np.zeros(X.shape[1]), np.ones(X.shape[1])
+    score, variance = np.zeros(len(y)), np.zeros(len(y))
+    for i in order:
+        x = X[i]
+        score[i], variance[i] = mu @ x, S @ x**2
+        if variance[i] == 0:
+            continue
+        beta, loss = 1 / (variance[i] + r), max(0.0, 1 - y[i] * score[i])
+        new = S
+        if loss > 0:
+            new = S / (1 + S * x**2 / r) if projection == "kl" else S - beta * (S * x) ** 2
+        if loss > 0 or every_round:
+            mu = end(mu, S, new, beta, x, beta * loss * y[i])
+        S = new
+    return score, variance, mu, S
+
+
+def smooth_tg(lam):
+    return lambda mu, S, new, beta, x, step: shrink(mu + step * S * x, lam / 2 * beta * S)
+
+
+class SmoothDa:
+    """mu = -S_t T(G, C): the minimiser of G.mu + C |mu|_1 + mu' S_t^-1 mu / 2."""
+
+    def __init__(self, lam, proximal):
+        self.lam, self.proximal, self.G, self.C = lam, proximal, 0.0, 0.0
+
+    def __call__(self, mu, S, new, beta, x, step):
+        self.C += self.lam / 2 * beta
+        self.G = self.G - step * x
+        if self.proximal:
+            self.G = self.G - (1 / new - 1 / S) * mu
+        return -new * shrink(self.G, self.C)
+
+
+WORTH = {
+    "mahalanobis": lambda mu, S: abs(mu) / np.sqrt(S),
+    "certain": lambda mu, S: 1 / S,
+    "weight": lambda mu, S: abs(mu),
+    "printed": lambda mu, S: S * abs(mu),
+}
+
+
+class Best:
+    """Only the B best keep a weight; they are chosen among those inside and the row's own."""
+
+    def __init__(self, budget, ranking):
+        self.budget, self.worth, self.inside = budget, WORTH[ranking], set()
+
+    def __call__(self, mu, S, new, beta, x, step):
+        mu = mu + step * S * x
+        value = self.worth(mu, new)
+        rivals = self.inside | set(np.flatnonzero(x).tolist())
+        self.inside = set(sorted(rivals, key=lambda j: (-value[j], j))[: self.budget])
+        return np.where(np.isin(np.arange(len(mu)), list(self.inside)), mu, 0.0)

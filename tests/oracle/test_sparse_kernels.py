@@ -6,7 +6,7 @@ import pytest
 import sparse_oracles
 from test_cw_kernels import FEATURES, SCALE, problem
 
-from cwtool_ext import descent, dual
+from cwtool_ext import budget, descent, diagonal, dual, rules, smooth
 
 LOSSES = ["hinge", "logistic"]
 DESCENTS = {
@@ -71,20 +71,104 @@ class Averaging:
         return out
 
 
+SMOOTHS = {  # lam, projection, every round, proximal, columns
+    "tg": (0.3, "kl", False, False, 3),
+    "tg-l2": (0.3, "l2", False, False, 3),
+    "tg-every": (0.2, "kl", True, False, 3),
+    "da": (0.3, "kl", False, False, 2),
+    "da-l2": (0.3, "l2", True, False, 2),
+    "da-proximal": (0.3, "kl", False, True, 2),
+}
+BUDGETS = {f"{ranking}-{B}": (ranking, B) for ranking in sparse_oracles.WORTH for B in (1, 4, 99)}
+R = 0.7
+
+
+class Smoothing:
+    def __init__(self, name, loss, X, y):
+        self.lam, self.projection, self.every, self.proximal, columns = SMOOTHS[name]
+        self.data, self.y, self.C = oracles.csr(X), y, 0.0
+        self.table, self.score = np.zeros((FEATURES, columns)), np.full(len(y), 7.0)
+        self.variance = np.full(len(y), 7.0)
+
+    def learn(self, order):
+        self.C = smooth.learn(
+            *self.data, self.y, order, self.table, R, self.lam, int(self.projection == "l2"),
+            1e-12, self.every, self.proximal, self.C, SCALE, self.score, self.variance,
+        )  # fmt: skip
+
+    def scores(self):
+        out = np.empty((2, len(self.y)))
+        smooth.scores(*self.data, self.table, self.C, SCALE, *out)
+        return out[0]
+
+    def weights(self):
+        out = np.empty(FEATURES)
+        smooth.means(self.table, self.C, out)
+        return out
+
+
+class Budgeting:
+    """Slots are not in the order of ids: the features from 5 on are hashed, last id first."""
+
+    DIRECT = 5
+
+    def __init__(self, name, loss, X, y):
+        ranking, B = BUDGETS[name]
+        self.ranking, self.room = list(sparse_oracles.WORTH).index(ranking), B
+        self.keys = np.arange(FEATURES - 1, self.DIRECT - 1, -1, dtype=np.int32)
+        ids = np.concatenate([np.arange(self.DIRECT), self.keys])
+        self.slots = np.argsort(ids)
+        indptr, indices, values = oracles.csr(X)
+        self.data, self.y = (indptr, self.slots[indices].astype(np.int32), values), y
+        self.table, self.score = np.zeros((FEATURES, 2)), np.full(len(y), 7.0)
+        self.variance, self.kept = np.full(len(y), 7.0), np.empty(0, dtype=np.int32)
+
+    def learn(self, order):
+        kept = np.zeros(self.room, dtype=np.int32)
+        kept[: len(self.kept)] = self.kept
+        count = budget.learn(
+            *self.data, self.y, order, self.table, self.ranking, R, kept, len(self.kept),
+            self.DIRECT, self.keys, 1e12, SCALE, self.score, self.variance,
+        )  # fmt: skip
+        self.kept = np.sort(kept[:count])[::-1].copy()  # in which order must not matter
+
+    def scores(self):
+        out = np.empty((2, len(self.y)))
+        diagonal.scores(*self.data, self.table, SCALE, *out)
+        return out[0]
+
+    def weights(self):
+        return self.table[self.slots, 0]
+
+
 def oracle(kind, name, loss, X, y, order):
+    if kind is Smoothing:
+        lam, projection, every, proximal, columns = SMOOTHS[name]
+        end = sparse_oracles.smooth_tg(lam)
+        if columns == 2:
+            end = sparse_oracles.SmoothDa(lam, proximal)
+        return sparse_oracles.confident(SCALE * X, y, order, R, projection, end, every)[::2]
+    if kind is Budgeting:
+        ranking, B = BUDGETS[name]
+        return sparse_oracles.confident(
+            SCALE * X, y, order, R, end=sparse_oracles.Best(B, ranking)
+        )[::2]
     if kind is Descending:
         return sparse_oracles.truncated(SCALE * X, y, order, loss, *DESCENTS[name])
     return sparse_oracles.dual_averaging(SCALE * X, y, order, loss, *PULLS[name])
 
 
 every = pytest.mark.parametrize(
-    ("kind", "name"), [(Descending, n) for n in DESCENTS] + [(Averaging, n) for n in PULLS]
+    ("kind", "name", "loss"),
+    [(Descending, n, loss) for n in DESCENTS for loss in LOSSES]
+    + [(Averaging, n, loss) for n in PULLS for loss in LOSSES]
+    + [(Smoothing, n, "") for n in SMOOTHS]
+    + [(Budgeting, n, "") for n in BUDGETS],
 )
 each_loss = pytest.mark.parametrize("loss", LOSSES)
 
 
 @every
-@each_loss
 @pytest.mark.parametrize("seed", range(3))
 def test_lazy_equals_dense(kind, name, loss, seed):
     X, y, order = problem(seed)
@@ -99,7 +183,6 @@ def test_lazy_equals_dense(kind, name, loss, seed):
 
 
 @every
-@each_loss
 def test_blocks_change_no_bit(kind, name, loss):
     X, y, order = problem(5)
     whole, parts = kind(name, loss, X, y), kind(name, loss, X, y)
@@ -119,6 +202,38 @@ def test_gravity_makes_zeros_that_descent_does_not_have(name):
     run.learn(order)
     plain.learn(order)
     assert np.count_nonzero(run.weights()) < np.count_nonzero(plain.weights())
+
+
+def test_without_shrinking_it_is_arow():
+    X, y, order = problem(8)
+    run, arow = Smoothing("tg", "", X, y), np.zeros((FEATURES, 2))
+    run.lam = 0.0
+    run.learn(order)
+    diagonal.learn(
+        *run.data, y, order, arow, rules.arow(R), 0, 1e-12, SCALE, *np.empty((2, len(y)))
+    )
+    np.testing.assert_allclose(run.table[:, :2], arow, rtol=0, atol=1e-12)
+
+
+def test_a_budget_for_all_is_arow():
+    X, y, order = problem(8)
+    run, arow = Budgeting("weight-99", "", X, y), np.zeros((FEATURES, 2))
+    run.learn(order)
+    diagonal.learn(
+        *run.data, y, order, arow, rules.arow(R), 0, 1e-12, SCALE, *np.empty((2, len(y)))
+    )
+    np.testing.assert_allclose(run.table, arow, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("ranking", sparse_oracles.WORTH)
+def test_equal_features_lower_id_wins(ranking):
+    """Twelve features that always come together, with the same value: only ties."""
+    y = np.array([1.0, -1.0] * 3)
+    X = y[:, None] * np.ones((6, FEATURES))
+    BUDGETS["ties"] = (ranking, 7)
+    run = Budgeting("ties", "", X, y)
+    run.learn(np.arange(6))
+    assert np.flatnonzero(run.weights()).tolist() == list(range(7))
 
 
 def test_without_gravity_a_lazy_table_is_plain_descent():

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cwtool_ext import descent, dual
+from cwtool_ext import budget, descent, dual, smooth
 
 HERE = Path(__file__).parent / "vectors" / "sparse-online"
 INDEX = json.loads((HERE / "index.json").read_text())
@@ -58,3 +58,31 @@ def test_dual_averaging(case):
     dual.learn(*csr, y, order, table, LOSS[p["loss"]], *pull, 0, 1.0, np.zeros(len(y)))
     dual.weights(table, *pull, len(order), w)
     agree(case, w=w)
+
+
+@cases("cw_tg", "cw_da")
+def test_smooth(case):
+    csr, y = rows()
+    p, order = case["params"], DATA["rows"].astype(np.int64)
+    table, mu = np.zeros((P, 3 if case["kind"] == "cw_tg" else 2)), np.empty(P)
+    C = smooth.learn(
+        *csr, y, order, table, p["r"], p["lam"], int(p["diag"] == "exact"), 1e-12,
+        p["shrink_always"], p.get("center") == "proximal", 0.0, 1.0, *np.zeros((2, len(y))),
+    )  # fmt: skip
+    smooth.means(table, C, mu)
+    agree(case, mu=mu, sigma=1 / (1 + table[:, 1]))
+
+
+@cases("budget")
+def test_budget(case):
+    csr, y = rows()
+    p, order = case["params"], DATA["rows"].astype(np.int64)
+    ranking = {"mahalanobis": 0, "sofs": 1, "abs": 2, "printed": 3}[p["kind"]]
+    table, kept = np.zeros((P, 2)), np.zeros(p["B"], dtype=np.int32)
+    count = budget.learn(
+        *csr, y, order, table, ranking, p["r"], kept, 0, P, np.zeros(1, dtype=np.int32), 1e12, 1.0,
+        *np.zeros((2, len(y))),
+    )  # fmt: skip
+    assert count == p["B"]
+    assert set(kept.tolist()) == set(np.flatnonzero(table[:, 0]).tolist())
+    agree(case, mu=table[:, 0], sigma=1 / (1 + table[:, 1]))
