@@ -61,6 +61,7 @@ class Model:
 
     def pack(self) -> tuple[dict[str, Any], modelfile.Arrays]:
         """Header and arrays: everything that a file holds."""
+        self.algorithm.settle(self.state)
         features = self.state.features
         ids, slots = features.ids_and_slots()
         self.slope = self.calibration.fit()
@@ -83,8 +84,8 @@ class Model:
             "history": self.history,
         }
         arrays: modelfile.Arrays = {"ids": ids}
-        for k, name in enumerate(features.columns):
-            arrays[f"feature.{name}"] = features.table[slots, k]
+        for name in features.columns:
+            arrays[f"feature.{name}"] = features.column(name)[slots]
         for name, array in self.state.arrays.items():
             # square over the features, in the order of the ids
             arrays[f"square.{name}"] = array[np.ix_(slots, slots)]

@@ -32,6 +32,7 @@ MODULES = {
     "rda": "rda",
     "cw-sparse": "cw_sparse",
     "sofs": "sofs",
+    "stsgd": "stsgd",
 }
 
 

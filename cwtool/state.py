@@ -36,25 +36,42 @@ def zero_born(n_bytes: int) -> mmap.mmap:
 
 
 class Features:
-    """Feature ids, their slots, and the table of their columns."""
+    """Feature ids, their slots, and the table of their columns; further groups of columns, which
+    others use at the same time, have tables of their own."""
 
-    def __init__(self, columns: tuple[str, ...], direct: int = DIRECT) -> None:
-        self.columns = columns
+    def __init__(
+        self, columns: tuple[str, ...], direct: int = DIRECT, *groups: tuple[str, ...]
+    ) -> None:
+        self.groups = (columns, *groups)
         self.direct = direct
         self.seen = np.zeros(direct // 64, dtype=np.uint64)
         self.n_direct = 0
         self.keys: Ints = np.zeros(16, dtype=np.int32)
         self.buckets: Ints = np.zeros(32, dtype=np.int32)
         self.n_keys = 0
-        self._pages = zero_born(self._bytes(direct + 16))
-        self.table = self._view(direct + 16)
+        self._pages = [zero_born(8 * len(group) * (direct + 16)) for group in self.groups]
+        self.tables = self._views(direct + 16)
 
-    def _bytes(self, n_slots: int) -> int:
-        return n_slots * len(self.columns) * 8
+    def _views(self, n_slots: int) -> list[Floats]:
+        return [
+            np.frombuffer(pages, count=n_slots * len(group)).reshape(n_slots, len(group))
+            for pages, group in zip(self._pages, self.groups, strict=True)
+        ]
 
-    def _view(self, n_slots: int) -> Floats:
-        width = len(self.columns)
-        return np.frombuffer(self._pages, count=n_slots * width).reshape(n_slots, width)
+    @property
+    def table(self) -> Floats:
+        return self.tables[0]
+
+    def column(self, name: str) -> Floats:
+        """One value a slot."""
+        for table, group in zip(self.tables, self.groups, strict=True):
+            if name in group:
+                return table[:, group.index(name)]
+        raise KeyError(name)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return sum(self.groups, ())
 
     @property
     def count(self) -> int:
@@ -96,15 +113,15 @@ class Features:
             slots.rehash(self.keys, self.n_keys, self.buckets)
 
     def _grow(self, n_slots: int) -> None:
-        old, self.table = self.table, np.empty((0, 0))
-        size = self._bytes(n_slots)
-        del old
-        try:
-            self._pages.resize(size)
-        except (SystemError, OSError, ValueError):  # a system that cannot remap: copy
-            kept, self._pages = self._pages, zero_born(size)
-            self._pages[: len(kept)] = kept[:]
-        self.table = self._view(n_slots)
+        self.tables = []
+        for k, (pages, group) in enumerate(zip(self._pages, self.groups, strict=True)):
+            size = 8 * len(group) * n_slots
+            try:
+                pages.resize(size)
+            except (SystemError, OSError, ValueError):  # a system that cannot remap: copy
+                self._pages[k] = zero_born(size)
+                self._pages[k][: len(pages)] = pages[:]
+        self.tables = self._views(n_slots)
 
     def lookup(self, block: Block) -> tuple[Floats, int]:
         """Ids to slots, in place, dropping features never seen. Returns for each row the sum of
@@ -152,8 +169,8 @@ class Features:
     def restore(self, ids: Ints, columns: Mapping[str, Floats]) -> None:
         """Take over the ids and columns of a saved model."""
         places = self.slots_of(ids)
-        for k, name in enumerate(self.columns):
-            self.table[places, k] = columns[name]
+        for name in self.columns:
+            self.column(name)[places] = columns[name]
 
 
 @dataclass
@@ -166,3 +183,4 @@ class State:
     lists: dict[str, NDArray[Any]] = field(
         default_factory=dict
     )  # saved as they are; ids, not slots
+    scratch: dict[str, Any] = field(default_factory=dict)  # not saved: see Algorithm.settle

@@ -49,6 +49,7 @@ class Trainer:
 
     def __init__(self, model: Model, options: TrainOptions, console: Console) -> None:
         self.model, self.options, self.console = model, options, console
+        model.algorithm.jobs = options.read.jobs
         self.report = ReadReport()
         self.run = Tally()
         self.file = Tally()
@@ -124,7 +125,7 @@ class Trainer:
         with self.console.progress(f"pass {pass_}") as progress:
             for block, order in self.kept.shuffled(self.options.seed, pass_):
                 block.scale = self.model.scale.value
-                score, _ = self.model.algorithm.learn(block, self.model.state, order)
+                score, _ = self.model.algorithm.relearn(block, self.model.state, order)
                 wrong += int(np.count_nonzero((score >= 0) != (block.y > 0)))
                 progress.update(lambda: {"pass": pass_})
         error = wrong / max(1, self.kept.n_rows)

@@ -1,4 +1,4 @@
-"""AROW on a diagonal that keeps at most B weights: one row (mu_j, p_j) a feature, s_j = 1/(1 + p_j).
+"""AROW on a diagonal that keeps at most B weights: rows (mu_j, p_j), s_j = 1/(1 + p_j).
 
 Iff l = 1 - y mu.x > 0: mu_j += beta l y s_j x_j, 1/s_j += x_j^2/r, beta = 1/(v + r); then only the
 B best features keep their mu_j (Wu 2013, eq. 5), by

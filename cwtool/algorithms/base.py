@@ -38,6 +38,7 @@ class Algorithm(ABC):
         """The table columns of a feature, all zero at birth."""
 
     compact: bool = False  # needs slots 0 .. n-1 without gaps
+    jobs: int = 1  # threads it may use; they change no result
 
     @property
     def prior(self) -> float | str:
@@ -51,6 +52,14 @@ class Algorithm(ABC):
     def learn(self, block: Block, state: State, order: Longs) -> Scores:
         """Visit the rows of the block (its indices are slots) in this order, each predicted before
         it is learned; returns those predictions by row."""
+
+    def relearn(self, block: Block, state: State, order: Longs) -> Scores:
+        """The same for rows that were learned in an earlier pass."""
+        return self.learn(block, state, order)
+
+    def settle(self, state: State) -> None:
+        """Before the state is saved: put what is still in scratch where it is saved."""
+        return
 
     @abstractmethod
     def scores(self, block: Block, state: State, unknown: Floats) -> Scores:

@@ -1,6 +1,10 @@
 """Slow, dense, obvious versions of the sparse online learners."""
 
+from pathlib import Path
+
 import numpy as np
+
+VECTORS = Path(__file__).parent / "vectors" / "sparse-online"
 
 
 def slope(loss, y, f):
@@ -95,3 +99,47 @@ class Best:
         rivals = self.inside | set(np.flatnonzero(x).tolist())
         self.inside = set(sorted(rivals, key=lambda j: (-value[j], j))[: self.budget])
         return np.where(np.isin(np.arange(len(mu)), list(self.inside)), mu, 0.0)
+
+
+def stsgd(X, y, paths, stages, loss, eta, beta_of, bursts, size_of, pi0, least=0, norm=True,
+          of_weight=False, by_gradient=False, bias=0.0):  # fmt: skip
+    """Algorithm 3.4, dense. paths[m] is the endless order of path m; every feature of X counts.
+    Returns W, the intercepts, Omega, and (g0, burst, features left) of every stage."""
+    n, p = X.shape
+    W, b, omega, pos = np.zeros((len(paths), p)), np.zeros(len(paths)), np.ones(p, bool), 0
+    seen, kept, pool, history = np.zeros(p), np.zeros(p), np.empty(0), []
+    for _ in range(stages):
+        d = omega.mean()
+        rank = int(beta_of(d) * len(pool))
+        g0 = np.sort(pool)[rank - 1] if rank else 0.0
+        size, Q, emitted = size_of(d), (X[:, omega] ** 2).sum() / n, []
+        for m, rows in enumerate(paths):
+            for tau in range(bursts):
+                k, start = np.zeros(p), W[m].copy()
+                for i in rows[pos + tau * size : pos + (tau + 1) * size]:
+                    x = np.where(omega, X[i], 0.0)
+                    c = slope(loss, y[i], W[m] @ x + b[m])
+                    if c == 0 and by_gradient:
+                        continue
+                    k += x**2 if norm else x != 0
+                    W[m] -= eta * c * x
+                    W[m][np.abs(W[m]) <= 1e-12 * eta] = 0
+                    b[m] -= bias * eta * Q * c
+                j = k > 0
+                q = np.sqrt(k[j]) if norm else k[j]
+                moved = np.abs(W[m][j] - (0 if of_weight else start[j])) / q
+                small = np.abs(W[m][j]) <= g0 * q * (1 + 1e-9)
+                W[m][j] = np.where(small, 0.0, shrink(W[m][j], g0 * q))
+                seen += j
+                kept += j & (W[m] != 0)
+                emitted += zip(np.flatnonzero(j), moved, strict=True)
+        pos += bursts * size
+        judged = omega & (seen >= max(least, 1))
+        leaving = judged & (kept < pi0 * seen)
+        seen[judged] = kept[judged] = 0
+        if leaving.sum() < omega.sum():
+            omega = omega & ~leaving
+        W[:, ~omega] = 0
+        pool = np.array([v for j, v in emitted if omega[j]])
+        history.append((g0, size, omega.sum()))
+    return W, b, omega, history
