@@ -28,7 +28,7 @@ def prepare(
     gains: NDArray[np.float64],
     rates: NDArray[np.float64],
     norms: NDArray[np.float64],
-) -> int: ...
+) -> tuple[int, int]: ...
 def walk(
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],

@@ -43,10 +43,10 @@ def prepare(
     """Copy the rows in order, without what is gone: entries (slot, x, gain), and for each row
     1 / mean ||s x||^2 of the rows so far and its own ||s x||^2. If the rows are fresh, they first
     enter the statistics of the columns (Welford) and seen = (rows, sum of ||s x||^2); rows 100
-    times longer than usual do not. Returns the number of entries."""
+    times longer than usual do not. Returns (entries, columns met for the first time)."""
     cdef Rows rows = read(indptr, indices, values, shared.shape[0])
     longest(order, rows)
-    cdef Py_ssize_t n = order.shape[0], i, j, k, end = 0
+    cdef Py_ssize_t n = order.shape[0], i, j, k, end = 0, met = 0
     if shared.shape[1] <= M2 or seen.shape[0] != 2 or starts.shape[0] != n + 1:
         raise ValueError("prepare needs shared rows of 7 columns, seen of 2, a start a row")
     if min(rates.shape[0], norms.shape[0]) != n:
@@ -83,23 +83,24 @@ def prepare(
                 seen[0] += 1.0
                 seen[1] += all_
                 for k in range(row.nnz):
-                    count(&shared[row.index[k], 0], scale * row.value[k])
+                    met += count(&shared[row.index[k], 0], scale * row.value[k])
             # a row that could overflow a weight is scored and not learned
             if not (left <= 1e200 and longest_step <= 1e100):
                 left = 1e300
             rates[i] = seen[0] / seen[1] if seen[1] > 0.0 else 0.0
             norms[i] = left
             starts[i + 1] = end
-    return end
+    return end, met
 
 
-cdef inline void count(double* column, double a) noexcept nogil:
+cdef inline bint count(double* column, double a) noexcept nogil:
     cdef double d = a - column[MEAN]
     if a == 0.0:
-        return
+        return False
     column[NNZ] += 1.0
     column[MEAN] += d / column[NNZ]
     column[M2] += d * (a - column[MEAN])
+    return column[NNZ] == 1.0
 
 
 cdef class Walk:

@@ -29,11 +29,11 @@ from cwtool_ext import shuffle, stages
 SHARED = ("damp", "gone", "bursts", "kept", "nnz", "mean", "M2", "before")
 PATH = ("weight", "start", "count", "gain")
 GONE, BEFORE = SHARED.index("gone"), SHARED.index("before")
-LEAST_BURST = {True: 100, False: 20}  # in the first pass, when it is not known how many rows
+LEAST_BURST = {True: 1000, False: 20}  # in the first pass, when it is not known how many rows
 # will come and a feature that leaves is lost for all of them; and in later ones
 UNBALANCED = 0.1  # share of the smaller class at which an intercept pays
 BIAS = 0.1  # of a row's squared norm: how the constant of the intercept compares with it
-REFIT = 1.5  # times the rows, and the scale of the columns is fitted again
+REFIT = 2  # times the rows, and the scale of the columns is fitted again
 CALM = 3  # stages in a row that hardly changed the mean
 ALONE = 1 << 16  # entries below which threads would only cost
 
@@ -43,7 +43,7 @@ Pool = tuple[Ints, Floats, Any]  # slot, |change| / q, kept or not; one a path, 
 @dataclass(frozen=True)
 class StsgdParams:
     loss: str = param("hinge", "what a margin costs", choices=tuple(LOSSES))
-    paths: int = param(4, "learners whose mean is the model", low=1, high=64)
+    paths: int = param(8, "learners whose mean is the model", low=1, high=64)
     share: float = param(0.5, "of the rows that a path learns in the first pass", above=0, high=1)
     gravity: str = param(
         "norm",
@@ -106,6 +106,18 @@ def base_gravity(values: Floats, beta: float) -> float:
     return float(np.partition(values, rank - 1)[rank - 1]) if rank else 0.0
 
 
+def compact(orders: list[Longs], n_rows: int) -> tuple[Longs, list[Longs]]:
+    """The rows that occur in any order, and each order in terms of them."""
+    visits = np.concatenate(orders)
+    if len(visits) < n_rows // 8:
+        rows = np.unique(visits)
+        return rows, [np.searchsorted(rows, order) for order in orders]
+    used = np.zeros(n_rows, dtype=np.bool_)
+    used[visits] = True
+    place = np.cumsum(used) - 1
+    return np.flatnonzero(used), [place[order] for order in orders]
+
+
 class Stsgd(Algorithm):
     name = "stsgd"
     summary = "stabilized truncated stochastic gradient descent"
@@ -121,7 +133,7 @@ class Stsgd(Algorithm):
             "seen": 0.0, "norms": 0.0,  # rows in the column statistics, sum of their ||s x||^2
             "stage": 0, "burst": 0, "into": 0, "base_gravity": 0.0, "fitted": 0,
             "left_rows": 0, "left_norms": 0.0,  # of this stage, over the features left
-            "bias": 0.0, "calm": 0, "gone": 0,
+            "bias": 0.0, "calm": 0, "met": 0, "gone": 0,  # features
         }  # fmt: skip
         return State(Features(SHARED, DIRECT, *paths), numbers, lists={"intercept": np.zeros(M)})
 
@@ -195,16 +207,17 @@ class Stsgd(Algorithm):
     ) -> None:  # fmt: skip
         """Rows within one stage, by all paths."""
         features, numbers, p = state.features, state.numbers, self.params
-        rows = orders[0] if fresh else np.unique(np.concatenate(orders))
+        rows, orders = (orders[0], []) if fresh else compact(orders, block.n_rows)
         n, nnz = len(rows), int((block.indptr[rows + 1] - block.indptr[rows]).sum())
         starts, slots = np.empty(n + 1, dtype=np.int64), np.empty(nnz, dtype=np.int32)
         x, gains, rates, norms = np.empty(nnz), np.empty(nnz), np.empty(n), np.empty(n)
         seen = np.array([numbers["seen"], numbers["norms"]])
-        nnz = stages.prepare(
+        nnz, met = stages.prepare(
             block.indptr, block.indices, block.values, rows, features.table, block.scale, fresh,
             seen, starts, slots, x, gains, rates, norms,
         )  # fmt: skip
         numbers["seen"], numbers["norms"] = seen.tolist()
+        numbers["met"] += met
         numbers["left_rows"] += n
         numbers["left_norms"] += float(norms[norms < 1e4].sum())
         prepared = (starts, slots[:nnz], x[:nnz], gains[:nnz], rates, norms, block.y[rows])
@@ -218,7 +231,7 @@ class Stsgd(Algorithm):
 
         def path(m: int) -> tuple[Ints, Pool, Floats]:
             before, mine = touched[m], np.zeros(n)
-            order = np.arange(n) if fresh else np.searchsorted(rows, orders[m])
+            order = orders[m] if orders else np.arange(n)
             room = len(before) + int(np.diff(starts)[order].sum())
             now, slot = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
             now[: len(before)] = before
@@ -230,11 +243,12 @@ class Stsgd(Algorithm):
             )  # fmt: skip
             return now[:count].copy(), (slot[:out].copy(), value[:out], kept[:out]), mine
 
-        jobs = self.jobs if nnz * len(orders) > ALONE else 1
-        for m, (now, emitted, mine) in enumerate(together(path, range(len(orders)), jobs)):
+        jobs = self.jobs if nnz * p.paths > ALONE else 1
+        for m, (now, emitted, mine) in enumerate(together(path, range(p.paths), jobs)):
             touched[m] = now
             pool.append(emitted)
-            score[rows] += mine / len(orders)
+            with np.errstate(invalid="ignore"):  # rows near the end of the double range
+                score[rows] += mine / p.paths
 
     def _end(self, state: State, fresh: bool) -> None:
         """Of a stage: purge, and begin the next."""
@@ -242,7 +256,7 @@ class Stsgd(Algorithm):
         pool, _ = self._scratch(state)
         slots, values, kept = (np.concatenate(part) for part in zip(*pool, strict=True))
         pool.clear()
-        spare = features.count - int(numbers["gone"]) - 1
+        spare = max(0, int(numbers["met"] - numbers["gone"]) - 1)
         left = stages.purge(slots, kept, features.table, p.stability, max(p.least, 1), spare)
         numbers["gone"] += left
         gone = features.table[slots, GONE] != 0
@@ -254,8 +268,7 @@ class Stsgd(Algorithm):
     def _begin(self, state: State, values: Floats, fresh: bool) -> None:
         """A stage, after one in which weights moved by these amounts."""
         numbers, p = state.numbers, self.params
-        count = state.features.count
-        d = 1 - numbers["gone"] / count if count else 1.0
+        d = 1 - numbers["gone"] / max(numbers["met"], 1)
         beta = rejection_rate(d, p.rejection, p.annealing)
         numbers["base_gravity"] = base_gravity(values, beta)
         numbers["burst"] = self._burst(state, d, fresh)

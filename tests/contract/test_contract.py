@@ -33,6 +33,10 @@ def variants() -> list[Any]:
             choices = {f"{name}-{mode}": ["--mode", mode] for mode in own["mode"].choices}
         if "budget" in own:
             choices |= {f"{k}-of-29": [*o, "--budget", "29"] for k, o in choices.items()}
+        if "burst" in own:
+            short = ["--burst", "50", "--rejection", "0.5", "--stability", "0.3"]
+            choices[f"{name}-short"] = [*short, "--gravity", "count", "--paths", "2"]
+            choices[f"{name}-std"] = [*short, "--scale", "std", "--least", "20"]
         if "loss" in own:
             choices[f"{name}-logistic"] = ["--loss", "logistic"]
         found += [pytest.param(["--algo", name, *o], id=k) for k, o in choices.items()]

@@ -112,7 +112,7 @@ def stabilized(p):
     }  # fmt: skip
     algorithm = Stsgd(params.build(StsgdParams, given))
     state, block = algorithm.new_state(), Block(*csr, y, np.arange(len(y)), y=y)
-    state.features.observe(block)
+    state.numbers["met"] = state.features.observe(block)
     return algorithm, state, block
 
 

@@ -41,7 +41,7 @@ def orders(seed, visits):
 def run(algo, X, y, paths, pieces=1, scale=None):
     """The state after all visits, learned in so many pieces."""
     state, block = algo.new_state(), block_of(X, y)
-    state.features.observe(block)
+    state.numbers["met"] = state.features.observe(block)
     if scale is not None:
         state.features.table[:P, 0] = 1 / scale**2 - 1
     for some in np.array_split(np.arange(len(paths[0])), pieces):
@@ -109,7 +109,7 @@ def test_stable_sets_are_nested_and_those_who_left_stay_zero():
     X, y = problem(5)
     algo = algorithm(rejection=0.6, stability=0.7)
     state, block = algo.new_state(), block_of(X, y)
-    state.features.observe(block)
+    state.numbers["met"] = state.features.observe(block)
     gone, gravities = np.zeros(P, bool), []
     for path in np.array_split(np.array(orders(5, 12 * 20)), 20, axis=1):
         algo._learn(block, state, list(path), np.ones(path.shape, np.uint8), fresh=False)
