@@ -129,7 +129,8 @@ class Trainer:
                 wrong += int(np.count_nonzero((score >= 0) != (block.y > 0)))
                 progress.update(lambda: {"pass": pass_})
         error = wrong / max(1, self.kept.n_rows)
-        self.console.event("pass", {"pass": pass_, "error": error})
+        nonzero = int(np.count_nonzero(self.model.weights()[1]))
+        self.console.event("pass", {"pass": pass_, "error": error, "nonzero_weights": nonzero})
 
     def _close_files(self, upto: int) -> None:
         """Report the files before number `upto`, each with its own progressive metrics."""
