@@ -25,17 +25,13 @@ def prepare(
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
     x: NDArray[np.float64],
-    gains: NDArray[np.float64],
     rates: NDArray[np.float64],
-    norms: NDArray[np.float64],
 ) -> tuple[int, int]: ...
 def walk(
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
     x: NDArray[np.float64],
-    gains: NDArray[np.float64],
     rates: NDArray[np.float64],
-    norms: NDArray[np.float64],
     y: NDArray[np.float64],
     order: NDArray[np.int64],
     learned: NDArray[np.uint8],

@@ -1,6 +1,6 @@
 """Stabilized truncated stochastic gradient descent (thesis, Algorithms 3.2-3.4): three loops.
 
-Several paths learn the same rows in their own way, each in a table of rows (w, start, k, gain).
+Several paths learn the same rows in their own way, each in a table of rows (w, start, k, 1 - gain).
 With gain_j = s_j^2, s_j the scale of a column, descent on s_j x_j with weights w_j / s_j is
     w_j -= eta loss'(f) gain_j x_j,   f = b + sum w_j x_j.
 After a burst of rows, a feature that was informed by k_j = sum of gain_j x_j^2 (norm; q = sqrt k)
@@ -9,7 +9,7 @@ or by k_j rows (count; q = k) has gravity g = g0 q:
 After a stage of bursts, a feature whose weight was kept in less than a share pi0 of the bursts that
 informed it leaves for good (3.9, 3.33).
 
-Shared rows: (damp, gone, bursts, kept, nnz, mean, M2, ..); gain = 1/(1 + damp), 0 if damp = -1.
+Shared rows: (damp, gone, bursts, kept, nnz, mean, M2, ..); gain = 1/(1 + damp), 0 for who has left.
 """
 
 from libc.math cimport fabs, fmax, sqrt
@@ -31,39 +31,38 @@ cdef enum:
     WEIGHT = 0
     START = 1
     COUNT = 2
-    GAIN = 3
+    LESS = 3
 
 
 def prepare(
     const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
     const int64_t[::1] order, double[:, ::1] shared, double scale, bint fresh, double[::1] seen,
-    int64_t[::1] starts, int32_t[::1] slots, double[::1] x, double[::1] gains,
-    double[::1] rates, double[::1] norms,
+    int64_t[::1] starts, int32_t[::1] slots, double[::1] x, double[::1] rates,
 ):
-    """Copy the rows in order, without what is gone: entries (slot, x, gain), and for each row
-    1 / mean ||s x||^2 of the rows so far and its own ||s x||^2. If the rows are fresh, they first
-    enter the statistics of the columns (Welford) and seen = (rows, sum of ||s x||^2); rows 100
-    times longer than usual do not. Returns (entries, columns met for the first time)."""
+    """Copy the rows in order, without the features that are gone, and for each row the rate
+    1 / mean ||s x||^2 of the rows so far. If the rows are fresh, they first enter the statistics
+    of the columns (Welford) and seen = (rows, sum of ||s x||^2, the same without what is gone);
+    rows 100 times longer than usual do not. Returns (entries, columns met for the first time)."""
     cdef Rows rows = read(indptr, indices, values, shared.shape[0])
     longest(order, rows)
     cdef Py_ssize_t n = order.shape[0], i, j, k, end = 0, met = 0
-    if shared.shape[1] <= M2 or seen.shape[0] != 2 or starts.shape[0] != n + 1:
-        raise ValueError("prepare needs shared rows of 7 columns, seen of 2, a start a row")
-    if min(rates.shape[0], norms.shape[0]) != n:
-        raise ValueError("prepare needs a rate and a norm a row")
+    if shared.shape[1] <= M2 or seen.shape[0] != 3 or starts.shape[0] != n + 1:
+        raise ValueError("prepare needs shared rows of 7 columns, seen of 3, a start a row")
+    if rates.shape[0] != n:
+        raise ValueError("prepare needs a rate a row")
     k = 0
     for i in range(n):
         k += rows.start[order[i] + 1] - rows.start[order[i]]
-    if min(slots.shape[0], x.shape[0], gains.shape[0]) < k:
+    if min(slots.shape[0], x.shape[0]) < k:
         raise ValueError("prepare needs room for every entry")
     cdef Row row, after
-    cdef double a, gain, all_, left, longest_step, d
+    cdef double a, square, all_, left, d
     with nogil:
         starts[0] = 0
         for i in range(n):
             row = row_at(rows, order[i])
             after = row_at(rows, order[min(i + 1, n - 1)])
-            d = all_ = left = longest_step = 0.0
+            d = all_ = left = 0.0
             for k in range(row.nnz):
                 if k < after.nnz:
                     prefetch(&shared[after.index[k], 0])
@@ -72,23 +71,20 @@ def prepare(
                 d += a * a
                 if a == 0.0 or shared[j, DAMP] == -1.0:
                     continue
-                gain = 1.0 / (1.0 + shared[j, DAMP])
-                all_ += gain * a * a
+                square = a * a / (1.0 + shared[j, DAMP])
+                all_ += square
                 if shared[j, GONE] == 0.0:
-                    slots[end], x[end], gains[end] = <int32_t> j, a, gain
-                    left += gain * a * a
-                    longest_step = fmax(longest_step, gain * fabs(a))
+                    slots[end], x[end] = <int32_t> j, a
+                    left += square
                     end += 1
+            if d <= 1e4:
+                seen[2] += left
             if fresh and d <= 1e4:
                 seen[0] += 1.0
                 seen[1] += all_
                 for k in range(row.nnz):
                     met += count(&shared[row.index[k], 0], scale * row.value[k])
-            # a row that could overflow a weight is scored and not learned
-            if not (left <= 1e200 and longest_step <= 1e100):
-                left = 1e300
             rates[i] = seen[0] / seen[1] if seen[1] > 0.0 else 0.0
-            norms[i] = left
             starts[i + 1] = end
     return end, met
 
@@ -123,7 +119,7 @@ cdef inline double pulled(const double* at, double g0, bint by_norm) noexcept no
     cdef double bar
     if at[COUNT] == 0.0:
         return at[WEIGHT]
-    bar = g0 * (sqrt(at[COUNT]) if by_norm else at[COUNT]) * sqrt(at[GAIN])
+    bar = g0 * (sqrt(at[COUNT]) if by_norm else at[COUNT]) * sqrt(1.0 - at[LESS])
     if fabs(at[WEIGHT]) <= bar * (1.0 + 1e-9):
         return 0.0
     return at[WEIGHT] - bar if at[WEIGHT] > 0.0 else at[WEIGHT] + bar
@@ -131,8 +127,7 @@ cdef inline double pulled(const double* at, double g0, bint by_norm) noexcept no
 
 def walk(
     const int64_t[::1] starts, const int32_t[::1] slots, const double[::1] x,
-    const double[::1] gains, const double[::1] rates, const double[::1] norms,
-    const double[::1] y, const int64_t[::1] order, const uint8_t[::1] learned,
+    const double[::1] rates, const double[::1] y, const int64_t[::1] order, const uint8_t[::1] learned,
     double[:, ::1] table, Walk how not None, double eta, double g0, int64_t burst,
     int64_t into, double[::1] intercept, int32_t[::1] touched, Py_ssize_t n_touched,
     int32_t[::1] pool_slot, double[::1] pool_value, uint8_t[::1] pool_kept, double[::1] score,
@@ -144,11 +139,10 @@ def walk(
     one_a_row("y", y, rows)
     one_a_row("score", score, rows)
     one_a_row("rates", rates, rows)
-    one_a_row("norms", norms, rows)
     longest(order, rows)
     cdef Py_ssize_t n, i, k, total = 0, emitted = 0, N = order.shape[0]
-    if gains.shape[0] != x.shape[0] or learned.shape[0] != N or table.shape[1] != 4:
-        raise ValueError("walk needs a gain an entry, learned a visit, and rows of 4 columns")
+    if learned.shape[0] != N or table.shape[1] != 4:
+        raise ValueError("walk needs learned for every visit, and rows of 4 columns")
     for n in range(N):
         total += rows.start[order[n] + 1] - rows.start[order[n]]
     if touched.shape[0] < n_touched + total or burst < 1 or intercept.shape[0] != 1:
@@ -160,8 +154,7 @@ def walk(
             raise ValueError("a touched feature is not in the table")
     cdef int loss = how.loss
     cdef bint by_norm = how.by_norm, of_weight = how.of_weight, by_gradient = how.by_gradient
-    cdef double f, c, step, rate, move, q, b = intercept[0]
-    cdef const double* gain
+    cdef double f, c, step, a, gain, move, q, b = intercept[0]
     cdef double* at
     cdef Row row, after
     with nogil:
@@ -176,23 +169,23 @@ def walk(
                 f += table[row.index[k], WEIGHT] * row.value[k]
             score[i] = f
             c = slope(loss, y[i], f)
-            if learned[n] and norms[i] < 1e300 and c == c and (c != 0.0 or not by_gradient):
-                rate = eta if eta > 0.0 else rates[i]
-                step = -rate * c
-                if not fabs(step) * sqrt(fmax(1.0, norms[i])) <= 1e100:
-                    step = 0.0
+            if learned[n] and c == c and (c != 0.0 or not by_gradient):
+                step = -c * (eta if eta > 0.0 else rates[i])
                 b += how.bias * step
-                gain = &gains[rows.start[i]] if row.nnz else NULL
                 for k in range(row.nnz):
                     at = &table[row.index[k], 0]
+                    a = row.value[k]
+                    gain = 1.0 - at[LESS]
+                    move = step * gain * a
+                    # what could overflow a weight is scored and not learned
+                    if gain == 0.0 or not (gain * a * a <= 1e200 and fabs(move) <= 1e100):
+                        continue
                     if at[COUNT] == 0.0:
-                        at[START], at[GAIN] = at[WEIGHT], gain[k]
+                        at[START] = at[WEIGHT]
                         touched[n_touched] = row.index[k]
                         n_touched += 1
-                    at[COUNT] += fmax(gain[k] * row.value[k] * row.value[k], 1e-300) \
-                        if by_norm else 1.0
-                    if step != 0.0:
-                        move = step * gain[k] * row.value[k]
+                    at[COUNT] += fmax(gain * a * a, 1e-300) if by_norm else 1.0
+                    if move != 0.0:
                         at[WEIGHT] += move
                         if fabs(at[WEIGHT]) <= 1e-12 * fabs(move):
                             at[WEIGHT] = 0.0  # steps that cancelled, up to rounding
@@ -202,12 +195,12 @@ def walk(
             into = 0
             for k in range(n_touched):
                 at = &table[touched[k], 0]
-                q = (sqrt(at[COUNT]) if by_norm else at[COUNT]) * sqrt(at[GAIN])
+                q = (sqrt(at[COUNT]) if by_norm else at[COUNT]) * sqrt(1.0 - at[LESS])
                 pool_slot[emitted] = touched[k]
                 pool_value[emitted] = fabs(at[WEIGHT] - (0.0 if of_weight else at[START])) / q
                 at[WEIGHT] = pulled(at, g0, by_norm)
                 pool_kept[emitted] = at[WEIGHT] != 0.0
-                at[START] = at[COUNT] = at[GAIN] = 0.0
+                at[START] = at[COUNT] = 0.0
                 emitted += 1
             n_touched = 0
     intercept[0] = b

@@ -23,6 +23,5 @@ def fit(state: State, floor: bool) -> None:
     columns.variances(n, features.table, slots, var, nnz)
     unit = columns.median(var.copy(), nnz) if floor else 1.0
     state.numbers["norms"] = columns.damp(n, features.table, slots, unit or 1.0, floor, var)
-    constant = slots[features.column("damp")[slots] == -1]
-    for table in features.tables[1:]:
-        table[constant] = 0
+    for path in features.tables[1:]:
+        columns.spread(features.table, slots, path)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, exp, log, log1p
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from cwtool.state import DIRECT, Features, State
 from cwtool_ext import shuffle, stages
 
 SHARED = ("damp", "gone", "bursts", "kept", "nnz", "mean", "M2", "before")
-PATH = ("weight", "start", "count", "gain")
+PATH = ("weight", "start", "count", "less")
 GONE, BEFORE = SHARED.index("gone"), SHARED.index("before")
 LEAST_BURST = {True: 1000, False: 20}  # in the first pass, when it is not known how many rows
 # will come and a feature that leaves is lost for all of them; and in later ones
@@ -36,6 +36,17 @@ BIAS = 0.1  # of a row's squared norm: how the constant of the intercept compare
 REFIT = 2  # times the rows, and the scale of the columns is fitted again
 CALM = 3  # stages in a row that hardly changed the mean
 ALONE = 1 << 16  # entries below which threads would only cost
+
+
+class Prepared(NamedTuple):
+    """Rows in CSR form, the learning rate when each was met, and y."""
+
+    starts: Longs
+    slots: Ints
+    x: Floats
+    rates: Floats
+    y: Floats
+
 
 Pool = tuple[Ints, Floats, Any]  # slot, |change| / q, kept or not; one a path, burst and feature
 
@@ -106,18 +117,6 @@ def base_gravity(values: Floats, beta: float) -> float:
     return float(np.partition(values, rank - 1)[rank - 1]) if rank else 0.0
 
 
-def compact(orders: list[Longs], n_rows: int) -> tuple[Longs, list[Longs]]:
-    """The rows that occur in any order, and each order in terms of them."""
-    visits = np.concatenate(orders)
-    if len(visits) < n_rows // 8:
-        rows = np.unique(visits)
-        return rows, [np.searchsorted(rows, order) for order in orders]
-    used = np.zeros(n_rows, dtype=np.bool_)
-    used[visits] = True
-    place = np.cumsum(used) - 1
-    return np.flatnonzero(used), [place[order] for order in orders]
-
-
 class Stsgd(Algorithm):
     name = "stsgd"
     summary = "stabilized truncated stochastic gradient descent"
@@ -147,7 +146,7 @@ class Stsgd(Algorithm):
     def relearn(self, block: Block, state: State, order: Longs) -> Scores:
         if state.numbers["stage"] == 1:  # nothing was judged yet: begin anew, with all rows known
             for table in state.features.tables[1:]:
-                table[state.features.ids_and_slots()[1]] = 0
+                table[state.features.ids_and_slots()[1], :3] = 0
             state.scratch.clear()
             state.lists = {"intercept": np.zeros(self.params.paths)}
             state.numbers["stage"] = 0
@@ -162,25 +161,36 @@ class Stsgd(Algorithm):
     def _learn(
         self, block: Block, state: State, orders: list[Longs], learned: Any, *, fresh: bool
     ) -> Scores:
-        out, numbers = Scores.zeros(block.n_rows), state.numbers
+        out, numbers, n = Scores.zeros(block.n_rows), state.numbers, len(orders[0])
         if numbers["stage"] == 0:
             self._begin(state, np.empty(0), fresh)
-        done, n = 0, len(orders[0])
+        rows = orders[0] if fresh else block.order
+        score = np.zeros((len(orders), len(rows)))
+        prepared = None if fresh else self._prepare(block, state, rows, fresh)
+        done = 0
         while done < n:
             if numbers["calm"] >= CALM:
                 return self.scores(block, state, out.variance)
             self._fit(state, fresh)
             some = slice(done, min(n, done + self._until(numbers, fresh)))
             size = some.stop - done
-            self._walk(block, state, [o[some] for o in orders], learned[:, some], fresh, out.score)
-            if fresh:
+            if prepared is None:
+                part = self._prepare(block, state, rows[some], fresh)
+                visits = [np.arange(size)] * len(orders)
+                self._walk(state, part, visits, learned[:, some], 0.0, score[:, some])
                 numbers["rows"] += size
-                numbers["positive"] += int(np.count_nonzero(block.y[orders[0][some]] > 0))
+                numbers["positive"] += int(np.count_nonzero(part.y > 0))
+            else:
+                eta = numbers["seen"] / numbers["norms"] if numbers["norms"] else 0.0
+                visits = [order[some] for order in orders]
+                self._walk(state, prepared, visits, learned[:, some], eta, score)
             numbers["into"] += size
             numbers["visits"] += size
             done = some.stop
             if numbers["into"] == numbers["burst"] * self.params.bursts:
                 self._end(state, fresh)
+        with np.errstate(invalid="ignore"):  # rows near the end of the double range
+            out.score[rows] = score.mean(axis=0)
         return out
 
     def _until(self, numbers: dict[str, int | float], fresh: bool) -> int:
@@ -201,54 +211,53 @@ class Stsgd(Algorithm):
             columns.fit(state, self.params.scale == "floor")
             numbers["fitted"] = numbers["rows"]
 
-    def _walk(
-        self, block: Block, state: State, orders: list[Longs], learned: Any, fresh: bool,
-        score: Floats,
-    ) -> None:  # fmt: skip
-        """Rows within one stage, by all paths."""
-        features, numbers, p = state.features, state.numbers, self.params
-        rows, orders = (orders[0], []) if fresh else compact(orders, block.n_rows)
-        n, nnz = len(rows), int((block.indptr[rows + 1] - block.indptr[rows]).sum())
+    def _prepare(self, block: Block, state: State, rows: Longs, fresh: bool) -> Prepared:
+        """These rows without the features that are gone."""
+        numbers, n = state.numbers, len(rows)
+        nnz = int((block.indptr[rows + 1] - block.indptr[rows]).sum())
         starts, slots = np.empty(n + 1, dtype=np.int64), np.empty(nnz, dtype=np.int32)
-        x, gains, rates, norms = np.empty(nnz), np.empty(nnz), np.empty(n), np.empty(n)
-        seen = np.array([numbers["seen"], numbers["norms"]])
+        x, rates = np.empty(nnz), np.empty(n)
+        seen = np.array([numbers[name] for name in ("seen", "norms", "left_norms")])
         nnz, met = stages.prepare(
-            block.indptr, block.indices, block.values, rows, features.table, block.scale, fresh,
-            seen, starts, slots, x, gains, rates, norms,
+            block.indptr, block.indices, block.values, rows, state.features.table, block.scale,
+            fresh, seen, starts, slots, x, rates,
         )  # fmt: skip
-        numbers["seen"], numbers["norms"] = seen.tolist()
+        numbers["seen"], numbers["norms"], numbers["left_norms"] = seen.tolist()
         numbers["met"] += met
         numbers["left_rows"] += n
-        numbers["left_norms"] += float(norms[norms < 1e4].sum())
-        prepared = (starts, slots[:nnz], x[:nnz], gains[:nnz], rates, norms, block.y[rows])
+        return Prepared(starts, slots[:nnz], x[:nnz], rates, block.y[rows])
+
+    def _walk(
+        self, state: State, rows: Prepared, visits: list[Longs], learned: Any, rate: float,
+        score: Floats,
+    ) -> None:  # fmt: skip
+        """Visits within one stage, by all paths, at this rate or at those of the rows."""
+        numbers, p = state.numbers, self.params
         how = stages.Walk(
             LOSSES[p.loss], p.gravity == "norm", p.pull_on == "weight",
             p.informed_by == "gradients", numbers["bias"],
         )  # fmt: skip
-        eta = 0.0 if p.eta == AUTO else p.eta
-        into = int(numbers["into"]) % int(numbers["burst"])
+        eta = rate if p.eta == AUTO else p.eta
+        burst, into = int(numbers["burst"]), int(numbers["into"]) % int(numbers["burst"])
         pool, touched = self._scratch(state)
 
-        def path(m: int) -> tuple[Ints, Pool, Floats]:
-            before, mine = touched[m], np.zeros(n)
-            order = orders[m] if orders else np.arange(n)
-            room = len(before) + int(np.diff(starts)[order].sum())
+        def path(m: int) -> tuple[Ints, Pool]:
+            before, order = touched[m], visits[m]
+            room = len(before) + int((rows.starts[order + 1] - rows.starts[order]).sum())
             now, slot = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
             now[: len(before)] = before
             value, kept = np.empty(room), np.empty(room, dtype=np.uint8)
             count, out = stages.walk(
-                *prepared, order, learned[m], features.tables[1 + m], how, eta,
-                numbers["base_gravity"], int(numbers["burst"]), into,
-                state.lists["intercept"][m : m + 1], now, len(before), slot, value, kept, mine,
+                *rows, order, learned[m], state.features.tables[1 + m], how, eta,
+                numbers["base_gravity"], burst, into, state.lists["intercept"][m : m + 1],
+                now, len(before), slot, value, kept, score[m],
             )  # fmt: skip
-            return now[:count].copy(), (slot[:out].copy(), value[:out], kept[:out]), mine
+            return now[:count].copy(), (slot[:out].copy(), value[:out].copy(), kept[:out].copy())
 
-        jobs = self.jobs if nnz * p.paths > ALONE else 1
-        for m, (now, emitted, mine) in enumerate(together(path, range(p.paths), jobs)):
+        jobs = self.jobs if len(rows.x) * p.paths > ALONE else 1
+        for m, (now, emitted) in enumerate(together(path, range(p.paths), jobs)):
             touched[m] = now
             pool.append(emitted)
-            with np.errstate(invalid="ignore"):  # rows near the end of the double range
-                score[rows] += mine / p.paths
 
     def _end(self, state: State, fresh: bool) -> None:
         """Of a stage: purge, and begin the next."""
@@ -262,7 +271,7 @@ class Stsgd(Algorithm):
         gone = features.table[slots, GONE] != 0
         if left:
             for table in features.tables[1:]:
-                table[slots[gone]] = 0
+                table[slots[gone]] = (0, 0, 0, 1)
         self._begin(state, values[~gone], fresh)
 
     def _begin(self, state: State, values: Floats, fresh: bool) -> None:

@@ -44,6 +44,8 @@ def run(algo, X, y, paths, pieces=1, scale=None):
     state.numbers["met"] = state.features.observe(block)
     if scale is not None:
         state.features.table[:P, 0] = 1 / scale**2 - 1
+        for table in state.features.tables[1:]:
+            table[:P, 3] = 1 - scale**2
     for some in np.array_split(np.arange(len(paths[0])), pieces):
         learned = np.ones((len(paths), len(some)), np.uint8)
         algo._learn(block, state, [p[some] for p in paths], learned, fresh=False)
@@ -115,7 +117,7 @@ def test_stable_sets_are_nested_and_those_who_left_stay_zero():
         algo._learn(block, state, list(path), np.ones(path.shape, np.uint8), fresh=False)
         now = state.features.table[:P, GONE] == 1
         assert (now >= gone).all()
-        assert not any(table[:P][now].any() for table in state.features.tables[1:])
+        assert not any(table[:P, :3][now].any() for table in state.features.tables[1:])
         gone = now
         gravities.append(state.numbers["base_gravity"])
     assert 0 < gone.sum() < P
