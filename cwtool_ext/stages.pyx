@@ -127,8 +127,8 @@ cdef inline double pulled(const double* at, double g0, bint by_norm) noexcept no
 
 def walk(
     const int64_t[::1] starts, const int32_t[::1] slots, const double[::1] x,
-    const double[::1] rates, const double[::1] y, const int64_t[::1] order, const uint8_t[::1] learned,
-    double[:, ::1] table, Walk how not None, double eta, double g0, int64_t burst,
+    const double[::1] rates, const double[::1] y, const int64_t[::1] order,
+    const uint8_t[::1] learned, double[:, ::1] table, Walk how not None, double eta, double g0, int64_t burst,
     int64_t into, double[::1] intercept, int32_t[::1] touched, Py_ssize_t n_touched,
     int32_t[::1] pool_slot, double[::1] pool_value, uint8_t[::1] pool_kept, double[::1] score,
 ):
@@ -140,7 +140,7 @@ def walk(
     one_a_row("score", score, rows)
     one_a_row("rates", rates, rows)
     longest(order, rows)
-    cdef Py_ssize_t n, i, k, total = 0, emitted = 0, N = order.shape[0]
+    cdef Py_ssize_t n, i, k, later, total = 0, emitted = 0, N = order.shape[0]
     if learned.shape[0] != N or table.shape[1] != 4:
         raise ValueError("walk needs learned for every visit, and rows of 4 columns")
     for n in range(N):
@@ -162,6 +162,9 @@ def walk(
             i = order[n]
             row = row_at(rows, i)
             after = row_at(rows, order[min(n + 1, N - 1)])
+            later = rows.start[order[min(n + 4, N - 1)]]
+            prefetch(rows.index + later)
+            prefetch(rows.value + later)
             f = b
             for k in range(row.nnz):
                 if k < after.nnz:
