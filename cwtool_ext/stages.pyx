@@ -128,8 +128,8 @@ cdef inline double pulled(const double* at, double g0, bint by_norm) noexcept no
 def walk(
     const int64_t[::1] starts, const int32_t[::1] slots, const double[::1] x,
     const double[::1] rates, const double[::1] y, const int64_t[::1] order,
-    const uint8_t[::1] learned, double[:, ::1] table, Walk how not None, double eta, double g0, int64_t burst,
-    int64_t into, double[::1] intercept, int32_t[::1] touched, Py_ssize_t n_touched,
+    const uint8_t[::1] learned, double[:, ::1] table, Walk how not None, double eta, double g0,
+    int64_t burst, int64_t into, double[::1] intercept, int32_t[::1] touched, Py_ssize_t n_touched,
     int32_t[::1] pool_slot, double[::1] pool_value, uint8_t[::1] pool_kept, double[::1] score,
 ):
     """One path over prepared rows in its order, learning those with learned[n] = 1; `into` rows

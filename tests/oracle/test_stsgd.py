@@ -9,6 +9,7 @@ from cwtool import params
 from cwtool.algorithms import columns, stsgd
 from cwtool.algorithms.stsgd import GONE, Stsgd, StsgdParams, burst_size, rejection_rate
 from cwtool.data.block import Block
+from cwtool_ext import columns as kernels
 from cwtool_ext import descent
 
 N, P, M = 50, 12, 3
@@ -244,3 +245,13 @@ def test_frozen_scales():
     np.testing.assert_allclose(
         found / found.max(), data["floor_scale"][met] / data["floor_scale"].max(), rtol=1e-10
     )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_weighted_median(seed):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 8, 30) / 4.0 if seed % 2 else rng.random(31)
+    weights = rng.integers(0, 5, len(values)).astype(float) + (seed % 3 == 0)
+    order = np.argsort(values, kind="stable")
+    at = np.searchsorted(np.cumsum(weights[order]), 0.5 * weights.sum())
+    assert kernels.median(values.copy(), weights.copy()) == values[order[at]]
