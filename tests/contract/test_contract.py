@@ -113,6 +113,16 @@ def test_jobs_and_blocks_do_not_matter(algo: list[str], ok: Run, planted: Run) -
 
 
 @every
+def test_features_still_to_come_do_not_matter(algo: list[str], ok: Run, planted: Run) -> None:
+    """A block may hold rows with new features far below the row at hand."""
+    parts = [planted(f"{k}.svm", k, 1000, first=1 + 25 * k) for k in range(4)]
+    Path("a.svm").write_text("".join(Path(part).read_text() for part in parts))
+    ok("train", *algo, "a.svm", "-m", "1.cw")
+    ok("train", *algo, "a.svm", "--block-size", BLOCK, "-m", "2.cw")
+    assert Path("2.cw").read_bytes() == Path("1.cw").read_bytes()
+
+
+@every
 def test_jobs_and_blocks_do_not_matter_over_passes(algo: list[str], ok: Run, planted: Run) -> None:
     one = ["train", *algo, planted("a.svm", 1, 3500), "--passes", "2", "--holdout", "0.2"]
     ok(*one, "--jobs", "1", "-m", "1.cw")
