@@ -185,7 +185,7 @@ def sparsity(support: Ints, p: int) -> float | None:
 
 def density_shares(support: Ints, ids: Ints, nnz: Longs, n_rows: int) -> list[dict[str, Any]]:
     """How many of the features of each density level (nonzeros / rows, by powers of ten) are in
-    the support; thesis, Figure 3.3."""
+    the support; Ma 2017, Figure 3.3."""
     level = np.ceil(np.log10(np.maximum(nnz, 1) / max(n_rows, 1)) - 1e-12).astype(np.int64)
     chosen = np.isin(ids, support)
     return [

@@ -1,4 +1,4 @@
-"""Stabilized truncated stochastic gradient descent (thesis, Algorithms 3.2-3.4): three loops.
+"""Stabilized truncated stochastic gradient descent (Ma 2017, Algorithms 3.2-3.4): its loops.
 
 Several paths learn the same rows in their own way, each in a table of rows (w, start, k, 1 - gain).
 With gain_j = s_j^2, s_j the scale of a column, descent on s_j x_j with weights w_j / s_j is

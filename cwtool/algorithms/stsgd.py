@@ -1,4 +1,4 @@
-"""Stabilized truncated stochastic gradient descent (thesis, Algorithm 3.4), on a stream.
+"""Stabilized truncated stochastic gradient descent (Ma 2017, Algorithm 3.4), on a stream.
 
 M paths learn side by side. In the first pass each learns its own random share of the rows as they
 come; in later passes all rows, each path in an order of its own. After every burst of K rows the
