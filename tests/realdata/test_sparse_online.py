@@ -15,7 +15,7 @@ from cwtool.metrics import stability
 from cwtool.model import Model
 
 FEATURES = {"dexter": 19_999, "skf_pcmac": 3_289, "news20_comp": 21_106}
-GRAVITIES = ("1e-4", "3e-4", "1e-3", "3e-3")
+GRAVITIES = ("1e-5", "3e-5", "1e-4", "3e-4", "1e-3", "3e-3")
 PERMUTATIONS = 5
 PASSES = ("--passes", "6")
 
