@@ -99,7 +99,7 @@ class SmoothDa(Smooth):
 
 
 class Budget(Confident):
-    """mu_j, p_j; lists: the ids that have a weight."""
+    """mu_j, p_j; arrays: the ids that have a weight."""
 
     columns = ("mean", "precision")
 
@@ -109,7 +109,7 @@ class Budget(Confident):
 
     def learn(self, block: Block, state: State, order: Longs) -> Scores:
         out, features = Scores.zeros(block.n_rows), state.features
-        chosen = state.lists.get("chosen", np.empty(0, dtype=np.int32))
+        chosen = state.arrays.get("chosen", np.empty(0, dtype=np.int32))
         kept = np.zeros(min(self.params.budget, features.count) or 1, dtype=np.int32)
         kept[: len(chosen)] = features.slots_of(chosen)
         count = budget.learn(
@@ -117,7 +117,7 @@ class Budget(Confident):
             RANKINGS.index(self.ranking), self.params.r, kept, len(chosen), features.direct,
             features.keys, 1 / SMIN, block.scale, *out,
         )  # fmt: skip
-        state.lists["chosen"] = np.sort(features.ids_of(kept[:count]))
+        state.arrays["chosen"] = np.sort(features.ids_of(kept[:count]))
         return out
 
     def look(self, block: Block, state: State, out: Scores) -> None:

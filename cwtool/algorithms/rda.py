@@ -11,7 +11,7 @@ from cwtool.algorithms.sgd import LOSSES, LossParams
 from cwtool.data.block import Block, Floats, Ints, Longs
 from cwtool.params import param
 from cwtool.state import State
-from cwtool_ext import dual
+from cwtool_ext import averaging
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Rda(Algorithm):
     def learn(self, block: Block, state: State, order: Longs) -> Scores:
         out = Scores.zeros(block.n_rows)
         rounds = int(state.numbers.get("rounds", 0))
-        dual.learn(
+        averaging.learn(
             block.indptr, block.indices, block.values, block.y, order, state.features.table,
             LOSSES[self.params.loss], *self._pull, rounds, block.scale, out.score,
         )  # fmt: skip
@@ -45,7 +45,7 @@ class Rda(Algorithm):
 
     def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
         out = Scores.zeros(block.n_rows)
-        dual.scores(
+        averaging.scores(
             block.indptr, block.indices, block.values, state.features.table, *self._pull,
             int(state.numbers.get("rounds", 0)), block.scale, out.score,
         )  # fmt: skip
@@ -54,7 +54,7 @@ class Rda(Algorithm):
     def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
         w = np.empty(len(slots))
         rounds = int(state.numbers.get("rounds", 0))
-        dual.weights(state.features.table[slots], *self._pull, rounds, w)
+        averaging.weights(state.features.table[slots], *self._pull, rounds, w)
         return w, None
 
 

@@ -134,7 +134,7 @@ class Stsgd(Algorithm):
             "left_rows": 0, "left_norms": 0.0,  # of this stage, over the features left
             "bias": 0.0, "calm": 0, "met": 0, "gone": 0,  # features
         }  # fmt: skip
-        return State(Features(SHARED, DIRECT, *paths), numbers, lists={"intercept": np.zeros(M)})
+        return State(Features(SHARED, DIRECT, *paths), numbers, arrays={"intercept": np.zeros(M)})
 
     def learn(self, block: Block, state: State, order: Longs) -> Scores:
         learned = np.empty((self.params.paths, len(order)), dtype=np.uint8)
@@ -148,7 +148,7 @@ class Stsgd(Algorithm):
             for table in state.features.tables[1:]:
                 table[state.features.ids_and_slots()[1], :3] = 0
             state.scratch.clear()
-            state.lists = {"intercept": np.zeros(self.params.paths)}
+            state.arrays = {"intercept": np.zeros(self.params.paths)}
             state.numbers["stage"] = 0
         orders = []
         for m in range(self.params.paths):
@@ -249,7 +249,7 @@ class Stsgd(Algorithm):
             value, kept = np.empty(room), np.empty(room, dtype=np.uint8)
             count, out = stages.walk(
                 *rows, order, learned[m], state.features.tables[1 + m], how, eta,
-                numbers["base_gravity"], burst, into, state.lists["intercept"][m : m + 1],
+                numbers["base_gravity"], burst, into, state.arrays["intercept"][m : m + 1],
                 now, len(before), slot, value, kept, score[m],
             )  # fmt: skip
             return now[:count].copy(), (slot[:out].copy(), value[:out].copy(), kept[:out].copy())
@@ -289,7 +289,7 @@ class Stsgd(Algorithm):
         norm = numbers["left_norms"] / numbers["left_rows"] if numbers["left_rows"] else 1.0
         numbers["bias"] = BIAS * norm if on else 0.0
         if not on:
-            state.lists["intercept"][:] = 0
+            state.arrays["intercept"][:] = 0
         numbers["into"] = numbers["left_rows"] = 0
         numbers["left_norms"] = 0.0
         if p.tol > 0 and numbers["stage"] > 1:
@@ -315,8 +315,8 @@ class Stsgd(Algorithm):
         scratch, features = state.scratch, state.features
         if "pool" not in scratch:
             scratch["pool"] = []
-            if "pool.id" in state.lists:
-                ids, value, kept = (state.lists[f"pool.{k}"] for k in ("id", "value", "kept"))
+            if "pool.id" in state.arrays:
+                ids, value, kept = (state.arrays[f"pool.{k}"] for k in ("id", "value", "kept"))
                 scratch["pool"].append((features.slots_of(ids), value, kept))
             _, slots = features.ids_and_slots()
             scratch["touched"] = [slots[t[slots, 2] > 0] for t in features.tables[1:]]
@@ -329,7 +329,7 @@ class Stsgd(Algorithm):
         ids = state.features.ids_of(slots)
         by_id = np.lexsort((kept, value, ids))
         for name, part in (("id", ids), ("value", value), ("kept", kept)):
-            state.lists[f"pool.{name}"] = part[by_id]
+            state.arrays[f"pool.{name}"] = part[by_id]
 
     def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
         out, M = Scores.zeros(block.n_rows), self.params.paths
@@ -339,7 +339,7 @@ class Stsgd(Algorithm):
                 state.numbers["base_gravity"], self.params.gravity == "norm", block.scale,
                 out.score,
             )  # fmt: skip
-        return Scores(out.score / M + state.lists["intercept"].mean(), out.variance)
+        return Scores(out.score / M + state.arrays["intercept"].mean(), out.variance)
 
     def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
         w, g0 = np.zeros(len(slots)), state.numbers["base_gravity"]

@@ -6,7 +6,7 @@ import pytest
 import sparse_oracles
 from test_cw_kernels import FEATURES, SCALE, problem
 
-from cwtool_ext import budget, descent, diagonal, dual, rules, smooth
+from cwtool_ext import averaging, budget, descent, diagonal, rules, smooth
 
 LOSSES = ["hinge", "logistic"]
 DESCENTS = {
@@ -54,7 +54,7 @@ class Averaging:
         self.score = np.full(len(y), 7.0)
 
     def learn(self, order):
-        dual.learn(
+        averaging.learn(
             *self.data, self.y, order, self.table, self.loss, *self.pull, self.rounds, SCALE,
             self.score,
         )  # fmt: skip
@@ -62,12 +62,12 @@ class Averaging:
 
     def scores(self):
         out = np.empty(len(self.y))
-        dual.scores(*self.data, self.table, *self.pull, self.rounds, SCALE, out)
+        averaging.scores(*self.data, self.table, *self.pull, self.rounds, SCALE, out)
         return out
 
     def weights(self):
         out = np.empty(FEATURES)
-        dual.weights(self.table, *self.pull, self.rounds, out)
+        averaging.weights(self.table, *self.pull, self.rounds, out)
         return out
 
 

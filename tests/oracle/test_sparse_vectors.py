@@ -16,7 +16,7 @@ from cwtool.algorithms.stsgd import (
     rejection_rate,
 )
 from cwtool.data.block import Block
-from cwtool_ext import budget, descent, dual, smooth
+from cwtool_ext import averaging, budget, descent, smooth
 
 HERE = Path(__file__).parent / "vectors" / "sparse-online"
 INDEX = json.loads((HERE / "index.json").read_text())
@@ -65,8 +65,8 @@ def test_dual_averaging(case):
     p, order = case["params"], DATA["rows"].astype(np.int64)
     pull = (p["lam"], p["gamma"], p["rho"])
     table, w = np.zeros((P, 1)), np.empty(P)
-    dual.learn(*csr, y, order, table, LOSS[p["loss"]], *pull, 0, 1.0, np.zeros(len(y)))
-    dual.weights(table, *pull, len(order), w)
+    averaging.learn(*csr, y, order, table, LOSS[p["loss"]], *pull, 0, 1.0, np.zeros(len(y)))
+    averaging.weights(table, *pull, len(order), w)
     agree(case, w=w)
 
 
@@ -138,20 +138,20 @@ def test_stabilized(case):
         found["K"].append(state.numbers["burst"])
         state.numbers["bias"] = p["bias_frac"] * mean_norm(block, state)
         orders = [path[pos : pos + size].astype(np.int64) for path in DATA["path_rows"][: p["M"]]]
-        kept = state.lists["intercept"].copy()
+        kept = state.arrays["intercept"].copy()
         algorithm._learn(block, state, orders, np.ones((p["M"], size), np.uint8), fresh=False)
         pos += size
         share = 1 - state.numbers["gone"] / 39
         found["d"].append(share)
         found["n_omega"].append(39 - state.numbers["gone"])
         if p["bias_frac"]:
-            assert not np.array_equal(kept, state.lists["intercept"])
+            assert not np.array_equal(kept, state.arrays["intercept"])
     assert pos >= p["passes"] * block.n_rows or case["key"] == "st_Rw_logistic"
     slots = np.arange(P, dtype=np.int32)
     w, _ = algorithm.weights(state, slots)
     W = np.array([table[:P, 0] for table in state.features.tables[1:]])
     omega = (state.features.table[:P, GONE] == 0) & np.isin(slots, block.indices)
-    agree(case, w=w, W=W, b=state.lists["intercept"].mean(), omega=omega, **found)
+    agree(case, w=w, W=W, b=state.arrays["intercept"].mean(), omega=omega, **found)
 
 
 def test_scalars_of_a_stage():

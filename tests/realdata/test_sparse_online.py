@@ -110,4 +110,4 @@ def test_few_positives_are_found(shared_data, tmp_path, capsys, loss) -> None:
     assert found["precision"] > 0.4
     assert found["auc"] > 0.8
     assert len(support) > 10
-    assert np.abs(Model.load(tmp_path / "model").state.lists["intercept"]).min() > 0
+    assert np.abs(Model.load(tmp_path / "model").state.arrays["intercept"]).min() > 0
