@@ -36,7 +36,8 @@ def _file(e: dict[str, Any]) -> str:
 
 
 def _pass(e: dict[str, Any]) -> str:
-    return f"pass {e['pass']}  error {percent(e['error'])} while learning"
+    weights = f"{e['nonzero_weights']:,} weights"
+    return f"pass {e['pass']}  error {percent(e['error'])} while learning  {weights}"
 
 
 def _validation(e: dict[str, Any]) -> str:

@@ -62,6 +62,7 @@ class Model:
 
     def pack(self) -> tuple[dict[str, Any], modelfile.Arrays]:
         """Header and arrays: everything that a file holds."""
+        self.algorithm.settle(self.state)
         self.slope = self.calibration.fit()
         header = {
             "cwtool": __version__,

@@ -17,6 +17,16 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[R]:
+    """list(map(function, items)), in `jobs` threads."""
+    if jobs <= 1:
+        return list(map(function, items))
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(jobs, thread_name_prefix="cwtool-path") as pool:
+        return list(pool.map(function, items))
+
+
 def ahead(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:
     """Like map(function, items), with `jobs` threads working ahead of the consumer.
 

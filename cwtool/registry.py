@@ -29,6 +29,13 @@ MODULES = {
     "scw2": "scw",
     "bcw": "bcw",
     "dcd": "dcd",
+    "sgd": "sgd",
+    "tg": "sgd",
+    "fobos": "sgd",
+    "rda": "rda",
+    "cw-sparse": "cw_sparse",
+    "sofs": "sofs",
+    "stsgd": "stsgd",
 }
 
 

@@ -70,21 +70,39 @@ class Table:
 
 
 class Features:
-    """Feature ids, their slots, and the table of their columns."""
+    """Feature ids, their slots, and the table of their columns; further groups of columns, which
+    others use at the same time, have tables of their own."""
 
-    def __init__(self, columns: tuple[str, ...], direct: int = DIRECT) -> None:
-        self.columns = columns
+    def __init__(
+        self, columns: tuple[str, ...], direct: int = DIRECT, *groups: tuple[str, ...]
+    ) -> None:
+        self.groups = (columns, *groups)
         self.direct = direct
         self.seen = np.zeros(direct // 64, dtype=np.uint64)
         self.n_direct = 0
         self.keys: Ints = np.zeros(16, dtype=np.int32)
         self.buckets: Ints = np.zeros(32, dtype=np.int32)
         self.n_keys = 0
-        self._table = Table(direct + 16, len(columns))
+        self._tables = [Table(direct + 16, len(group)) for group in self.groups]
+
+    @property
+    def tables(self) -> list[Floats]:
+        return [table.rows for table in self._tables]
 
     @property
     def table(self) -> Floats:
-        return self._table.rows
+        return self._tables[0].rows
+
+    def column(self, name: str) -> Floats:
+        """One value a slot."""
+        for table, group in zip(self._tables, self.groups, strict=True):
+            if name in group:
+                return table.rows[:, group.index(name)]
+        raise KeyError(name)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return sum(self.groups, ())
 
     @property
     def count(self) -> int:
@@ -116,7 +134,8 @@ class Features:
             self.keys = np.concatenate(
                 [self.keys, np.zeros(wanted - len(self.keys), dtype=np.int32)]
             )
-            self._table.grow(self.direct + wanted)
+            for table in self._tables:
+                table.grow(self.direct + wanted)
         if n_keys > LOAD * len(self.buckets):
             size = len(self.buckets)
             while n_keys > LOAD * size:
@@ -162,12 +181,24 @@ class Features:
             return self.ids_and_slots()
         return self.keys[: self.n_keys].copy(), np.arange(self.n_keys, dtype=np.int32)
 
+    def slots_of(self, ids: Ints) -> Ints:
+        """The slots of these ids; new features get theirs."""
+        places: Ints = ids.copy()
+        self._observe(places)
+        return places
+
+    def ids_of(self, slots: Ints) -> Ints:
+        """The ids that have these slots."""
+        ids: Ints = slots.copy()
+        hashed = slots >= self.direct
+        ids[hashed] = self.keys[slots[hashed] - self.direct]
+        return ids
+
     def restore(self, ids: Ints, columns: Mapping[str, Floats]) -> None:
         """Take over the ids and columns of a saved model."""
-        places = ids.copy()
-        self._observe(places)
-        for k, name in enumerate(self.columns):
-            self.table[places, k] = columns[name]
+        places = self.slots_of(ids)
+        for name in self.columns:
+            self.column(name)[places] = columns[name]
 
 
 @dataclass
@@ -178,14 +209,15 @@ class State:
     numbers: dict[str, int | float] = field(default_factory=dict)
     squares: dict[str, Floats] = field(default_factory=dict)  # over the features, by slot
     tables: dict[str, Table] = field(default_factory=dict)
-    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)  # kept as they are
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)  # kept as they are: no slots
+    scratch: dict[str, Any] = field(default_factory=dict)  # not saved: see Algorithm.settle
 
     def pack(self) -> dict[str, NDArray[Any]]:
         """All of it but the numbers, by name; where it can, not a copy."""
         ids, slots = self.features.saving_order()
         packed: dict[str, NDArray[Any]] = {"ids": ids}
-        for k, name in enumerate(self.features.columns):
-            packed[f"feature.{name}"] = self.features.table[slots, k]
+        for name in self.features.columns:
+            packed[f"feature.{name}"] = self.features.column(name)[slots]
         for name, square in self.squares.items():
             packed[f"square.{name}"] = square[np.ix_(slots, slots)]
         for name, table in self.tables.items():

@@ -142,11 +142,12 @@ class Trainer:
         with self.console.progress(f"pass {pass_}") as progress:
             for block, order in self.kept.shuffled(self.options.seed, pass_):
                 block.scale = self.model.scale.value
-                score, _ = self.model.algorithm.learn(block, self.model.state, order)
+                score, _ = self.model.algorithm.relearn(block, self.model.state, order)
                 wrong += int(np.count_nonzero((score >= 0) != (block.y > 0)))
                 progress.update(lambda: {"pass": pass_})
         error = wrong / max(1, self.kept.n_rows)
-        self.console.event("pass", {"pass": pass_, "error": error})
+        nonzero = int(np.count_nonzero(self.model.weights()[1]))
+        self.console.event("pass", {"pass": pass_, "error": error, "nonzero_weights": nonzero})
 
     def _close_files(self, upto: int) -> None:
         """Report the files before number `upto`, each with its own progressive metrics."""

@@ -32,7 +32,7 @@ class Algorithm(ABC):
     def __init__(self, params: Any) -> None:
         self.params = params
         # of this run, not of the model:
-        self.jobs = 1
+        self.jobs = 1  # threads it may use; they change no result
         self.seed = 0
         self.max_memory = 0  # bytes; 0: most of what is free
         self.notes: list[str] = []  # for --verbose
@@ -61,6 +61,14 @@ class Algorithm(ABC):
     def learn(self, block: Block, state: State, order: Longs) -> Scores:
         """Visit the rows of the block (its indices are slots) in this order, each predicted before
         it is learned; returns those predictions by row."""
+
+    def relearn(self, block: Block, state: State, order: Longs) -> Scores:
+        """The same for rows that were learned in an earlier pass."""
+        return self.learn(block, state, order)
+
+    def settle(self, state: State) -> None:
+        """Before the state is saved: put what is still in scratch where it is saved."""
+        return
 
     @abstractmethod
     def scores(self, block: Block, state: State, unknown: Floats) -> Scores:

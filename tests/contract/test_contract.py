@@ -34,7 +34,19 @@ def variants() -> list[Any]:
                 choices[f"{name}-factored"] = small
                 choices[f"{name}-em"] = [*small, "--fit", "em", "--em-iterations", "2"]
         if "average" in own:
-            choices[f"{name}-average"] = ["--average"]
+            switch = "--no-average" if own["average"].default else "--average"
+            choices[f"{name}{switch[1:]}"] = [switch]
+        if "mode" in own:
+            choices = {f"{name}-{mode}": ["--mode", mode] for mode in own["mode"].choices}
+        if "budget" in own:
+            choices |= {f"{k}-of-29": [*o, "--budget", "29"] for k, o in choices.items()}
+        if "burst" in own:
+            short = ["--burst", "50", "--rejection", "0.5", "--stability", "0.3"]
+            choices[f"{name}-short"] = [*short, "--gravity", "count", "--paths", "2"]
+            choices[f"{name}-std"] = [*short, "--scale", "std", "--least", "20"]
+        if "loss" in own:
+            other = own["loss"].choices[-1]
+            choices[f"{name}-{other}"] = ["--loss", other]
         found += [pytest.param(["--algo", name, *o], id=k) for k, o in choices.items()]
     return found
 
@@ -112,6 +124,16 @@ def test_jobs_and_blocks_do_not_matter(algo: list[str], ok: Run, planted: Run) -
     want = Path("1.cw").read_bytes()
     assert Path("2.cw").read_bytes() == want
     assert Path("3.cw").read_bytes() == want
+
+
+@every
+def test_features_still_to_come_do_not_matter(algo: list[str], ok: Run, planted: Run) -> None:
+    """A block may hold rows with new features far below the row at hand."""
+    parts = [planted(f"{k}.svm", k, 1000, first=1 + 25 * k) for k in range(4)]
+    Path("a.svm").write_text("".join(Path(part).read_text() for part in parts))
+    ok("train", *algo, "a.svm", "-m", "1.cw")
+    ok("train", *algo, "a.svm", "--block-size", BLOCK, "-m", "2.cw")
+    assert Path("2.cw").read_bytes() == Path("1.cw").read_bytes()
 
 
 @online

@@ -1,5 +1,8 @@
 """Metrics against slow and obvious NumPy."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,8 +14,12 @@ from cwtool.metrics import (
     Tally,
     bin_centers,
     dense,
+    density_shares,
+    kappa,
     probability,
     sparse,
+    sparsity,
+    stability,
 )
 
 Scores = tuple[np.ndarray, np.ndarray]
@@ -180,3 +187,51 @@ def test_reliability_of_certainties() -> None:
     assert np.isfinite(found.summary()["log_loss"])
     assert found.summary()["ece"] == pytest.approx(1 / 3)
     assert Reliability().summary() == {"log_loss": None, "ece": None}
+
+
+def support(*ids: int) -> np.ndarray:
+    return np.array(ids, dtype=np.int32)
+
+
+def test_kappa_is_cohens() -> None:
+    """Against the two-by-two table of its definition."""
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        a, b = rng.random(40) < 0.3, rng.random(40) < 0.4
+        agree, chance = np.mean(a == b), np.mean(a) * np.mean(b) + np.mean(~a) * np.mean(~b)
+        found = kappa(np.flatnonzero(a), np.flatnonzero(b), 40)
+        assert found == pytest.approx((agree - chance) / (1 - chance))
+
+
+def test_kappa_at_its_ends() -> None:
+    assert kappa(support(1, 5), support(1, 5), 9) == 1
+    assert kappa(support(), support(), 9) == 1
+    assert kappa(support(0, 1), support(0, 1), 2) == 1
+    assert kappa(support(0, 1), support(2, 3), 4) == -1
+    assert kappa(support(0), support(1, 2, 3), 4) == pytest.approx(-0.6)
+    assert kappa(support(), support(3), 9) == 0
+    assert kappa(support(2**31 - 2), support(2**31 - 2), 2**31) == 1
+
+
+def test_stability_is_the_mean_over_pairs() -> None:
+    file = Path(__file__).parents[1] / "oracle" / "vectors" / "sparse-online" / "index.json"
+    case = json.loads(file.read_text())["scalars"]["kappa"]
+    supports = [support(*ids) for ids in case["supports"]]
+    assert kappa(*supports[:2], case["p"]) == pytest.approx(case["pair01"], abs=1e-12)
+    assert stability(supports, case["p"]) == pytest.approx(case["s_hat"], abs=1e-12)
+    assert stability(supports[:1], case["p"]) is None
+
+
+def test_sparsity() -> None:
+    assert sparsity(support(3, 8), 10) == 0.8
+    assert sparsity(support(), 10) == 1
+    assert sparsity(support(), 0) is None
+
+
+def test_shares_by_density() -> None:
+    ids, nnz = support(4, 5, 6, 7, 8), np.array([1000, 100, 99, 1, 500])
+    assert density_shares(support(5, 8), ids, nnz, 1000) == [
+        {"density_up_to": 0.001, "features": 1, "selected": 0, "share": 0.0},
+        {"density_up_to": 0.1, "features": 2, "selected": 1, "share": 0.5},
+        {"density_up_to": 1.0, "features": 2, "selected": 1, "share": 0.5},
+    ]

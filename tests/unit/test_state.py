@@ -116,3 +116,20 @@ def test_lookup_drops_what_was_never_seen(
     assert dropped == sum(map(len, lost))
     assert unknown == pytest.approx([sum(x * x for x in r) * scale**2 for r in lost])
     assert features.count == len(slot_of), "looking changes nothing"
+
+
+def test_groups_of_columns_grow_and_come_back_together() -> None:
+    features = Features(("a",), 64, ("b", "c"), ("d",))
+    ids = np.arange(0, 400, 2, dtype=np.int32)
+    slots = features.slots_of(ids)
+    np.testing.assert_array_equal(features.ids_of(slots), ids)
+    assert [t.shape[1] for t in features.tables] == [1, 2, 1]
+    assert len({len(t) for t in features.tables}) == 1
+    values = {name: np.random.default_rng(k).random(200) for k, name in enumerate("abcd")}
+    again = Features(("a",), 64, ("b", "c"), ("d",))
+    again.restore(ids[::-1].copy(), {name: v[::-1] for name, v in values.items()})
+    slots = again.slots_of(ids)
+    for name, v in values.items():
+        np.testing.assert_array_equal(again.column(name)[slots], v)
+    with pytest.raises(KeyError):
+        again.column("e")

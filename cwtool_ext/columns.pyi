@@ -1,0 +1,22 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def variances(
+    n: float,
+    shared: NDArray[np.float64],
+    slots: NDArray[np.int32],
+    var: NDArray[np.float64],
+    nnz: NDArray[np.float64],
+) -> None: ...
+def median(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float: ...
+def damp(
+    n: float,
+    shared: NDArray[np.float64],
+    slots: NDArray[np.int32],
+    unit: float,
+    floor: bool,
+    var: NDArray[np.float64],
+) -> float: ...
+def spread(
+    shared: NDArray[np.float64], slots: NDArray[np.int32], path: NDArray[np.float64]
+) -> None: ...

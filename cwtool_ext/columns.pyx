@@ -1,0 +1,126 @@
+"""The scale of columns: var_j over all n rows, zeros included, from the nnz_j nonzeros' mean, M2.
+
+mu_j = nnz_j mean_j / n;  n var_j = M2_j + nnz_j (mean_j - mu_j)^2 + (n - nnz_j) mu_j^2
+"""
+
+from libc.stdint cimport int32_t
+
+cdef enum:
+    DAMP = 0
+    GONE = 1
+    NNZ = 4
+    MEAN = 5
+    M2 = 6
+
+
+cdef inline double variance(double n, const double* at) noexcept nogil:
+    """0 where a column is constant up to rounding."""
+    cdef double mu = at[NNZ] * at[MEAN] / n, d = at[MEAN] - mu
+    cdef double var = (at[M2] + at[NNZ] * d * d + (n - at[NNZ]) * mu * mu) / n
+    cdef double square = at[M2] / max(at[NNZ], 1.0) + at[MEAN] * at[MEAN]
+    return var if var > max(1e-24 * square, 1e-200) else 0.0
+
+
+def variances(double n, const double[:, ::1] shared, const int32_t[::1] slots,
+              double[::1] var, double[::1] nnz):
+    """var_j and nnz_j of the features at these slots."""
+    cdef Py_ssize_t k
+    check(shared, slots, var)
+    check(shared, slots, nnz)
+    with nogil:
+        for k in range(slots.shape[0]):
+            var[k] = variance(n, &shared[slots[k], 0])
+            nnz[k] = shared[slots[k], NNZ]
+
+
+def median(double[::1] values, double[::1] weights):
+    """The smallest value with half of the weight at or below it; both arrays are reordered."""
+    cdef Py_ssize_t low = 0, high = values.shape[0], i, lt, gt
+    cdef double total = 0.0, below = 0.0, pivot, inside, equal
+    if values.shape[0] == 0 or weights.shape[0] != values.shape[0]:
+        raise ValueError("a median needs values, and a weight for each")
+    with nogil:
+        for i in range(high):
+            total += weights[i]
+        while True:  # the answer is in low:high, and `below` weighs what lies under it
+            pivot = values[low + (high - low) // 2]
+            lt, i, gt, inside, equal = low, low, high, 0.0, 0.0
+            while i < gt:
+                if values[i] < pivot:
+                    inside += weights[i]
+                    swap(values, weights, lt, i)
+                    lt += 1
+                    i += 1
+                elif values[i] > pivot:
+                    gt -= 1
+                    swap(values, weights, i, gt)
+                else:
+                    equal += weights[i]
+                    i += 1
+            if below + inside >= 0.5 * total and lt > low:
+                high = lt
+            elif below + inside + equal >= 0.5 * total or gt == high:
+                break
+            else:
+                low = gt
+                below += inside + equal
+    return pivot
+
+
+cdef inline void swap(double[::1] a, double[::1] b, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+    a[i], a[j] = a[j], a[i]
+    b[i], b[j] = b[j], b[i]
+
+
+def damp(double n, double[:, ::1] shared, const int32_t[::1] slots, double unit, bint floor,
+         const double[::1] var):
+    """Set damp_j = var_j / unit - 1, with a floor at 0, or -1 for a constant column that has been
+    met. Returns the sum of x_j^2 / (1 + damp_j) over all rows."""
+    cdef Py_ssize_t k
+    cdef double total = 0.0, d
+    cdef double* at
+    check(shared, slots, var)
+    with nogil:
+        for k in range(slots.shape[0]):
+            at = &shared[slots[k], 0]
+            d = -1.0 if var[k] == 0.0 else var[k] / unit - 1.0
+            if at[NNZ] == 0.0 or (floor and -1.0 < d < 0.0):
+                d = 0.0
+            at[DAMP] = d
+            if d > -1.0:
+                total += (at[M2] + at[NNZ] * at[MEAN] * at[MEAN]) / (1.0 + d)
+    return total
+
+
+def spread(const double[:, ::1] shared, const int32_t[::1] slots, double[:, ::1] path):
+    """1 - gain_j into the last column of a path; who has left, or is constant, has no weight."""
+    cdef Py_ssize_t k
+    cdef const double* at
+    cdef double* there
+    inside(shared, slots)
+    if path.shape[0] != shared.shape[0] or path.shape[1] != 4:
+        raise ValueError("a path has a row of 4 columns for every shared row")
+    with nogil:
+        for k in range(slots.shape[0]):
+            at, there = &shared[slots[k], 0], &path[slots[k], 0]
+            if at[GONE] != 0.0 or at[DAMP] == -1.0:
+                there[0], there[1], there[2], there[3] = 0.0, 0.0, 0.0, 1.0
+            else:
+                there[3] = 1.0 - 1.0 / (1.0 + at[DAMP])
+
+
+cdef int check(const double[:, ::1] shared, const int32_t[::1] slots,
+               const double[::1] each) except -1:
+    if each.shape[0] != slots.shape[0]:
+        raise ValueError("every slot has a value")
+    return inside(shared, slots)
+
+
+cdef int inside(const double[:, ::1] shared, const int32_t[::1] slots) except -1:
+    cdef Py_ssize_t k
+    if shared.shape[1] <= M2:
+        raise ValueError("shared rows have 7 columns or more")
+    for k in range(slots.shape[0]):
+        if not 0 <= slots[k] < shared.shape[0]:
+            raise ValueError("a feature is not in the table")
+    return 0

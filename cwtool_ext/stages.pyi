@@ -1,0 +1,72 @@
+import numpy as np
+from numpy.typing import NDArray
+
+class Walk:
+    """What all paths do alike: loss, how a burst counts, and the intercept's share of a step."""
+
+    def __init__(
+        self,
+        loss: int,
+        by_norm: bool = True,
+        of_weight: bool = False,
+        by_gradient: bool = False,
+        bias: float = 0.0,
+    ) -> None: ...
+
+def prepare(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float64],
+    order: NDArray[np.int64],
+    shared: NDArray[np.float64],
+    scale: float,
+    fresh: bool,
+    seen: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    x: NDArray[np.float64],
+    rates: NDArray[np.float64],
+) -> tuple[int, int]: ...
+def walk(
+    starts: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    x: NDArray[np.float64],
+    rates: NDArray[np.float64],
+    y: NDArray[np.float64],
+    order: NDArray[np.int64],
+    learned: NDArray[np.uint8],
+    table: NDArray[np.float64],
+    how: Walk,
+    eta: float,
+    g0: float,
+    burst: int,
+    into: int,
+    intercept: NDArray[np.float64],
+    touched: NDArray[np.int32],
+    n_touched: int,
+    pool_slot: NDArray[np.int32],
+    pool_value: NDArray[np.float64],
+    pool_kept: NDArray[np.uint8],
+    score: NDArray[np.float64],
+) -> tuple[int, int]: ...
+def purge(
+    slots: NDArray[np.int32],
+    kept: NDArray[np.uint8],
+    shared: NDArray[np.float64],
+    pi0: float,
+    least: float,
+    spare: int,
+) -> int: ...
+def add_scores(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float64],
+    table: NDArray[np.float64],
+    g0: float,
+    by_norm: bool,
+    scale: float,
+    score: NDArray[np.float64],
+) -> None: ...
+def add_weights(
+    table: NDArray[np.float64], g0: float, by_norm: bool, out: NDArray[np.float64]
+) -> None: ...
