@@ -188,7 +188,9 @@ def test_gate_on_the_validation(cwtool: Run, planted: Run) -> None:
     assert cwtool("train", good, "--validation", bad, *gate).code == 5
 
 
-@pytest.mark.parametrize("gate", ["auc", "auc=0.9", "speed>3", "auc>=high", "error<1e-3e"])
+@pytest.mark.parametrize(
+    "gate", ["auc", "auc=0.9", "speed>3", "auc>=high", "error<1e-3e", "f1>1.2.3", "f1>."]
+)
 def test_gate_that_is_none(gate: str, cwtool: Run, planted: Run) -> None:
     ended = cwtool("train", planted("a.svm", 1, 9), "--require", gate, "-m", "m.cw")
     assert ended.code == 2
