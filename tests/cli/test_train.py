@@ -154,6 +154,16 @@ def test_holdout_depends_on_the_seed_alone(ok: Run, planted: Run) -> None:
     assert header("one.cw")["confusion"] != header("other.cw")["confusion"]
 
 
+def test_holdout_goes_on_with_resume(ok: Run, planted: Run) -> None:
+    """Which rows are kept aside depends on all rows met before, not on those learned."""
+    a, b = planted("a.svm", 1, 500), planted("b.svm", 2, 500)
+    ok("train", a, b, "--holdout", 0.3, "-m", "long.cw")
+    ok("train", a, "--holdout", 0.3, "-m", "day1.cw")
+    ok("train", b, "--holdout", 0.3, "--resume", "day1.cw", "-m", "day2.cw")
+    long, day2 = (modelfile.load(Path(p))[1] for p in ("long.cw", "day2.cw"))
+    assert {k: v.tobytes() for k, v in long.items()} == {k: v.tobytes() for k, v in day2.items()}
+
+
 def test_too_small_a_holdout(cwtool: Run, planted: Run) -> None:
     ended = cwtool("train", planted("a.svm", 1, 5), "--holdout", 1e-9, "-m", "m.cw")
     assert ended.code == 3
