@@ -76,7 +76,7 @@ def command(
     columns = COLUMNS if output == "all" else (output,)
     asked = ctx.get_parameter_source("output") is not click.core.ParameterSource.DEFAULT
     wanted = out is not None or asked or not evaluate
-    with complete_text(out) if out else nullcontext(sys.stdout) as file:
+    with complete_text(out, (*data, model)) if out else nullcontext(sys.stdout) as file:
         write = _writer(file, columns, as_json) if wanted else None
         result = predict(
             subject,

@@ -136,6 +136,19 @@ def test_several_files_and_blocks(ok: Run, model: str, planted: Run) -> None:
         assert ok("predict", b, c, "-m", model, "--output", "score", *more) == "".join(apart)
 
 
+def test_predictions_never_replace_what_they_come_from(
+    cwtool: Run, model: str, planted: Run
+) -> None:
+    b = planted("b.svm", 2, 200)
+    Path("link.svm").symlink_to(b)
+    for out in (b, "link.svm", model):
+        before = Path(out).read_bytes()
+        ended = cwtool("predict", b, "-m", model, "-o", out)
+        assert ended.code == 2
+        assert "will not be replaced" in ended.err
+        assert Path(out).read_bytes() == before
+
+
 # --- unknown features ---------------------------------------------------------------------------
 
 
