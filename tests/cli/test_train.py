@@ -460,6 +460,16 @@ def test_config_names_the_algorithm(ok: Run, planted: Run, monkeypatch: pytest.M
     assert header("m.cw")["algorithm"] == "nherd"
 
 
+def test_config_names_the_model_to_go_on_from(cwtool: Run, ok: Run, planted: Run) -> None:
+    """Its algorithm decides which options there are."""
+    ok("train", planted("a.svm", 1, 50), "--algo", "perceptron", "-m", "old.cw")
+    Path("cwtool.toml").write_text('[train]\nresume = "old.cw"\n')
+    ended = cwtool("train", planted("b.svm", 2, 50), "-m", "m.cw", "--r", "2")
+    assert ended.code == 2
+    assert "the algorithm here is perceptron" in ended.err
+    ok("train", "b.svm", "-m", "m.cw", "--no-average")
+
+
 def test_model_from_a_variable(ok: Run, planted: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CWTOOL_TRAIN_MODEL", "v.cw")
     ok("train", planted("a.svm", 1, 50))
