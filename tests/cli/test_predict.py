@@ -161,9 +161,10 @@ def test_unknown_features(cwtool: Run, ok: Run, model: str) -> None:
     assert "2 entries (40.0 % of all)" in ended.err
     ended = cwtool("predict", "b.svm", "-m", model, "--unknown-features", "ignore")
     assert (ended.code, ended.err) == (0, "")
-    ended = cwtool("predict", "b.svm", "-m", model, "--unknown-features", "error")
+    ended = cwtool("predict", "b.svm", "-m", model, "--unknown-features", "error", "-o", "out")
     assert ended.code == 3
     assert "never seen" in ended.err
+    assert not Path("out").exists()
 
 
 def test_only_unknown_features(cwtool: Run, model: str) -> None:
