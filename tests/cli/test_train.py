@@ -416,10 +416,15 @@ def test_rows_of_any_scale_give_the_same_predictions(ok: Run, planted: Run) -> N
     assert large == pytest.approx(small, rel=1e-9, abs=1e-12)
 
 
-def test_full_covariance_that_does_not_fit(cwtool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cwtool.memory.available", lambda: 1 << 20)
+@pytest.mark.parametrize("limit", [[], ["--max-memory", "1MB"]])
+@pytest.mark.parametrize("algo", ["arow", "narow", "sop"])
+def test_full_covariance_that_does_not_fit(
+    algo: str, limit: list[str], cwtool: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not limit:
+        monkeypatch.setattr("cwtool.memory.available", lambda: 1 << 20)
     Path("a.svm").write_text("+1 " + " ".join(f"{j}:1" for j in range(1, 1001)) + "\n-1 1:1\n")
-    ended = cwtool("train", "a.svm", "--covariance", "full", "-m", "m.cw")
+    ended = cwtool("train", "a.svm", "-a", algo, "--covariance", "full", *limit, "-m", "m.cw")
     assert ended.code == 2
     assert "1,000 features needs 8 MB" in ended.err
     assert "--covariance diag" in ended.err
