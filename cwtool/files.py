@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -12,8 +12,11 @@ from cwtool.errors import UsageError
 
 
 @contextmanager
-def complete_text(path: Path) -> Iterator[TextIO]:
-    """Write beside `path`, and take its name at the end; pipes and devices are written to."""
+def complete_text(path: Path, sources: Iterable[str | Path] = ()) -> Iterator[TextIO]:
+    """Write beside `path`, and take its name at the end; pipes and devices are written to, and
+    none of the files that the text comes from is replaced by it."""
+    if path.is_file() and any(Path(s).exists() and path.samefile(s) for s in sources):
+        raise UsageError(f"{path} is read here; it will not be replaced", "choose another name")
     aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     special = path.exists() and not path.is_file()
     try:

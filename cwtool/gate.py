@@ -11,6 +11,7 @@ from typing import Any
 from cwtool.errors import UsageError
 
 COMPARE = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 METRICS = ("error", "auc", "precision", "recall", "f1", "rows", "features")
 
 
@@ -22,7 +23,7 @@ class Gate:
 
     @classmethod
     def parse(cls, text: str) -> Gate:
-        found = re.fullmatch(r"\s*(\w+)\s*(>=|<=|>|<)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*", text)
+        found = re.fullmatch(rf"\s*(\w+)\s*(>=|<=|>|<)\s*({NUMBER})\s*", text)
         if not found or found[1].lower() not in METRICS:
             raise UsageError(
                 f"--require {text!r} is not a condition",

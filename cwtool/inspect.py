@@ -117,12 +117,13 @@ def _spectrum(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def write_weights(model: Model, path: Path) -> None:
-    """id, weight, variance of every nonzero weight, tab-separated, as exact as they are."""
+def write_weights(model: Model, path: Path, source: Path) -> None:
+    """id, weight, variance of every nonzero weight of the model that was read from `source`,
+    tab-separated, as exact as they are."""
     ids, weight, variance = model.weights()
     nonzero = np.flatnonzero(weight)
     spread = np.full(len(weight), np.nan) if variance is None else variance
-    with nullcontext(sys.stdout) if str(path) == "-" else complete_text(path) as out:
+    with nullcontext(sys.stdout) if str(path) == "-" else complete_text(path, [source]) as out:
         out.writelines(
             f"{external(model, j)}\t{w!r}\t{v!r}\n"
             for j, w, v in zip(

@@ -20,6 +20,11 @@ def available() -> int:
     return free
 
 
+def allowed(limit: int = 0) -> int:
+    """Bytes that one thing may take: the limit, or most of what is free."""
+    return limit or int(0.9 * available())
+
+
 def _lines(path: str) -> list[str]:
     try:
         return Path(path).read_text().splitlines()

@@ -143,23 +143,29 @@ def probability(a: float, score: Floats, variance: Floats) -> Floats:
 @dataclass
 class Reliability:
     """How far probabilities can be trusted: log loss, and the expected calibration error over
-    15 equal bins of the probability of the positive class."""
+    15 equal bins of the probability of the positive class. Sums are of whole 2^-30ths, so that
+    they do not depend on the blocks that the rows come in."""
 
     BINS = 15
-    counts: Floats = field(default_factory=lambda: np.zeros((3, 15)))  # rows, sum p, positives
-    loss: float = 0.0
+    UNIT = 2.0**30
+    counts: Counts = field(default_factory=lambda: np.zeros((3, 15), dtype=np.int64))
+    loss: int = 0
 
     def add(self, y: Floats, p: Floats) -> None:
         at = np.minimum((p * self.BINS).astype(np.int64), self.BINS - 1)
-        for k, weight in enumerate((None, p, (y > 0).astype(float))):
-            self.counts[k] += np.bincount(at, weights=weight, minlength=self.BINS)
+        actual = self.UNIT * (y > 0)
+        for k, weight in enumerate((None, np.rint(self.UNIT * p), actual)):  # rows, p, positives
+            self.counts[k] += np.bincount(at, weights=weight, minlength=self.BINS).astype(np.int64)
         right = np.clip(np.where(y > 0, p, 1 - p), 1e-15, 1)
-        self.loss -= float(np.log(right).sum())
+        self.loss -= int(np.rint(self.UNIT * np.log(right)).astype(np.int64).sum())
 
     def summary(self) -> dict[str, Any]:
         rows = float(self.counts[0].sum())
         gap = float(np.abs(self.counts[1] - self.counts[2]).sum())
-        return {"log_loss": ratio(self.loss, rows), "ece": ratio(gap, rows)}
+        return {
+            "log_loss": ratio(self.loss / self.UNIT, rows),
+            "ece": ratio(gap / self.UNIT, rows),
+        }
 
 
 def kappa(first: Ints, second: Ints, p: int) -> float:

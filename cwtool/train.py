@@ -62,7 +62,8 @@ class Trainer:
         self.aside: Spool | None = Spool() if options.holdout else None
         self.n_paths = 0
         self.reported = 0  # files closed
-        self.visited = model.rows  # rows met, learned or kept aside
+        # rows met, learned or kept aside
+        self.visited = sum(f["rows"] for run in model.history for f in run["files"])
 
     def fit(self, paths: list[str]) -> dict[str, Any]:
         """Learn from all of it; the model changes in place. Returns the record of the run."""

@@ -100,7 +100,7 @@ class BCW(Slotted):
         if gram is not None and n <= len(gram):
             return gram
         needed = 3 * 8 * n * n  # X'X, its factor or inverse, and one to work in
-        free = self.max_memory or 0.9 * memory.available()
+        free = memory.allowed(self.max_memory)
         if needed > free:
             raise UsageError(
                 f"bcw over {n:,} features needs {memory.words(needed)} for its precision matrix, "

@@ -56,6 +56,7 @@ class Covariance(ABC):
 
     columns: ClassVar[tuple[str, ...]]
     compact: ClassVar[bool] = False
+    max_memory = 0  # as that of the algorithm
 
     def __init__(self, params: Any, rule: Rule) -> None:
         self.params = params
@@ -112,8 +113,8 @@ class Full(Covariance):
     def learn(self, block: Block, state: State, order: Longs, out: Scores) -> None:
         full.learn(
             block.indptr, block.indices, block.values, block.y, order, state.features.table,
-            room_for_all(state), state.features.count, self.rule, self.shrink, self.params.floor,
-            block.scale, out.score, out.variance,
+            room_for_all(state, self.max_memory), state.features.count, self.rule, self.shrink,
+            self.params.floor, block.scale, out.score, out.variance,
         )  # fmt: skip
 
     def scores(self, block: Block, state: State, out: Scores) -> None:
@@ -127,7 +128,7 @@ class Full(Covariance):
         return state.features.table[slots, 0], np.diag(room_for_all(state))[slots]
 
 
-def room_for_all(state: State) -> Floats:
+def room_for_all(state: State, max_memory: int = 0) -> Floats:
     """Sigma with a row for every feature seen, the identity where nothing was learned yet."""
     n = state.features.count
     sigma = state.squares.get("sigma")
@@ -135,12 +136,13 @@ def room_for_all(state: State) -> Floats:
     if sigma is not None and n <= have:
         return sigma
     wanted = max(n, have + have // 4, 64)
-    if memory.available() < 8 * (wanted**2):
+    free = memory.allowed(max_memory)
+    if free < 8 * wanted**2:
         wanted = n
-    if memory.available() < 8 * n**2:
+    if free < 8 * n**2:
         raise UsageError(
             f"--covariance full over {n:,} features needs {memory.words(8 * n**2)}, and "
-            f"{memory.words(memory.available())} are free",
+            f"{memory.words(free)} may be used",
             "use --covariance diag, or fold the ids with --hash-bits",
         )
     grown = np.zeros((wanted, wanted))
@@ -175,6 +177,7 @@ class SecondOrder(Algorithm):
 
     def learn(self, block: Block, state: State, order: Longs) -> Scores:
         out = Scores.zeros(block.n_rows)
+        self.covariance.max_memory = self.max_memory
         self.covariance.learn(block, state, order, out)
         return out
 

@@ -46,7 +46,7 @@ class SopFull(Full):
     def learn(self, block: Block, state: State, order: Longs, out: Scores) -> None:
         full.learn_sop(
             block.indptr, block.indices, block.values, block.y, order, state.features.table,
-            room_for_all(state), state.features.count, block.scale, out.score,
+            room_for_all(state, self.max_memory), state.features.count, block.scale, out.score,
         )  # fmt: skip
 
     def scores(self, block: Block, state: State, out: Scores) -> None:

@@ -40,7 +40,7 @@ def command(
     subject = Model.load(model)
     names = names_of(feature_names) if feature_names else {}
     if weights is not None:
-        write_weights(subject, weights)
+        write_weights(subject, weights, model)
         if str(weights) == "-":
             return
     found = describe(subject, top, names)

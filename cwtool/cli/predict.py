@@ -76,7 +76,7 @@ def command(
     columns = COLUMNS if output == "all" else (output,)
     asked = ctx.get_parameter_source("output") is not click.core.ParameterSource.DEFAULT
     wanted = out is not None or asked or not evaluate
-    with complete_text(out) if out else nullcontext(sys.stdout) as file:
+    with complete_text(out, (*data, model)) if out else nullcontext(sys.stdout) as file:
         write = _writer(file, columns, as_json) if wanted else None
         result = predict(
             subject,
@@ -86,14 +86,14 @@ def command(
             write,
             evaluate=evaluate,
         )
-    if result["unknown_entries"] and unknown_features != "ignore":
-        message = (
-            f"{result['unknown_entries']:,} entries ({100 * result['unknown_share']:.1f} % of "
-            "all) are of features that the model has never seen"
-        )
-        if unknown_features == "error":
-            raise DataError(message, "go on training with the new data, or ignore them")
-        console.note(message)
+        if result["unknown_entries"] and unknown_features != "ignore":
+            message = (
+                f"{result['unknown_entries']:,} entries ({100 * result['unknown_share']:.1f} % of "
+                "all) are of features that the model has never seen"
+            )
+            if unknown_features == "error":
+                raise DataError(message, "go on training with the new data, or ignore them")
+            console.note(message)
     if result["bad_lines"]:
         console.warn(f"{result['bad_lines']:,} bad lines were skipped")
     if result["qids"]:

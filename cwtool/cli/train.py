@@ -72,6 +72,7 @@ class AlgorithmCommand(click.Command):
         if given:
             return given
         resumed = _value_of(args, "--resume") or os.environ.get("CWTOOL_TRAIN_RESUME")
+        resumed = resumed or str(ctx.lookup_default("resume") or "")
         if resumed:
             from cwtool.model import algorithm_of
 

@@ -51,6 +51,12 @@ def test_as_json(ok: Run, model: str) -> None:
     assert all(row["variance"] > 0 for row in found["top"])
 
 
+def test_weights_never_replace_the_model(cwtool: Run, model: str) -> None:
+    before = Path(model).read_bytes()
+    assert cwtool("inspect", model, "--weights", model).code == 2
+    assert Path(model).read_bytes() == before
+
+
 def test_top_is_the_top_of_all_weights(ok: Run, model: str) -> None:
     ok("inspect", model, "--weights", "w.tsv")
     all_ = weights()

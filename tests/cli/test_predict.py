@@ -136,6 +136,19 @@ def test_several_files_and_blocks(ok: Run, model: str, planted: Run) -> None:
         assert ok("predict", b, c, "-m", model, "--output", "score", *more) == "".join(apart)
 
 
+def test_predictions_never_replace_what_they_come_from(
+    cwtool: Run, model: str, planted: Run
+) -> None:
+    b = planted("b.svm", 2, 200)
+    Path("link.svm").symlink_to(b)
+    for out in (b, "link.svm", model):
+        before = Path(out).read_bytes()
+        ended = cwtool("predict", b, "-m", model, "-o", out)
+        assert ended.code == 2
+        assert "will not be replaced" in ended.err
+        assert Path(out).read_bytes() == before
+
+
 # --- unknown features ---------------------------------------------------------------------------
 
 
@@ -148,9 +161,10 @@ def test_unknown_features(cwtool: Run, ok: Run, model: str) -> None:
     assert "2 entries (40.0 % of all)" in ended.err
     ended = cwtool("predict", "b.svm", "-m", model, "--unknown-features", "ignore")
     assert (ended.code, ended.err) == (0, "")
-    ended = cwtool("predict", "b.svm", "-m", model, "--unknown-features", "error")
+    ended = cwtool("predict", "b.svm", "-m", model, "--unknown-features", "error", "-o", "out")
     assert ended.code == 3
     assert "never seen" in ended.err
+    assert not Path("out").exists()
 
 
 def test_only_unknown_features(cwtool: Run, model: str) -> None:

@@ -328,6 +328,15 @@ def test_file_cut_short_while_it_is_read(
     assert "Traceback" not in err
 
 
+def test_threads_of_blas_do_not_matter(process: Start, planted: Run) -> None:
+    a = planted("a.svm", 1, 600, width=250, entries=200)
+    for threads in ("1", "4"):
+        env = os.environ | {"OPENBLAS_NUM_THREADS": threads}
+        run = process("train", "-a", "bcw", a, "-m", f"{threads}.cw", env=env)
+        assert finish(run)[0] == 0
+    assert Path("1.cw").read_bytes() == Path("4.cw").read_bytes()
+
+
 def test_names_that_are_not_text(process: Start, model: bytes) -> None:
     data, target = os.fsdecode(b"d\xff.svm"), os.fsdecode(b"m\xff.cw")
     Path(data).write_bytes(Path("a.svm").read_bytes())

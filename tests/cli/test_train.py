@@ -154,6 +154,16 @@ def test_holdout_depends_on_the_seed_alone(ok: Run, planted: Run) -> None:
     assert header("one.cw")["confusion"] != header("other.cw")["confusion"]
 
 
+def test_holdout_goes_on_with_resume(ok: Run, planted: Run) -> None:
+    """Which rows are kept aside depends on all rows met before, not on those learned."""
+    a, b = planted("a.svm", 1, 500), planted("b.svm", 2, 500)
+    ok("train", a, b, "--holdout", 0.3, "-m", "long.cw")
+    ok("train", a, "--holdout", 0.3, "-m", "day1.cw")
+    ok("train", b, "--holdout", 0.3, "--resume", "day1.cw", "-m", "day2.cw")
+    long, day2 = (modelfile.load(Path(p))[1] for p in ("long.cw", "day2.cw"))
+    assert {k: v.tobytes() for k, v in long.items()} == {k: v.tobytes() for k, v in day2.items()}
+
+
 def test_too_small_a_holdout(cwtool: Run, planted: Run) -> None:
     ended = cwtool("train", planted("a.svm", 1, 5), "--holdout", 1e-9, "-m", "m.cw")
     assert ended.code == 3
@@ -188,7 +198,9 @@ def test_gate_on_the_validation(cwtool: Run, planted: Run) -> None:
     assert cwtool("train", good, "--validation", bad, *gate).code == 5
 
 
-@pytest.mark.parametrize("gate", ["auc", "auc=0.9", "speed>3", "auc>=high", "error<1e-3e"])
+@pytest.mark.parametrize(
+    "gate", ["auc", "auc=0.9", "speed>3", "auc>=high", "error<1e-3e", "f1>1.2.3", "f1>."]
+)
 def test_gate_that_is_none(gate: str, cwtool: Run, planted: Run) -> None:
     ended = cwtool("train", planted("a.svm", 1, 9), "--require", gate, "-m", "m.cw")
     assert ended.code == 2
@@ -404,10 +416,15 @@ def test_rows_of_any_scale_give_the_same_predictions(ok: Run, planted: Run) -> N
     assert large == pytest.approx(small, rel=1e-9, abs=1e-12)
 
 
-def test_full_covariance_that_does_not_fit(cwtool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cwtool.memory.available", lambda: 1 << 20)
+@pytest.mark.parametrize("limit", [[], ["--max-memory", "1MB"]])
+@pytest.mark.parametrize("algo", ["arow", "narow", "sop"])
+def test_full_covariance_that_does_not_fit(
+    algo: str, limit: list[str], cwtool: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not limit:
+        monkeypatch.setattr("cwtool.memory.available", lambda: 1 << 20)
     Path("a.svm").write_text("+1 " + " ".join(f"{j}:1" for j in range(1, 1001)) + "\n-1 1:1\n")
-    ended = cwtool("train", "a.svm", "--covariance", "full", "-m", "m.cw")
+    ended = cwtool("train", "a.svm", "-a", algo, "--covariance", "full", *limit, "-m", "m.cw")
     assert ended.code == 2
     assert "1,000 features needs 8 MB" in ended.err
     assert "--covariance diag" in ended.err
@@ -446,6 +463,16 @@ def test_config_names_the_algorithm(ok: Run, planted: Run, monkeypatch: pytest.M
     assert header("m.cw")["algorithm"] == "pa1"
     ok("train", "a.svm", "-m", "m.cw", "--algo", "nherd")
     assert header("m.cw")["algorithm"] == "nherd"
+
+
+def test_config_names_the_model_to_go_on_from(cwtool: Run, ok: Run, planted: Run) -> None:
+    """Its algorithm decides which options there are."""
+    ok("train", planted("a.svm", 1, 50), "--algo", "perceptron", "-m", "old.cw")
+    Path("cwtool.toml").write_text('[train]\nresume = "old.cw"\n')
+    ended = cwtool("train", planted("b.svm", 2, 50), "-m", "m.cw", "--r", "2")
+    assert ended.code == 2
+    assert "the algorithm here is perceptron" in ended.err
+    ok("train", "b.svm", "-m", "m.cw", "--no-average")
 
 
 def test_model_from_a_variable(ok: Run, planted: Run, monkeypatch: pytest.MonkeyPatch) -> None:
