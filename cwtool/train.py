@@ -217,8 +217,8 @@ class Trainer:
 
 def train(
     model: Model, paths: list[str], target: Path, options: TrainOptions, console: Console
-) -> dict[str, Any]:
-    """Train and save; the target is replaced only by a finished model that passes its gates."""
+) -> None:
+    """Train, save and report; only a finished model that passes its gates replaces the target."""
     started = perf_counter()
     trainer = Trainer(model, options, console)
     record = trainer.fit(paths)
@@ -236,9 +236,9 @@ def train(
         "model": display(str(place)),
         "bytes": size,
     }
+    console.event("train", result)
     if failed:
         raise QualityError(
             f"not {failed[0]}: {failed[0].metric} is {measured.get(failed[0].metric)}",
             f"the new model is in {place}; {target} is as it was",
         )
-    return result

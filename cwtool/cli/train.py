@@ -238,7 +238,7 @@ def command(
         if not paths:
             subject.save(model)
             return
-        result = train(
+        train(
             subject,
             paths,
             model,
@@ -256,7 +256,6 @@ def command(
             ),
             console,
         )
-    console.event("train", result)
 
 
 def _given(ctx: click.Context, others: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -183,8 +183,9 @@ def test_gate_passed(ok: Run, planted: Run) -> None:
 def test_gate_failed(gate: str, cwtool: Run, ok: Run, planted: Run) -> None:
     ok("train", planted("old.svm", 2, 50), "-m", "m.cw")
     old = Path("m.cw").read_bytes()
-    ended = cwtool("train", planted("a.svm", 1, 300), "--require", gate, "-m", "m.cw")
+    ended = cwtool("train", planted("a.svm", 1, 300), "--require", gate, "-m", "m.cw", "--json")
     assert ended.code == 5
+    assert events(ended.out)[-1]["model"] == "m.cw.rejected"
     assert "m.cw.rejected" in ended.err
     assert Path("m.cw").read_bytes() == old
     assert header("m.cw.rejected")["rows"] == 300
