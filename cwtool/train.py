@@ -98,8 +98,9 @@ class Trainer:
                 block.release()
                 progress.update(self._status)
             self._close_files(len(self.report.files))
-        if self.run.rows == 0 and not (self.aside and self.aside.n_rows):
-            raise DataError(f"{self.report.names}: no rows to learn from")
+        if self.run.rows == 0:
+            hint = "lower --holdout" if self.aside and self.aside.n_rows else None
+            raise DataError(f"{self.report.names}: no rows to learn from", hint)
         if not labels.complete:
             known = labels.name(1) if labels.positive is not None else labels.name(-1)
             raise DataError(

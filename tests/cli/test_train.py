@@ -170,6 +170,13 @@ def test_too_small_a_holdout(cwtool: Run, planted: Run) -> None:
     assert "raise --holdout" in ended.err
 
 
+def test_too_large_a_holdout(cwtool: Run, planted: Run) -> None:
+    ended = cwtool("train", planted("a.svm", 1, 5), "--holdout", 1 - 1e-9, "-m", "m.cw")
+    assert ended.code == 3
+    assert "lower --holdout" in ended.err
+    assert not Path("m.cw").exists()
+
+
 # --- gates --------------------------------------------------------------------------------------
 
 
