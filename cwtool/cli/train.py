@@ -222,6 +222,7 @@ def command(
     Each row is predicted before it is learned; the error and AUC of these predictions are
     reported. Without other options: one pass, in a stream, whatever the size of the data.
     """
+    from cwtool.data.sources import STDIN
     from cwtool.gate import Gate
     from cwtool.lock import locked
     from cwtool.modelfile import check_target
@@ -229,6 +230,8 @@ def command(
 
     if patience and not (validation or holdout):
         raise click.UsageError("--patience needs --validation or --holdout")
+    if STDIN in validation and passes > 1:
+        raise click.UsageError("--validation is read once a pass, and stdin only once")
     gates = tuple(Gate.parse(text) for text in require)
     console = options.console(as_json, quiet, verbose)
     check_target(model, data)

@@ -137,6 +137,15 @@ def test_patience_alone_is_refused(cwtool: Run, planted: Run) -> None:
     assert "--validation or --holdout" in ended.err
 
 
+def test_validation_from_stdin_serves_one_pass(cwtool: Run, ok: Run, planted: Run) -> None:
+    a, b = planted("a.svm", 1, 200), planted("b.svm", 2, 200)
+    train = ["train", a, "--validation", "-", "-m", "m.cw"]
+    ok(*train, stdin=Path(b).read_bytes())
+    ended = cwtool(*train, "--passes", 2, stdin=Path(b).read_bytes())
+    assert ended.code == 2
+    assert "stdin only once" in ended.err
+
+
 def test_holdout_rows_are_not_learned(ok: Run, planted: Run) -> None:
     out = ok("train", planted("a.svm", 1, 1000), "--holdout", 0.25, "-m", "m.cw", "--json")
     found = {e["event"]: e for e in events(out)}
