@@ -101,7 +101,7 @@ def _algo_names() -> str:
 
 
 @click.command(cls=AlgorithmCommand, name="train")
-@click.argument("data", nargs=-1, required=True)
+@click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @click.option(
     "-m",
     "--model",
@@ -142,6 +142,7 @@ def _algo_names() -> str:
 @click.option(
     "--validation",
     multiple=True,
+    type=click.Path(allow_dash=True),
     metavar="FILE",
     help="Check each pass on this file and keep the best one. May be given more than once.",
 )

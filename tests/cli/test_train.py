@@ -526,6 +526,22 @@ def test_completion_script(shell: str, ok: Run) -> None:
     assert f"{shell}_complete" in script
 
 
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("cwtool train da", "file,da"),
+        ("cwtool predict da", "file,da"),
+        ("cwtool train --validation da", "file,da"),
+        ("cwtool train --algo bcw --kap", "plain,--kappa"),
+    ],
+)
+def test_completion(words: str, offered: str, ok: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_CWTOOL_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    assert ok() == offered + "\n"
+
+
 def test_version_help_and_unknown_command(cwtool: Run) -> None:
     assert cwtool("--version") == (0, f"cwtool, version {__version__}\n", "")
     shown = cwtool("--help")
