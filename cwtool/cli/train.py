@@ -58,7 +58,7 @@ class AlgorithmCommand(click.Command):
         names = {p.name for p in declared(kind.Params)}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
-            if record is not None:
+            if record is not None and isinstance(param, click.Option):
                 (special if param.name in names else general).append(record)
         with formatter.section("Options"):
             formatter.write_dl(general)

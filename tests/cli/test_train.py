@@ -337,6 +337,10 @@ def test_help_lists_the_options_of_the_algorithm(name: str, ok: Run) -> None:
         assert param.option in shown
 
 
+def test_help_lists_options_only(ok: Run) -> None:
+    assert "DATA" not in section(ok("train", "--help"), "Options:")
+
+
 @pytest.mark.parametrize("name", registry.names())
 def test_option_of_another_algorithm_names_its_owner(name: str, cwtool: Run, planted: Run) -> None:
     a = planted("a.svm", 1, 9)
