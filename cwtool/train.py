@@ -98,8 +98,9 @@ class Trainer:
                 block.release()
                 progress.update(self._status)
             self._close_files(len(self.report.files))
-        if self.run.rows == 0 and not (self.aside and self.aside.n_rows):
-            raise DataError(f"{self.report.names}: no rows to learn from")
+        if self.run.rows == 0:
+            hint = "lower --holdout" if self.aside and self.aside.n_rows else None
+            raise DataError(f"{self.report.names}: no rows to learn from", hint)
         if not labels.complete:
             known = labels.name(1) if labels.positive is not None else labels.name(-1)
             raise DataError(
@@ -218,8 +219,8 @@ class Trainer:
 
 def train(
     model: Model, paths: list[str], target: Path, options: TrainOptions, console: Console
-) -> dict[str, Any]:
-    """Train and save; the target is replaced only by a finished model that passes its gates."""
+) -> None:
+    """Train, save and report; only a finished model that passes its gates replaces the target."""
     started = perf_counter()
     trainer = Trainer(model, options, console)
     record = trainer.fit(paths)
@@ -237,9 +238,9 @@ def train(
         "model": display(str(place)),
         "bytes": size,
     }
+    console.event("train", result)
     if failed:
         raise QualityError(
             f"not {failed[0]}: {failed[0].metric} is {measured.get(failed[0].metric)}",
             f"the new model is in {place}; {target} is as it was",
         )
-    return result

@@ -15,7 +15,7 @@ from cwtool.cli import options
 
 
 @click.command(name="predict")
-@click.argument("data", nargs=-1, required=True)
+@click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @click.option(
     "-m", "--model", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Model."
 )

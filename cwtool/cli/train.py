@@ -58,7 +58,7 @@ class AlgorithmCommand(click.Command):
         names = {p.name for p in declared(kind.Params)}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
-            if record is not None:
+            if record is not None and isinstance(param, click.Option):
                 (special if param.name in names else general).append(record)
         with formatter.section("Options"):
             formatter.write_dl(general)
@@ -101,7 +101,7 @@ def _algo_names() -> str:
 
 
 @click.command(cls=AlgorithmCommand, name="train")
-@click.argument("data", nargs=-1, required=True)
+@click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @click.option(
     "-m",
     "--model",
@@ -142,6 +142,7 @@ def _algo_names() -> str:
 @click.option(
     "--validation",
     multiple=True,
+    type=click.Path(allow_dash=True),
     metavar="FILE",
     help="Check each pass on this file and keep the best one. May be given more than once.",
 )
@@ -222,6 +223,7 @@ def command(
     Each row is predicted before it is learned; the error and AUC of these predictions are
     reported. Without other options: one pass, in a stream, whatever the size of the data.
     """
+    from cwtool.data.sources import STDIN
     from cwtool.gate import Gate
     from cwtool.lock import locked
     from cwtool.modelfile import check_target
@@ -229,6 +231,8 @@ def command(
 
     if patience and not (validation or holdout):
         raise click.UsageError("--patience needs --validation or --holdout")
+    if STDIN in validation and passes > 1:
+        raise click.UsageError("--validation is read once a pass, and stdin only once")
     gates = tuple(Gate.parse(text) for text in require)
     console = options.console(as_json, quiet, verbose)
     check_target(model, data)
@@ -238,7 +242,7 @@ def command(
         if not paths:
             subject.save(model)
             return
-        result = train(
+        train(
             subject,
             paths,
             model,
@@ -256,7 +260,6 @@ def command(
             ),
             console,
         )
-    console.event("train", result)
 
 
 def _given(ctx: click.Context, others: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

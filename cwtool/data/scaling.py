@@ -41,7 +41,8 @@ class RowScale:
         done = 0
         if self.at_once:
             if self.prior == AUTO and self.seen[0] == 0:
-                rows.warm_up(block.indptr, block.values.copy(), FIRST_ROWS, self.seen)
+                head = block.take(np.flatnonzero(np.diff(block.indptr))[:FIRST_ROWS])
+                rows.warm_up(head.indptr, head.values, FIRST_ROWS, self.seen)
         elif self.prior == AUTO and self.seen[0] < FIRST_ROWS:
             early = replace(block, values=block.values.copy())
             done = rows.warm_up(early.indptr, early.values, FIRST_ROWS, self.seen)

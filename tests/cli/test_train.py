@@ -137,6 +137,15 @@ def test_patience_alone_is_refused(cwtool: Run, planted: Run) -> None:
     assert "--validation or --holdout" in ended.err
 
 
+def test_validation_from_stdin_serves_one_pass(cwtool: Run, ok: Run, planted: Run) -> None:
+    a, b = planted("a.svm", 1, 200), planted("b.svm", 2, 200)
+    train = ["train", a, "--validation", "-", "-m", "m.cw"]
+    ok(*train, stdin=Path(b).read_bytes())
+    ended = cwtool(*train, "--passes", 2, stdin=Path(b).read_bytes())
+    assert ended.code == 2
+    assert "stdin only once" in ended.err
+
+
 def test_holdout_rows_are_not_learned(ok: Run, planted: Run) -> None:
     out = ok("train", planted("a.svm", 1, 1000), "--holdout", 0.25, "-m", "m.cw", "--json")
     found = {e["event"]: e for e in events(out)}
@@ -170,6 +179,13 @@ def test_too_small_a_holdout(cwtool: Run, planted: Run) -> None:
     assert "raise --holdout" in ended.err
 
 
+def test_too_large_a_holdout(cwtool: Run, planted: Run) -> None:
+    ended = cwtool("train", planted("a.svm", 1, 5), "--holdout", 1 - 1e-9, "-m", "m.cw")
+    assert ended.code == 3
+    assert "lower --holdout" in ended.err
+    assert not Path("m.cw").exists()
+
+
 # --- gates --------------------------------------------------------------------------------------
 
 
@@ -183,8 +199,9 @@ def test_gate_passed(ok: Run, planted: Run) -> None:
 def test_gate_failed(gate: str, cwtool: Run, ok: Run, planted: Run) -> None:
     ok("train", planted("old.svm", 2, 50), "-m", "m.cw")
     old = Path("m.cw").read_bytes()
-    ended = cwtool("train", planted("a.svm", 1, 300), "--require", gate, "-m", "m.cw")
+    ended = cwtool("train", planted("a.svm", 1, 300), "--require", gate, "-m", "m.cw", "--json")
     assert ended.code == 5
+    assert events(ended.out)[-1]["model"] == "m.cw.rejected"
     assert "m.cw.rejected" in ended.err
     assert Path("m.cw").read_bytes() == old
     assert header("m.cw.rejected")["rows"] == 300
@@ -318,6 +335,10 @@ def test_help_lists_the_options_of_the_algorithm(name: str, ok: Run) -> None:
         assert words == [p.option for p in own]
     for param in own:
         assert param.option in shown
+
+
+def test_help_lists_options_only(ok: Run) -> None:
+    assert "DATA" not in section(ok("train", "--help"), "Options:")
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -507,6 +528,22 @@ def test_completion_script(shell: str, ok: Run) -> None:
     script = ok("completion", shell)
     assert "_CWTOOL_COMPLETE" in script
     assert f"{shell}_complete" in script
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("cwtool train da", "file,da"),
+        ("cwtool predict da", "file,da"),
+        ("cwtool train --validation da", "file,da"),
+        ("cwtool train --algo bcw --kap", "plain,--kappa"),
+    ],
+)
+def test_completion(words: str, offered: str, ok: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_CWTOOL_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    assert ok() == offered + "\n"
 
 
 def test_version_help_and_unknown_command(cwtool: Run) -> None:

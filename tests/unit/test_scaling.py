@@ -94,3 +94,11 @@ def test_a_given_prior() -> None:
     assert scale.value == 2.0
     assert scaled(scale, [[(0, 3.0)]]) == [6.0]
     assert RowScale(AUTO).value == 1.0
+
+
+def test_a_slot_has_one_scale_from_its_first_rows() -> None:
+    one_by_one, at_once = RowScale(AUTO), RowScale(AUTO, at_once=True)
+    scaled(one_by_one, ROWS)
+    out = scaled(at_once, ROWS)
+    assert at_once.seen.tolist() == one_by_one.seen.tolist()
+    assert out == [x * at_once.value for row in ROWS for _, x in row]
