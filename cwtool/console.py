@@ -35,6 +35,10 @@ def _file(e: dict[str, Any]) -> str:
     return f"{e['file']}  {e['rows']:,} rows  progressive {metrics_line(e)}"
 
 
+def _slot(e: dict[str, Any]) -> str:
+    return f"{e['file']}  slot of {e['rows']:,} rows  progressive {metrics_line(e)}"
+
+
 def _pass(e: dict[str, Any]) -> str:
     weights = f"{e['nonzero_weights']:,} weights"
     return f"pass {e['pass']}  error {percent(e['error'])} while learning  {weights}"
@@ -66,6 +70,7 @@ def _evaluate(e: dict[str, Any]) -> str:
 
 TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
     "file": _file,
+    "slot": _slot,
     "pass": _pass,
     "validation": _validation,
     "train": _train,

@@ -132,8 +132,16 @@ class Trainer:
         if self.kept is not None:
             self.kept.add(block)
         for part in self.model.scale.split(block):
+            untrained = self.model.algorithm.untrained(self.model.state)
             score, variance = self.model.algorithm.learn(part, self.model.state, part.order)
-            self.file.add(part.y, score)
+            met = Tally()
+            met.add(part.y, score)
+            self.file += met
+            if self.model.algorithm.slot_rows:
+                self.console.event("slot", {"file": part.source, **met.summary()})
+            if untrained:  # an empty model says nothing of the slope; these rows do, once learned
+                nothing = np.zeros(part.n_rows)
+                score, variance = self.model.algorithm.scores(part, self.model.state, nothing)
             self.model.calibration.add(part.y, score, variance)
             while self.model.algorithm.notes:
                 self.console.detail(self.model.algorithm.notes.pop(0))

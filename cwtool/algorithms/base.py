@@ -54,6 +54,10 @@ class Algorithm(ABC):
         """Rows that are learned at once, 0 for a whole file; None: row by row, in any blocks."""
         return None
 
+    def untrained(self, state: State) -> bool:
+        """Is there nothing yet to predict with, where whole slots are predicted at once?"""
+        return False
+
     def new_state(self) -> State:
         return State(Features(self.columns, 0 if self.compact else DIRECT))
 

@@ -99,7 +99,7 @@ class BCW(Slotted):
         gram = state.squares.get("gram")
         if gram is not None and n <= len(gram):
             return gram
-        needed = 3 * 8 * n * n  # X'X, its factor or inverse, and one to work in
+        needed = 5 * 8 * n * n  # X'X, its factor, its inverse, and copies to work in and to save
         free = memory.allowed(self.max_memory)
         if needed > free:
             raise UsageError(

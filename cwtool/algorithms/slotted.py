@@ -52,6 +52,9 @@ class Slotted(Algorithm):
     def slot_rows(self) -> int:
         return int(self.params.slot_rows)
 
+    def untrained(self, state: State) -> bool:
+        return "slots" not in state.numbers
+
     def learn(self, block: Block, state: State, order: Longs) -> Scores:
         """The scores before, for all rows; rows too long for sums of squares are not learned."""
         before = self.scores(block, state, np.empty(0))
