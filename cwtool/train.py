@@ -134,11 +134,11 @@ class Trainer:
         for part in self.model.scale.split(block):
             untrained = self.model.algorithm.untrained(self.model.state)
             score, variance = self.model.algorithm.learn(part, self.model.state, part.order)
-            met = Tally()
-            met.add(part.y, score)
-            self.file += met
+            self.file.add(part.y, score)
             if self.model.algorithm.slot_rows:
-                self.console.event("slot", {"file": part.source, **met.summary()})
+                slot = Tally()
+                slot.add(part.y, score)
+                self.console.event("slot", {"file": part.source, **slot.summary()})
             if untrained:  # an empty model says nothing of the slope; these rows do, once learned
                 nothing = np.zeros(part.n_rows)
                 score, variance = self.model.algorithm.scores(part, self.model.state, nothing)

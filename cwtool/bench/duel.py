@@ -155,7 +155,7 @@ def markdown(outcome: Outcome) -> str:
             ratios = ["-", "-"]
             if reference:
                 ratios = [f"{cost.cpu / reference.cpu:.2f}", f"{cost.wall / reference.wall:.2f}"]
-            if "error" in cost.facts:
+            if {"error", "C"} <= cost.facts.keys():
                 error = 100 * float(cost.facts["error"])
                 name += f" (test error {error:.2f} %, C {cost.facts['C']:g})"
             rows.append([name, f"{cost.cpu:.3f}", f"{cost.wall:.3f}", f"{cost.rss:.0f}", *ratios])
