@@ -29,6 +29,8 @@ MODULES = {
     "scw2": "scw",
     "bcw": "bcw",
     "dcd": "dcd",
+    "sbcw": "sbcw",
+    "fgm": "sbcw",
 }
 
 

@@ -155,6 +155,11 @@ class Features:
         by_id += np.int32(self.direct)
         return ids, np.concatenate([small, by_id])
 
+    def ids_of(self, slots: Ints) -> Ints:
+        """The ids at these slots."""
+        hashed = np.maximum(slots - self.direct, 0)
+        return np.where(slots < self.direct, slots, self.keys[hashed])
+
     def saving_order(self) -> tuple[Ints, Ints]:
         """Ids and slots as they are saved: ascending, but in the order of the slots where that
         order decides the last bits of sums over features."""
