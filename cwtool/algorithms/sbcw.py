@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from cwtool import memory
-from cwtool.algorithms.base import Scores
+from cwtool.algorithms.base import Chosen, Scores
 from cwtool.algorithms.groups import Groups, Rows, Solution
 from cwtool.algorithms.slotted import SlotParams, Slotted, rows_of
 from cwtool.data.block import Block, Floats, Ints, Longs
@@ -261,6 +261,9 @@ class FGM(Slotted):
         diagonal = np.append(0.0, groups.sigma[np.arange(len(within)), within])
         places = state.features.table[slots, PLACE].astype(np.int64)
         return state.features.table[slots, MEAN], diagonal[places]
+
+    def selection(self, state: State) -> Chosen:
+        return Chosen(self.chosen(state), state.arrays["score"], self.groups(state).owner + 1)
 
     def details(self, state: State) -> dict[str, Any]:
         return {
