@@ -31,6 +31,7 @@ MODULES = {
     "dcd": "dcd",
     "sbcw": "sbcw",
     "fgm": "sbcw",
+    "l1svm": "l1svm",
 }
 
 

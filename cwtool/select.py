@@ -92,12 +92,12 @@ def load(paths: list[str], labels: Labels, options: ReadOptions) -> list[Block]:
 
 
 def learn(name: str, params: dict[str, Any], files: list[Block], options: SelectOptions) -> Model:
-    """One pass over rows in memory."""
+    """One pass over rows in memory; those who learn slots get all rows as one unless told."""
     model = Model.new(name, params, options.read.reading)
     algorithm = model.algorithm
     algorithm.seed, algorithm.max_memory = options.seed, options.max_memory
     slot_rows = algorithm.slot_rows
-    for portion in files if slot_rows is None else time_slots(files, slot_rows):
+    for portion in files if slot_rows is None else time_slots([joined(files)], slot_rows):
         block = replace(portion, indices=portion.indices.copy())
         model.state.features.observe(block)
         for part in model.scale.split(block):

@@ -9,7 +9,6 @@ filter |x_j.y| and a single block gets all the weight: hence kappa = 100 and the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from cwtool import memory
 from cwtool.algorithms.base import Chosen, Scores
+from cwtool.algorithms.columns import Columns
 from cwtool.algorithms.groups import Groups, Rows, Solution
 from cwtool.algorithms.slotted import SlotParams, Slotted, rows_of
 from cwtool.data.block import Block, Floats, Ints, Longs
@@ -67,6 +67,7 @@ class FgmParams(SlotParams):
 
 @dataclass(frozen=True)
 class SbcwParams(FgmParams):
+    final_sweeps: int = param(0, "most visits at the end (on text they did not pay)", low=0)
     kappa: float = param(
         100.0, "C over the weight of X'X in the precision; 1 = as printed", above=0
     )
@@ -75,36 +76,6 @@ class SbcwParams(FgmParams):
         "diag: s_j^2 / (1 + c |x_j|^2);  plain: s_j^2, as printed",
         choices=("diag", "plain"),
     )
-
-
-class Columns:
-    """The rows of a slot by column, for the features in them and those chosen before, by id."""
-
-    def __init__(self, block: Block, state: State, chosen: Ints) -> None:
-        from scipy.sparse import csr_matrix
-
-        found = np.zeros(state.features.n_slots, dtype=np.bool_)
-        found[block.indices] = True
-        found[chosen] = True
-        slots = np.flatnonzero(found).astype(np.int32)
-        self.slots = slots[np.argsort(state.features.ids_of(slots), kind="stable")]
-        column = np.zeros(len(found), dtype=np.int32)
-        column[self.slots] = np.arange(len(slots), dtype=np.int32)
-        rows = block.values * block.scale, column[block.indices], block.indptr
-        self.x = csr_matrix(rows, (block.n_rows, len(slots))).tocsc()
-        self.chosen: Longs = column[chosen].astype(np.int64)
-        self.y = block.y
-
-    @cached_property
-    def squares(self) -> Floats:
-        """|x_j|^2"""
-        total: Floats = self.x.multiply(self.x).sum(axis=0).A1
-        return total
-
-    def gram(self, columns: Longs) -> Floats:
-        some = self.x[:, columns]
-        dense: Floats = (some.T @ some).toarray()
-        return dense
 
 
 class FGM(Slotted):
@@ -147,18 +118,20 @@ class FGM(Slotted):
 
     def chosen(self, state: State) -> Ints:
         """The slots of the chosen features, by position."""
-        place = state.features.table[: state.features.n_slots, PLACE]
-        slots = np.flatnonzero(place).astype(np.int32)
-        return slots[np.argsort(place[slots])]
+        slots = state.features.ids_and_slots()[1]
+        place = state.features.table[slots, PLACE]
+        chosen: Ints = slots[place > 0]
+        return chosen[np.argsort(place[place > 0])]
 
     def learn_slot(self, block: Block, state: State, v: Floats) -> None:
         p, table = self.params, state.features.table
         self._check_memory(block)
         before, groups = self.chosen(state), self.groups(state)
         columns = Columns(block, state, before)
+        chosen = columns.others
         if p.carry == "restart":
             old, groups = groups, Groups(self.c, p.width)
-            columns.chosen = columns.chosen[:0]
+            chosen = chosen[:0]
         keep = p.carry == "keep"
         past = table[columns.slots, DUAL]
         learned = int(state.numbers.get("learned", 0))
@@ -170,27 +143,27 @@ class FGM(Slotted):
 
         def rows() -> Rows:
             return Rows(
-                columns.x[:, columns.chosen].tocsr(), block.y, past[columns.chosen], groups, p.C,
+                columns.x[:, chosen].tocsr(), block.y, past[chosen], groups, p.C,
                 1 if p.loss == "hinge" else 2, p.sigma,
                 lambda: self._order(block, learned, next(visits)),
             )  # fmt: skip
 
         for k, at in groups.parts():
-            groups.grow(k, columns.gram(columns.chosen[at]))
+            groups.grow(k, columns.gram(chosen[at]))
         if groups.sizes:
             found = self._solve(rows(), None, p.sweeps)
-        while len(columns.chosen) < p.features:
+        while len(chosen) < p.features:
             s = past + columns.x.T @ (found.beta * block.y)
             values = self.score(s, columns)
-            values[columns.chosen] = 0
-            new = largest(values, min(p.width, p.features - len(columns.chosen)))
+            values[chosen] = 0
+            new = largest(values, min(p.width, p.features - len(chosen)))
             if not len(new):
                 break
             gram = fresh * columns.gram(new)
             if not keep:
                 gram += remembered(old, table[columns.slots[new], PLACE].astype(np.int64) - 1)
             groups.add(gram)
-            columns.chosen = np.append(columns.chosen, new)
+            chosen = np.append(chosen, new)
             score += values[new].tolist()
             found = self._solve(rows(), found if theta else None, p.sweeps)
             theta.append(found.primal)
@@ -198,7 +171,7 @@ class FGM(Slotted):
                 break
         if p.final_sweeps and groups.sizes and p.solver != "printed" and not found.near(p.tol):
             found = self._solve(rows(), found, p.final_sweeps, again=True)
-        slots = columns.slots[columns.chosen]
+        slots = columns.slots[chosen]
         table[before, MEAN] = table[before, PLACE] = 0
         table[slots, PLACE] = np.arange(1, len(slots) + 1)
         if groups.sizes:
