@@ -37,7 +37,7 @@ class L1Params(SlotParams):
         choices=("squared-hinge", "logistic"),
     )
     tol: float = param(
-        0.01, "stop at this share of the violation of optimality at w = 0, or of 1", above=0
+        1e-3, "stop at this share of the violation of optimality at w = 0, or of 1", above=0
     )
     max_epochs: int = param(1000, "or after so many visits to each feature", low=1)
 

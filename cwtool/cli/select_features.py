@@ -33,7 +33,8 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     "--algo",
     metavar="NAME",
     default="sbcw",
-    help="Any; those that select: sbcw, fgm; of others one model is ranked.  [default: sbcw]",
+    help="Any; those that select: sbcw, fgm, l1svm; of others one model is "
+    "ranked.  [default: sbcw]",
 )
 @click.option(
     "--features",
