@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cwtool.algorithms.base import Chosen
-from cwtool.algorithms.columns import Columns
+from cwtool.algorithms.inverted import Columns
 from cwtool.algorithms.slotted import SlotParams, Slotted
 from cwtool.data.block import Block, Floats, Longs
 from cwtool.order import permutation

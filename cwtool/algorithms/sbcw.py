@@ -16,7 +16,7 @@ import numpy as np
 
 from cwtool import memory
 from cwtool.algorithms.base import Chosen, Scores
-from cwtool.algorithms.columns import Columns
+from cwtool.algorithms.inverted import Columns
 from cwtool.algorithms.groups import Groups, Rows, Solution
 from cwtool.algorithms.slotted import SlotParams, Slotted, rows_of
 from cwtool.data.block import Block, Floats, Ints, Longs
