@@ -68,6 +68,14 @@ def _evaluate(e: dict[str, Any]) -> str:
     )
 
 
+def _select(e: dict[str, Any]) -> str:
+    stable = f"  stability {number(e['stability'])}" if "stability" in e else ""
+    return (
+        f"{e['algo']}  {len(e['selected']):,} features  test error {percent(e['test_error'])}  "
+        f"refit {percent(e['refit_error'])}  {e['seconds']:.3f} s{stable}"
+    )
+
+
 TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
     "file": _file,
     "slot": _slot,
@@ -75,6 +83,7 @@ TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
     "validation": _validation,
     "train": _train,
     "evaluate": _evaluate,
+    "select": _select,
 }
 
 

@@ -36,6 +36,9 @@ MODULES = {
     "cw-sparse": "cw_sparse",
     "sofs": "sofs",
     "stsgd": "stsgd",
+    "sbcw": "sbcw",
+    "fgm": "sbcw",
+    "l1svm": "l1svm",
 }
 
 

@@ -109,6 +109,11 @@ class Features:
         """Distinct features seen."""
         return self.n_direct + self.n_keys
 
+    @property
+    def n_slots(self) -> int:
+        """Slots in use, from 0: every slot that a block may hold is below."""
+        return self.direct + self.n_keys
+
     def observe(self, block: Block) -> int:
         """Ids of the block to slots, in place; new features get theirs. Returns how many."""
         before = self.count

@@ -22,6 +22,14 @@ class Scores(NamedTuple):
         return cls(np.zeros(n), np.zeros(n))
 
 
+class Chosen(NamedTuple):
+    """Features that an algorithm has selected: slots, scores, blocks counted from 1."""
+
+    slots: Ints
+    score: Floats
+    block: Ints
+
+
 class Algorithm(ABC):
     """A frozen set of parameters and what to do with them; all that changes is in the State."""
 
@@ -81,6 +89,10 @@ class Algorithm(ABC):
     @abstractmethod
     def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
         """Weight and variance of the features at these slots."""
+
+    def selection(self, state: State) -> Chosen | None:
+        """What an algorithm that selects features has chosen; it has a parameter `features`."""
+        return None
 
     def details(self, state: State) -> dict[str, Any]:
         """What inspect shows besides, ready for JSON."""

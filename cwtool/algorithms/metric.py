@@ -61,7 +61,7 @@ class Metric(ABC):
         self.n, self.c, self.jobs = n, c, jobs
         precision = c * gram[:n, :n]
         precision[np.diag_indices(n)] += 1.0
-        self.factor = _cholesky(precision)
+        self.factor = cholesky(precision)
 
     def solve(self, b: Floats) -> Floats:
         """P^-1 b"""
@@ -89,15 +89,16 @@ class Metric(ABC):
         """From mu, visit the rows `epochs` times; the new mu, the dual variables, the visits."""
 
 
-def _cholesky(precision: Floats) -> Floats:
+def cholesky(precision: Floats) -> Floats:
     """L with LL' = P from the lower half of P. P >= I, but rounding may hide that when rows are
     longer than about 1e8: then the diagonal is raised by as little as helps."""
-    from scipy.linalg import LinAlgError, cholesky
+    from scipy.linalg import LinAlgError
+    from scipy.linalg import cholesky as plain
 
     raised = 0.0
     while True:
         try:
-            return np.ascontiguousarray(cholesky(precision, lower=True))
+            return np.ascontiguousarray(plain(precision, lower=True))
         except LinAlgError:
             raised = max(10 * raised, 1e-14 * float(precision.diagonal().max()))
             precision[np.diag_indices(len(precision))] += raised

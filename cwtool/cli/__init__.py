@@ -18,6 +18,7 @@ from cwtool.errors import CwtoolError
 COMMANDS = {
     "train": "Learn from LIBSVM data, or go on learning with --resume.",
     "predict": "Labels, scores, variances and probabilities for new rows; --evaluate.",
+    "select-features": "Choose features, and say how good a classifier on them is.",
     "inspect": "What a model holds: its making, its history, its weights.",
     "completion": "Print the shell completion script for bash, zsh or fish.",
 }
@@ -34,7 +35,7 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"cwtool.cli.{name}").command
+        command: click.Command = import_module(f"cwtool.cli.{name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

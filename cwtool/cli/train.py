@@ -48,14 +48,16 @@ class AlgorithmCommand(click.Command):
         if name is None:
             return own
         kind = registry.algorithm(name)
-        return [*own, *map(options.option_of, declared(kind.Params))]
+        taken = {p.name for p in own}
+        rest = [p for p in declared(kind.Params) if p.name not in taken]
+        return [*own, *map(options.option_of, rest)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         name = ctx.meta[ALGO]
         kind = registry.algorithm(name)
         general: list[tuple[str, str]] = []
         special: list[tuple[str, str]] = []
-        names = {p.name for p in declared(kind.Params)}
+        names = {p.name for p in declared(kind.Params)} - {p.name for p in self.params}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None and isinstance(param, click.Option):
@@ -67,11 +69,15 @@ class AlgorithmCommand(click.Command):
 
     def _algorithm(self, ctx: click.Context, args: list[str]) -> str:
         """What --algo says or will say, before the options are known."""
-        given = _value_of(args, "--algo", "-a") or os.environ.get("CWTOOL_TRAIN_ALGO")
+        prefix = ctx.auto_envvar_prefix or "CWTOOL_TRAIN"
+        given = _value_of(args, "--algo", "-a") or os.environ.get(f"{prefix}_ALGO")
         given = given or str(ctx.lookup_default("algo") or "")
         if given:
             return given
-        resumed = _value_of(args, "--resume") or os.environ.get("CWTOOL_TRAIN_RESUME")
+        named = [p.default for p in self.params if p.name == "algo" and isinstance(p.default, str)]
+        if named:
+            return named[0]
+        resumed = _value_of(args, "--resume") or os.environ.get(f"{prefix}_RESUME")
         resumed = resumed or str(ctx.lookup_default("resume") or "")
         if resumed:
             from cwtool.model import algorithm_of
@@ -262,7 +268,7 @@ def command(
         )
 
 
-def _given(ctx: click.Context, others: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+def given(ctx: click.Context, others: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """Those of the named options that did not come by default."""
     default = click.core.ParameterSource.DEFAULT
     return {n: others[n] for n in names if ctx.get_parameter_source(n) is not default}
@@ -277,8 +283,8 @@ def _subject(
 
     name = ctx.meta[ALGO]
     own = tuple(p.name for p in declared(registry.algorithm(name).Params))
-    params = _given(ctx, others, own)
-    wanted = _given(ctx, others, READING)
+    params = given(ctx, others, own)
+    wanted = given(ctx, others, READING)
     if resume is None:
         return Model.new(name, params, Reading(**wanted))
     model = Model.load(resume)

@@ -33,6 +33,9 @@ def variants() -> list[Any]:
                 small = ["--covariance", "factored", "--rank", "3", "--buffer", "5"]
                 choices[f"{name}-factored"] = small
                 choices[f"{name}-em"] = [*small, "--fit", "em", "--em-iterations", "2"]
+        if "solver" in own:
+            choices[f"{name}-exact"] = ["--solver", "exact", "--sigma", "0.1"]
+            choices[f"{name}-restart"] = ["--carry", "restart"]
         if "average" in own:
             switch = "--no-average" if own["average"].default else "--average"
             choices[f"{name}{switch[1:]}"] = [switch]

@@ -25,6 +25,7 @@ UPPER = (
     "cwtool.train",
     "cwtool.predict",
     "cwtool.inspect",
+    "cwtool.select",
 )
 
 # who, whom it must not import, exceptions
@@ -41,6 +42,7 @@ RULES = [
     ("cwtool.model", UPPER, None),
     ("cwtool.train", ("click", "cwtool.cli"), None),
     ("cwtool.predict", ("click", "cwtool.cli"), None),
+    ("cwtool.select", ("click", "cwtool.cli", "cwtool.console"), None),
     ("cwtool.console", ("click", "cwtool.cli", "cwtool.model", "cwtool.train"), None),
     ("cwtool.errors", ("cwtool",), None),
 ]

@@ -1,0 +1,143 @@
+"""cwtool select-features"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cwtool import registry
+from cwtool.select import kappa
+
+Run = Callable[..., str]
+
+
+def objects(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture
+def few(folder: Path) -> tuple[str, str]:
+    """43 ids, of which 3, 70 and 4,200,000 (hashed) decide the label."""
+    rng = np.random.default_rng(5)
+    for name, n in (("train.svm", 600), ("test.svm", 300)):
+        lines = []
+        for _ in range(n):
+            ids = [*sorted({3, 70, *rng.integers(100, 140, 10).tolist()}), 4_200_000]
+            x = rng.normal(size=len(ids)).round(4) + 1e-5
+            side = 2 * x[ids.index(3)] - 2 * x[ids.index(70)] + 1.5 * x[-1] > 0
+            pairs = " ".join(f"{j}:{v:.5f}" for j, v in zip(ids, x, strict=True))
+            lines.append(f"{'+1' if side else '-1'} {pairs}")
+        Path(name).write_text("\n".join(lines) + "\n")
+    return "train.svm", "test.svm"
+
+
+@pytest.mark.parametrize("algo", registry.names())
+def test_every_algorithm_finds_what_decides(algo: str, ok: Run, few: tuple[str, str]) -> None:
+    train, test = few
+    command = ["select-features", train, "--test", test, "--features", "3,8", "--algo", algo]
+    three, eight = objects(ok(*command, "--json"))
+    for found, p in ((three, 3), (eight, 8)):
+        assert (found["algo"], found["features"]) == (algo, p)
+        assert len(found["selected"]) == len(set(found["selected"])) == p
+        assert found["refit_error"] < 0.1
+        assert found["test_error"] < 0.2
+        assert found["seconds"] > 0
+        for key in ("score", "weight", "confidence", "block"):
+            assert len(found[key]) == p
+    assert set(three["selected"]) == {3, 70, 4_200_000}
+
+
+def test_the_table(ok: Run, few: tuple[str, str]) -> None:
+    Path("names.tsv").write_text("3\tthree\n")
+    named = ["--feature-names", "names.tsv", "--features", "2,3"]
+    said = ok("select-features", few[0], *named)
+    header, *lines = [line.split("\t") for line in said.splitlines()]
+    assert header == ["features", "order", "id", "score", "weight", "confidence", "block", "name"]
+    assert [(r[0], r[1]) for r in lines] == [("2", "1"), ("2", "2"), *(("3", k) for k in "123")]
+    assert {r[-1] for r in lines if r[2] == "3"} == {"three"}
+    summary = ok("select-features", few[0], *named, "-o", "features.tsv")
+    assert Path("features.tsv").read_text() == said
+    assert "sbcw  2 features  test error -" in summary
+
+
+def test_weights_are_those_of_the_model(ok: Run, few: tuple[str, str]) -> None:
+    """What select-features says of the test rows is what train and predict say."""
+    train, test = few
+    (found,) = objects(ok("select-features", train, "--test", test, "--features", "5", "--json"))
+    ok("train", "-a", "sbcw", "--features", "5", train, "-m", "m.cw")
+    (said,) = objects(ok("predict", test, "-m", "m.cw", "--evaluate", "--json", "-q"))
+    assert said["error"] == found["test_error"]
+    shown = json.loads(ok("inspect", "m.cw", "--json"))["top"]
+    weights = dict(zip(found["selected"], found["weight"], strict=True))
+    assert {int(r["feature"]): r["weight"] for r in shown} == weights
+
+
+def test_rank_by_confidence(ok: Run, few: tuple[str, str], cwtool: Callable[..., Any]) -> None:
+    command = ["select-features", few[0], "--features", "9", "--json", "--algo"]
+    (found,) = objects(ok(*command, "arow", "--rank", "confidence"))
+    assert found["score"] == found["confidence"] == sorted(found["score"], reverse=True)
+    (found,) = objects(ok(*command, "arow"))
+    assert found["score"] == [abs(w) for w in found["weight"]]
+    ended = cwtool(*command, "pa1", "--rank", "confidence")
+    assert (ended.code, "pa1 has no confidence" in ended.err) == (2, True)
+
+
+def test_stability(ok: Run, few: tuple[str, str]) -> None:
+    command = ["select-features", few[0], "--features", "3,30", "--stability", "4", "--json"]
+    three, many = objects(ok(*command, "--jobs", "1"))
+    assert three["stability"] == 1
+    assert three["frequency"] == [1, 1, 1]
+    assert 0 < many["stability"] < 1
+    assert min(many["frequency"]) < 1
+    again = objects(ok(*command, "--jobs", "2"))
+    for one, other in zip((three, many), again, strict=True):
+        assert {**one, "seconds": 0} == {**other, "seconds": 0}
+
+
+def test_kappa() -> None:
+    """Of the 2 x 2 table of two choices: (observed - chance) / (1 - chance)."""
+    assert kappa([{1, 2}, {1, 2}], 10) == pytest.approx(1)
+    # 1 in both, 7 in none: observed 0.8; chance 0.04 + 0.64
+    assert kappa([{1, 2}, {1, 3}], 10) == pytest.approx((0.8 - 0.68) / (1 - 0.68))
+    assert kappa([{1}, {2}, {1}], 2) == pytest.approx((-1 - 1 + 1) / 3)
+    assert kappa([{1}], 5) is None
+
+
+def test_projected_files(ok: Run, few: tuple[str, str]) -> None:
+    train, test = few
+    command = ["select-features", train, "--test", test, "--features", "3"]
+    ok(*command, "--project", "small", "-q")
+    for name, source in (("train", train), ("test", test)):
+        rows = Path(f"small/{name}.3.svm").read_text().splitlines()
+        for line, original in zip(rows, Path(source).read_text().splitlines(), strict=True):
+            label, *pairs = original.split()
+            kept = [p.split(":") for p in pairs if p.split(":")[0] in ("3", "70", "4200000")]
+            found = [p.split(":") for p in line.split()[1:]]
+            assert float(line.split()[0]) == float(label)
+            assert [(j, float(x)) for j, x in found] == [(j, float(x)) for j, x in kept]
+    ok(*command, "--project", "renumbered", "--ids", "renumbered", "-q")
+    line = Path("renumbered/test.3.svm").read_text().splitlines()[0]
+    assert [p.split(":")[0] for p in line.split()[1:]] == ["1", "2", "3"]
+
+
+def test_more_features_than_there_are(ok: Run, folder: Path) -> None:
+    Path("a.svm").write_text("+1 1:1\n-1 2:1\n+1 1:2 5:0\n-1 2:1\n")
+    (found,) = objects(ok("select-features", "a.svm", "--features", "9", "--json"))
+    assert set(found["selected"]) == {1, 2}
+
+
+@pytest.mark.parametrize("sizes", ["", "0", "3,x", "-1"])
+def test_sizes_that_make_no_sense(sizes: str, cwtool: Callable[..., Any], few: Any) -> None:
+    ended = cwtool("select-features", few[0], f"--features={sizes}")
+    assert (ended.code, "no list of numbers" in ended.err) == (2, True)
+
+
+def test_bad_data(cwtool: Callable[..., Any], folder: Path) -> None:
+    Path("bad.svm").write_text("+1 1:1\n-1 2:x\n")
+    ended = cwtool("select-features", "bad.svm")
+    assert (ended.code, "bad.svm:2:" in ended.err) == (3, True)
+    Path("one.svm").write_text("+1 1:1\n+1 2:1\n")
+    assert cwtool("select-features", "one.svm").code == 3

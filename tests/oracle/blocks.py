@@ -1,0 +1,123 @@
+"""SBCW slowly and obviously: dense whitened rows, one block behind the other."""
+
+import numpy as np
+from scipy.optimize import brentq
+
+
+def omega(a, sigma):
+    """S = max_j (a_1 + .. + a_j)/(sigma + j) over a descending; t_k = (a_k - S)_+ / sigma."""
+    down = np.sort(a)[::-1]
+    S = max(np.cumsum(down) / (sigma + np.arange(1, len(a) + 1)), default=0.0)
+    if sigma == 0:
+        tied = a >= S * (1 - 1e-14)
+        return np.where(tied, S / tied.sum(), 0.0) if S > 0 else np.zeros(len(a)), S
+    return np.maximum(a - S, 0) / sigma, S
+
+
+class Slow:
+    """Whitened blocks xh_k = L_k^-1 x_k with P_k = I + c X_k'X_k = L_k L_k'."""
+
+    def __init__(self, x, y, blocks, C, c, q, sigma):
+        self.y, self.C, self.q, self.sigma, self.blocks = y, C, q, sigma, blocks
+        self.L = [np.linalg.cholesky(np.eye(len(B)) + c * x[:, B].T @ x[:, B]) for B in blocks]
+        self.xh = [np.linalg.solve(L, x[:, B].T).T for L, B in zip(self.L, blocks, strict=True)]
+        self.D = 0.0 if q == 1 else 1 / C
+        self.U = C if q == 1 else np.inf
+
+    def z(self, beta):
+        return [xh.T @ (beta * self.y) for xh in self.xh]
+
+    def gradient(self, z):
+        a = np.array([np.linalg.norm(v) for v in z])
+        t, _ = omega(a, self.sigma)
+        return [v * (tk / ak if ak else 0) for v, tk, ak in zip(z, t, a, strict=True)]
+
+    def primal(self, w):
+        norms = np.array([np.linalg.norm(v) for v in w])
+        margins = self.y * sum(xh @ v for xh, v in zip(self.xh, w, strict=True))
+        xi = np.maximum(0, 1 - margins)
+        return (
+            self.sigma / 2 * (norms**2).sum()
+            + norms.sum() ** 2 / 2
+            + self.C / self.q * (xi**self.q).sum()
+        )
+
+    def dual(self, beta):
+        a = np.array([np.linalg.norm(v) for v in self.z(beta)])
+        t, S = omega(a, self.sigma)
+        penalty = self.sigma / 2 * (t**2).sum() + S**2 / 2
+        return beta.sum() - (self.q - 1) / (2 * self.C) * (beta**2).sum() - penalty
+
+    def online(self, beta, step, D=None):
+        """One pass in the dual itself."""
+        D = self.D if D is None else D
+        beta = beta.copy()
+        for i in range(len(beta)):
+            z = self.z(beta)
+
+            def slope(new, i=i, z=z):
+                d = new - beta[i]
+                w = self.gradient(
+                    [v + d * self.y[i] * h[i] for v, h in zip(z, self.xh, strict=True)]
+                )
+                margin = self.y[i] * sum(v @ h[i] for v, h in zip(w, self.xh, strict=True))
+                return 1 - margin - D * new
+
+            Q = sum(h[i] @ h[i] for h in self.xh)
+            if step == "printed" or Q == 0:
+                new = beta[i] + slope(beta[i]) / (Q + D) if Q + D else self.U
+                beta[i] = min(max(new, 0), self.U)
+                continue
+            high = self.C if self.q == 1 else beta[i] + max(0, slope(beta[i])) / D + 1e-9
+            if slope(0.0) <= 0:
+                beta[i] = 0
+            elif slope(high) >= 0:
+                beta[i] = high
+            else:
+                beta[i] = brentq(slope, 0, high, xtol=1e-15, rtol=1e-15)
+        return beta
+
+    def mm(self, beta, share, passes):
+        """Passes under 1/2 sum |w_k|^2/d_k, d improved after each; the best by its primal."""
+        beta, best = beta.copy(), (np.inf,)
+        for _ in range(passes):
+            D = 1 / (self.sigma + 1 / np.maximum(share, 1e-10))
+            for i in range(len(beta)):
+                z = self.z(beta)
+                m = sum(Dk * (v @ h[i]) for Dk, v, h in zip(D, z, self.xh, strict=True))
+                Q = sum(Dk * (h[i] @ h[i]) for Dk, h in zip(D, self.xh, strict=True))
+                g = 1 - self.y[i] * m - self.D * beta[i]
+                beta[i] = min(max(beta[i] + g / (Q + self.D), 0), self.U) if Q + self.D else self.U
+            w = [Dk * v for Dk, v in zip(D, self.z(beta), strict=True)]
+            norms = np.array([np.linalg.norm(v) for v in w])
+            share = norms / norms.sum() if norms.sum() else share
+            if (primal := self.primal(w)) < best[0]:
+                best = primal, w, beta.copy(), share
+        return best
+
+    def mu(self, w, d):
+        out = np.zeros(d)
+        for L, B, v in zip(self.L, self.blocks, w, strict=True):
+            out[B] = np.linalg.solve(L.T, v)
+        return out
+
+
+def slow_sbcw(x, y, *, C, c, q, sigma, p, r, passes, diag):
+    """Algorithm 2 with MM; blocks, mu and the primal after each step."""
+    beta, share, blocks, thetas, free = np.ones(len(y)), np.empty(0), [], [], x.any(axis=0)
+    while (left := min(r, p - sum(map(len, blocks)))) > 0:
+        s = x.T @ (beta * y)
+        score = s**2 / (1 + c * (x**2).sum(axis=0) if diag else 1) * free
+        new = np.argsort(-score, kind="stable")[:left]
+        new = np.sort(new[score[new] > 0])
+        if not len(new):
+            break
+        free[new] = False
+        blocks.append(new)
+        K = len(blocks)
+        share = np.append(share * (1 - 1 / K), 1 / K)
+        slow = Slow(x, y, blocks, C, c, q, sigma)
+        start = beta if K > 1 else np.zeros(len(y))
+        primal, w, beta, share = slow.mm(start, share, passes)
+        thetas.append(primal)
+    return [b.tolist() for b in blocks], slow.mu(w, x.shape[1]), thetas, beta
