@@ -33,7 +33,7 @@ cdef double shares(const double* a, Py_ssize_t K, double sigma, double* t) noexc
         above = 0
         for k in range(K):
             above += a[k] > S
-        if n == 0 or above == n or above == 0:
+        if n == 0 or above == 0 or above >= n:  # more than n: by rounding
             break
         cut = S
     for k in range(K):

@@ -117,7 +117,7 @@ def kept() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("algo", "covariance"), kept())
 def test_weights_of_every_algorithm(algo: str, covariance: str, ok: Run, planted: Run) -> None:
     more = ["--covariance", covariance] if covariance else []
-    second = bool(covariance) or algo == "cw-fact"
+    second = bool(covariance) or algo in ("cw-fact", "sbcw", "fgm")
     ok("train", planted("a.svm", 1, 200, first=4_194_290), "--algo", algo, *more, "-m", "m.cw")
     ok("inspect", "m.cw", "--weights", "w.tsv", "--top", "3")
     rows = [line.split("\t") for line in Path("w.tsv").read_text().splitlines()]
