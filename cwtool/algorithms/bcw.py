@@ -105,7 +105,7 @@ class BCW(Slotted):
             raise UsageError(
                 f"bcw over {n:,} features needs {memory.words(needed)} for its precision matrix, "
                 f"and {memory.words(free)} may be used",
-                "use --algo cw-fact or --algo cw, whose memory follows the features, or fold the "
+                "use --algo sbcw, cw-fact or cw, whose memory follows the features, or fold the "
                 "ids with --hash-bits",
             )
         grown = np.zeros((n, n))
