@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -18,14 +19,15 @@ MOST = 1 << 22  # plain bytes at a time, whatever they expand to
 ZSTD_READ = 1 << 8  # zstd cannot be told to stop: a block of 4 bytes may hold 128 kB
 
 
-class Member:
+class Member(ABC):
     """One compressed stream; several may follow one another in a file."""
 
     finished = False
     rest = b""  # what came behind its end
 
+    @abstractmethod
     def expand(self, data: bytes) -> Iterator[bytes]:
-        raise NotImplementedError
+        """What these bytes hold, in pieces."""
 
 
 class Gzip(Member):
