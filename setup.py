@@ -12,6 +12,8 @@ DEBUG = os.environ.get("CWTOOL_DEBUG") == "1"  # set by `make debug`
 FLAGS = ["-O1", "-g"] if DEBUG else ["-O3"]
 FLAGS += ["-ffp-contract=off", "-Wno-unused-function", "-Wno-unreachable-code"]
 
+CORES = os.cpu_count() or 1
+
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": DEBUG,
@@ -30,6 +32,7 @@ setup(
         compiler_directives=DIRECTIVES,
         build_dir="build/cython",
         force=DEBUG,
-        nthreads=os.cpu_count() or 1,
-    )
+        nthreads=CORES,
+    ),
+    options={"build_ext": {"parallel": CORES}},
 )
