@@ -56,7 +56,8 @@ def chart(panels: list[Panel]) -> Any:
     matplotlib.rcParams.update({"svg.hashsalt": "cwtool", "font.size": 9})
     columns = min(COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(3.4 * columns + 0.4, 2.9 * rows + 0.5), layout="constrained")
+    size = (3.4 * columns + 0.4, 2.9 * rows + 0.5) if len(panels) > 1 else (5.6, 3.8)
+    figure = Figure(figsize=size, layout="constrained")
     labels = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
     handles: dict[str, Any] = {}
     for k, panel in enumerate(panels):
@@ -85,7 +86,7 @@ def chart(panels: list[Panel]) -> Any:
         axes.spines[["top", "right"]].set_visible(False)
     if len(labels) > 1:
         known = [handles[label] for label in labels]
-        columns = min(len(labels), max(2, 2 * columns))
+        columns = min(len(labels), max(3, 2 * columns))
         figure.legend(known, labels, loc="outside lower center", ncols=columns, frameon=False)
     return figure
 

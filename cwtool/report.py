@@ -93,7 +93,7 @@ def entries(table: Table, results: Results) -> dict[tuple[str, str], Entry]:
     found = {}
     for data, point in results.rows(table):
         for method in results.methods_of(table.experiment):
-            mean = results.mean(table.experiment, data, method, point, table.metric)
+            mean = results.entry(table, data, method, point)
             paper = table.paper.get(data, {}).get(method) if not point else None
             found[title_of(data, point), method] = Entry(
                 None if mean is None else table.scale * mean.mean,
@@ -124,24 +124,30 @@ def grid(table: Table, results: Results) -> Grid | None:
     def at(line: str, column: str) -> tuple[str, str]:
         return (line, column) if down else (column, line)
 
+    def figures(line: str, column: str) -> list[str]:
+        """Ours, the paper's and the difference, as far as the column has them."""
+        entry = found[at(line, column)]
+        ours = entry.words(table.digits, best[at(line, column)[0]])
+        paper, gap = number(entry.paper, table.digits), entry.difference
+        difference = "" if gap is None else signed(gap, table.digits)
+        shown = [(ours, measured), (paper, printed), (difference, measured & printed)]
+        return [text for text, columns in shown if column in columns]
+
+    def columns_with(name: str) -> set[str]:
+        return {c for c in across if any(getattr(found[at(n, c)], name) is not None for n in lines)}
+
+    measured, printed = columns_with("ours"), columns_with("paper")
     heads = ["data" if down else "method"]
-    printed = set()
     for column in across:
-        heads.append(labels[column] if down else column)
-        if any(found[at(line, column)].paper is not None for line in lines):
-            heads += ["paper", "difference"]
-            printed.add(column)
-    rows = []
-    for line in lines:
-        cells = [line if down else labels[line]]
-        for column in across:
-            entry = found[at(line, column)]
-            cells.append(entry.words(table.digits, best[at(line, column)[0]]))
-            if column in printed:
-                gap = entry.difference
-                cells.append(number(entry.paper, table.digits))
-                cells.append("" if gap is None else signed(gap, table.digits))
-        rows.append(cells)
+        name = labels[column] if down else column
+        if column in measured:
+            heads += [name, "paper", "difference"] if column in printed else [name]
+        elif column in printed:
+            heads.append(f"{name}, paper")
+    rows = [
+        [line if down else labels[line], *(text for c in across for text in figures(line, c))]
+        for line in lines
+    ]
     return Grid(heads, rows)
 
 
@@ -187,13 +193,11 @@ def judged(claim: Claim, results: Results) -> str:
     if not total:
         said.append("Not measured here.")
     elif len(ours["holds"]) == total:
-        said.append(f"Our numbers confirm it in all {total} comparisons: {listed(ours['holds'])}.")
+        said.append(f"Our numbers confirm it: {listed(ours['holds'])}.")
     else:
         if ours["fails"]:
-            said.append(
-                f"Our numbers contradict it in {len(ours['fails'])} of {total} comparisons: "
-                f"{listed(ours['fails'])}."
-            )
+            some = f" in {len(ours['fails'])} of {total} comparisons" if total > 1 else ""
+            said.append(f"Our numbers contradict it{some}: {listed(ours['fails'])}.")
         if ours["even"]:
             said.append(f"No difference to be told: {listed(ours['even'])}.")
         if ours["holds"]:
@@ -260,8 +264,7 @@ def parts(results: Results, pictures: dict[str, Any]) -> Iterator[Part]:
         yield Heading(f"Chosen by {suite.folds}-fold cross-validation on the training rows")
         yield picked
     if results.absent:
-        yield Heading("Data that is absent")
-        yield Points([f"{name} is not in the data folder" for name in results.absent])
+        yield Words(f"Not in the data folder, and left out: {', '.join(results.absent)}.")
     if results.failures:
         yield Heading("Cells that failed")
         yield Points([failed(record) for record in results.failures])

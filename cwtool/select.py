@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cwtool import registry
+from cwtool.charts import Line, Panel
 from cwtool.data import Block, ReadOptions, read_blocks
 from cwtool.data.block import Floats, Ints
 from cwtool.data.labels import Labels, written
@@ -257,3 +258,19 @@ def rows(results: list[dict[str, Any]], names: dict[str, str]) -> Iterator[str]:
             values = ("-" if result[c][k] is None else f"{result[c][k]:.9g}" for c in columns)
             place = str(result["features"]), str(k + 1), str(feature)
             yield "\t".join([*place, *values, names.get(str(feature), "")])
+
+
+def panels(results: list[dict[str, Any]]) -> list[Panel]:
+    """Test error and seconds against the number of features, as in Figure 1 of Tan et al. 2016."""
+    ordered = sorted(results, key=lambda result: result["features"])
+    x = [float(result["features"]) for result in ordered]
+
+    def line(label: str, key: str, scale: float = 1.0) -> Line:
+        return Line(label, x, [scale * result[key] for result in ordered])
+
+    algo = ordered[0]["algo"]
+    errors = [line(algo, "test_error", 100), line("SVM on its features", "refit_error", 100)]
+    return [
+        Panel("test error", errors, "features", "test error, %"),
+        Panel("time", [line(algo, "seconds")], "features", "seconds"),
+    ]

@@ -82,9 +82,41 @@ class Results:
         values = [r[metric] for r in found if r.get(metric) is not None]
         return Mean(np.array(values, dtype=float)) if values else None
 
+    def curve(
+        self, experiment: str, data: str, method: str, seed: int, x: str, y: str
+    ) -> tuple[Floats, Floats]:
+        """Two metrics of one repeat at all points of the sweep, by ascending x."""
+        found = [
+            (r.outcome.result[x], r.outcome.result[y])
+            for r in self.of(experiment, data, method)
+            if r.seed == seed
+        ]
+        points = np.array(sorted(found), dtype=float).reshape(-1, 2)
+        return points[:, 0], points[:, 1]
+
+    def read_off(self, table: Table, data: str, method: str, at: float) -> Mean | None:
+        """The metric where the curves of all repeats reach this place; nothing elsewhere."""
+        values = []
+        for seed in {r.seed for r in self.of(table.experiment, data, method)}:
+            x, y = self.curve(table.experiment, data, method, seed, table.along, table.metric)
+            if not x[0] <= at <= x[-1]:
+                return None
+            values.append(float(np.interp(at, x, y)))
+        return Mean(np.array(values)) if values else None
+
+    def entry(self, table: Table, data: str, method: str, point: dict[str, Any]) -> Mean | None:
+        """What stands in one place of a table."""
+        if table.along:
+            return self.read_off(table, data, method, point[table.along])
+        return self.mean(table.experiment, data, method, point, table.metric)
+
     def rows(self, table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
         """Data sets with a figure of ours or of the paper, and the points of the sweep."""
         for data in [*dict.fromkeys([*self.data_of(table.experiment), *table.paper])]:
+            if table.along:
+                if any(r.data == data for r in self.records):
+                    yield from ((data, {table.along: at}) for at in table.at)
+                continue
             points: list[dict[str, Any]] = []
             for method in self.methods_of(table.experiment):
                 points += [r.point for r in self.of(table.experiment, data, method)]
@@ -144,7 +176,11 @@ def judge(claim: Claim, results: Results) -> list[Verdict]:
     ]:
         printed = [t.paper[data] for t in tables if data in t.paper]
         for other in others:
-            pairs = _pairs(results, claim.experiment, data, one, other, metric)
+            pairs = (
+                _along(results, claim, data, one, other, metric)
+                if claim.along
+                else _pairs(results, claim.experiment, data, one, other, metric)
+            )
             difference = error = None
             ours = "unknown"
             if len(pairs):
@@ -189,3 +225,19 @@ def _pairs(
         )
     both = sorted(found[0].keys() & found[1].keys())
     return np.array([[found[0][k], found[1][k]] for k in both], dtype=float).reshape(-1, 2)
+
+
+def _along(results: Results, claim: Claim, data: str, one: str, other: str, metric: str) -> Floats:
+    """Means of the curves of both methods over the range that both reach, paired by seed."""
+    found = []
+    for seed in sorted({r.seed for r in results.of(claim.experiment, data, one)}):
+        curves = [
+            results.curve(claim.experiment, data, m, seed, claim.along, metric)
+            for m in (one, other)
+        ]
+        if not all(len(x) for x, _ in curves):
+            continue
+        at = np.linspace(max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves), 101)
+        if at[0] < at[-1]:
+            found.append([float(np.interp(at, x, y).mean()) for x, y in curves])
+    return np.array(found, dtype=float).reshape(-1, 2)

@@ -31,8 +31,7 @@ class Place:
     def candidates(self, folds: int) -> list[tuple[dict[str, Any], Cell]]:
         """Points of the grid with the cells that judge them, on training rows alone. A source
         that is the same for all repeats is judged once."""
-        if not self.given.grid:
-            return []
+        points = combinations_of(self.given.grid)
         options = {k: v for k, v in self.experiment.options.items() if k == "passes"}
         seed = self.seed if self.source.fresh else 0
         return [
@@ -47,7 +46,7 @@ class Place:
                     {"folds": folds, **options},
                 ),
             )
-            for point in combinations_of(self.given.grid)
+            for point in points
         ]
 
     def cell(self, chosen: dict[str, Any]) -> Cell:
@@ -81,6 +80,8 @@ def best(
     metric: str = "error",
 ) -> dict[str, Any] | None:
     """The point with the best mean over the folds; of equal ones, the first of the grid."""
+    if len(candidates) == 1:
+        return candidates[0][0]
     sign = 1 if metric == "error" else -1
     means = []
     for point, cell in candidates:
@@ -108,8 +109,8 @@ def run(
         return work.run(cells, console, store=store, jobs=jobs, again=again, title=title)
 
     grids = [place.candidates(suite.folds) for place in found]
-    judged = done([cell for grid in grids for _, cell in grid], "choosing")
-    chosen = [best(grid, judged) if grid else {} for grid in grids]
+    judged = done([cell for grid in grids if len(grid) > 1 for _, cell in grid], "choosing")
+    chosen = [best(grid, judged) for grid in grids]
     final = [place.cell(point or {}) for place, point in zip(found, chosen, strict=True)]
     usable = [cell for cell, point in zip(final, chosen, strict=True) if point is not None]
     measured = done(usable, "measuring")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from dataclasses import asdict, dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -133,8 +134,15 @@ def resolve(name: str, table: dict[str, Any], folder: Path | None) -> Source | N
     return Source(train, test, rows=table.get("rows", 0), reading=reading, **kept)
 
 
-def _found(folder: Path, pattern: str) -> tuple[str, ...]:
-    return tuple(sorted(str(path) for path in folder.glob(pattern)))
+def _found(folder: Path, patterns: str | list[str]) -> tuple[str, ...]:
+    """Files of these patterns, in the order of the numbers in their names: Day2 before Day10."""
+    listed = [patterns] if isinstance(patterns, str) else patterns
+    paths = {str(path) for pattern in listed for path in folder.glob(pattern)}
+    return tuple(sorted(paths, key=_by_numbers))
+
+
+def _by_numbers(path: str) -> list[tuple[int, str]]:
+    return [(int(word), "") if word.isdigit() else (0, word) for word in re.split(r"(\d+)", path)]
 
 
 def _check_args(name: str, maker: str, args: dict[str, Any]) -> None:

@@ -6,7 +6,8 @@
     [method.NAME]                algo, label, params, grid (chosen by cross-validation on the
                                  training rows), sweep (each value is a point of a curve)
     [[experiment]]               name, task (tasks.py), data, methods, repeats, options
-    [[table]]                    experiment, metric, title, scale, digits, paper.DATA.METHOD
+    [[table]]                    experiment, metric, title, scale, digits, paper.DATA.METHOD;
+                                 along, at: read off a curve
     [[figure]]                   experiment, x, y, title
     [[claim]]                    of the paper: text, rule = "a < b, c on metric"
 
@@ -70,6 +71,8 @@ class Table:
     experiment: str = ""
     scale: float = 1.0  # shown = scale * measured; the paper's figures are given as shown
     digits: int = 2
+    along: str = ""  # read off the curve of the sweep against this metric,
+    at: list[float] = field(default_factory=list)  # where it has these values
     paper: dict[str, dict[str, float]] = field(default_factory=dict)  # by data and method
 
 
@@ -87,11 +90,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Claim:
-    """`rule`: "a < b, c on metric": the means of a are below those of b and of c."""
+    """`rule`: "a < b, c on metric": the means of a are below those of b and of c; with `along`
+    the means of their curves against that metric, where they overlap."""
 
     text: str
     rule: str
     experiment: str = ""
+    along: str = ""
     data: list[str] = field(default_factory=list)  # all
 
     PATTERN = re.compile(

@@ -5,18 +5,24 @@ A suite names the task; to add one, write a function and name it in TASKS.
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cwtool import registry
-from cwtool.bench.fit import cross_validate, evaluate, fit
+from cwtool.bench.fit import cross_validate, evaluate, fit, learn
 from cwtool.data import Block, Reading
 from cwtool.data.block import Longs
-from cwtool.metrics import ratio
+from cwtool.errors import CwtoolError
+from cwtool.metrics import density_shares, ratio
 from cwtool.model import Model
 from cwtool.order import chosen, permutation
 from cwtool.params import declared
@@ -42,15 +48,21 @@ def test(cell: Cell, passes: int = 1, support: bool = False) -> Result:
     found = evaluate(model, test)
     ids, weight, _ = model.weights()
     used = ids[weight != 0]
-    width = 1 + max(int(block.indices.max(initial=-1)) for block in (train, test))
+    width = highest(train, test)
     return {
         **{name: found[name] for name in ("error", "auc", "f1")},
         "seconds": seconds,
         "nonzero": len(used),
         "share": ratio(len(used), width),
+        "sparsity": 1 - len(used) / max(width, 1),
         "features": width,
         **({"support": used.tolist()} if support else {}),
     }
+
+
+def highest(*blocks: Block) -> int:
+    """The number of features, seen or not: the papers count up to the last id."""
+    return 1 + max(int(block.indices.max(initial=-1)) for block in blocks)
 
 
 def online(cell: Cell, timed: bool = False, points: int = 20) -> Result:
@@ -93,16 +105,18 @@ def visiting_order(rows: Block, seed: int, timed: bool) -> Longs:
 
 
 def selection(cell: Cell, rank: str = "weight", refit_C: float = 1.0) -> Result:
-    """Choose `features` features, or take the first by rank; error of their weights and of a
-    support vector machine fitted to them."""
+    """Choose `features` features, or keep a budget of as many, or take the first by rank; error
+    of their weights and of a support vector machine fitted to them."""
     from cwtool.select import SelectOptions, error, ordered, refit
 
     train, test = cell.source.both(cell.seed)
     own = {p.name for p in declared(registry.algorithm(cell.algo).Params)}
-    params = {k: v for k, v in cell.params.items() if k in own}
+    size = cell.params["features"]
+    given = {"budget": size, **cell.params}
     order = permutation(train.n_rows, cell.seed)
+    params = {k: v for k, v in given.items() if k in own}
     model, seconds = fit(cell.algo, params, train, order, seed=cell.seed)
-    found = ordered(model, rank).first(cell.params["features"])
+    found = ordered(model, rank).first(size)
     options = SelectOptions((), cell.algo, refit_C=refit_C, seed=cell.seed)
     return {
         "error": error(test.y, found.margins(found.project(test))),
@@ -111,6 +125,78 @@ def selection(cell: Cell, rank: str = "weight", refit_C: float = 1.0) -> Result:
         "features": len(found.ids),
         "support": np.sort(found.ids).tolist(),
     }
+
+
+def trace(cell: Cell, passes: int = 1, points: int = 20) -> Result:
+    """Test error and share of weights while the training rows go by: so many points a pass."""
+    train, test = cell.source.both(cell.seed)
+    model = Model.new(cell.algo, cell.params, Reading())
+    model.algorithm.seed = cell.seed
+    width = highest(train, test)
+    curve: dict[str, list[float]] = {"rows": [], "error": [], "share": []}
+    for pass_ in range(1, passes + 1):
+        order = permutation(train.n_rows, cell.seed, *([pass_] if pass_ > 1 else []))
+        for part in np.array_split(order, points):
+            block = train.take(part)
+            if pass_ == 1:
+                learn(model, block)
+            else:
+                model.state.features.observe(block)
+                block.scale = model.scale.value
+                model.algorithm.relearn(block, model.state, block.order)
+            weight = model.weights()[1]
+            seen = curve["rows"][-1] if curve["rows"] else 0
+            curve["rows"].append(seen + len(part))
+            curve["error"].append(evaluate(model, test)["error"])
+            curve["share"].append(float(np.count_nonzero(weight)) / width)
+    return {"error": curve["error"][-1], "share": curve["share"][-1], "curve": curve}
+
+
+def density(cell: Cell, passes: int = 1) -> Result:
+    """Which share of the features has a weight, by how often they occur."""
+    train = cell.source.training(cell.seed)
+    order = permutation(train.n_rows, cell.seed)
+    model, _ = fit(cell.algo, cell.params, train, order, seed=cell.seed, passes=passes)
+    ids, weight, _ = model.weights()
+    known, nnz = np.unique(train.indices, return_counts=True)
+    levels = density_shares(ids[weight != 0], known, nnz.astype(np.int64), train.n_rows)
+    curve = {name: [level[key] for level in levels] for name, key in DENSITY.items()}
+    return {"curve": curve, "nonzero": int(np.count_nonzero(weight))}
+
+
+DENSITY = {"density": "density_up_to", "share": "share", "features": "features"}
+
+
+def effective_dimension(cell: Cell, points: int = 10) -> Result:
+    """tr(Sigma) / largest eigenvalue while rows are learned (Ma et al. 2010, Figure 1b)."""
+    rows = cell.source.training(cell.seed)
+    model = Model.new(cell.algo, cell.params, Reading())
+    block = rows.take(rows.order)
+    block.scale = model.scale.value
+    model.state.features.observe(block)
+    slots = model.state.features.ids_and_slots()[1]
+    curve: dict[str, list[float]] = {"rows": [], "dimension": []}
+    for part in np.array_split(block.order, points):
+        model.algorithm.learn(block, model.state, part)
+        variance = np.asarray(model.algorithm.weights(model.state, slots)[1])
+        sigma = model.state.squares.get("sigma")
+        n = len(slots)
+        spread = variance if sigma is None else np.linalg.eigvalsh(sigma[:n, :n])
+        curve["rows"].append(float(part[-1]) + 1)
+        curve["dimension"].append(float(spread.sum() / spread.max()))
+    return {"curve": curve, "dimension": curve["dimension"][-1]}
+
+
+def duel(cell: Cell, size: float = 500, rounds: int = 3) -> Result:
+    """A comparison with other programs, in fresh processes (peers.py); `algo` is its name."""
+    with tempfile.TemporaryDirectory(prefix="cwtool-bench-") as folder:
+        command = [sys.executable, "-m", "cwtool.bench.peers", "--only", cell.algo]
+        command += ["--size", str(size), "--rounds", str(rounds), "--dir", folder]
+        ended = subprocess.run(command, capture_output=True, text=True)
+        if ended.returncode:
+            raise CwtoolError(ended.stderr.strip().rpartition("\n")[2])
+        found: Result = json.loads((Path(folder) / "peers.json").read_text())[cell.algo]
+    return found
 
 
 @dataclass(frozen=True)
@@ -128,4 +214,8 @@ TASKS = {
     "test": Task(test),
     "online": Task(online),
     "select": Task(selection, extra=("features",)),
+    "trace": Task(trace),
+    "density": Task(density),
+    "effective-dimension": Task(effective_dimension),
+    "duel": Task(duel, alone=True),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -69,6 +70,8 @@ def command(
     from cwtool.bench.cells import Store
     from cwtool.parallel import cores
 
+    if data is not None:
+        os.environ["CWTOOL_DATA"] = str(data)  # where the peers look
     store = Store(out / "cells")
     for suite in wanted:
         try:
@@ -84,8 +87,8 @@ def command(
                 console.event("cell", {"suite": suite.name, **report.flat(record)})
         elif not quiet:
             console.result(text)
-        for name in results.absent:
-            console.note(f"{suite.name}: {name} is not in the data folder")
+        if results.absent:
+            console.note(f"{suite.name}: not in the data folder: {', '.join(results.absent)}")
         for record in results.failures:
             console.warn(f"{suite.name}: {report.failed(record)}")
     console.note(f"wrote {report.page(out)}")
