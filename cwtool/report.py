@@ -252,6 +252,8 @@ def parts(results: Results, pictures: dict[str, Any]) -> Iterator[Part]:
     for record in results.records:
         for extra in record.outcome.result.get("tables", []):
             yield Heading(extra["title"])
+            if "text" in extra:
+                yield Words(extra["text"])
             yield Grid(extra["heads"], extra["rows"])
     for k, figure in enumerate(suite.figures):
         name = f"figure-{k + 1}"

@@ -181,7 +181,8 @@ def markdown(outcome: Outcome) -> str:
 
 def record(outcome: Outcome) -> dict[str, Any]:
     """The same, with every run, for JSON."""
-    titles = [f"{outcome.duel.title}. {explanation(outcome)}", f"{outcome.duel.title}: targets"]
+    costs, judged = tables(outcome)
+    title = outcome.duel.title
     return {
         "title": outcome.duel.title,
         "runs": {name: [asdict(cost) for cost in runs] for name, runs in outcome.runs.items()},
@@ -191,7 +192,7 @@ def record(outcome: Outcome) -> dict[str, Any]:
             for row in verdicts(outcome)
         ],
         "tables": [
-            {"title": title, "heads": heads, "rows": rows}
-            for title, (heads, rows) in zip(titles, tables(outcome), strict=True)
+            {"title": title, "text": explanation(outcome), "heads": costs[0], "rows": costs[1]},
+            {"title": f"{title}: targets", "heads": judged[0], "rows": judged[1]},
         ],
     }

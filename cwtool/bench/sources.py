@@ -23,7 +23,8 @@ from cwtool.order import permutation
 
 @dataclass(frozen=True)
 class Source:
-    """Files, or the name of a generator with its arguments; and what is done with their rows."""
+    """Files, or the name of a generator with its arguments; and what is done with their rows.
+    Paths are absolute: workers may stand in another folder."""
 
     train: tuple[str, ...] = ()
     test: tuple[str, ...] = ()
@@ -137,7 +138,7 @@ def resolve(name: str, table: dict[str, Any], folder: Path | None) -> Source | N
 def _found(folder: Path, patterns: str | list[str]) -> tuple[str, ...]:
     """Files of these patterns, in the order of the numbers in their names: Day2 before Day10."""
     listed = [patterns] if isinstance(patterns, str) else patterns
-    paths = {str(path) for pattern in listed for path in folder.glob(pattern)}
+    paths = {str(path.absolute()) for pattern in listed for path in folder.glob(pattern)}
     return tuple(sorted(paths, key=_by_numbers))
 
 

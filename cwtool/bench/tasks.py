@@ -6,6 +6,7 @@ A suite names the task; to add one, write a function and name it in TASKS.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -188,11 +189,14 @@ def effective_dimension(cell: Cell, points: int = 10) -> Result:
 
 
 def duel(cell: Cell, size: float = 500, rounds: int = 3) -> Result:
-    """A comparison with other programs, in fresh processes (peers.py); `algo` is its name."""
+    """A comparison with other programs, in fresh processes (peers.py); `algo` is its name, and a
+    source with files stands in the folder of data where it looks for them."""
+    files = cell.source.train
+    where = {"CWTOOL_DATA": str(Path(files[0]).parent.parent)} if files else {}
     with tempfile.TemporaryDirectory(prefix="cwtool-bench-") as folder:
         command = [sys.executable, "-m", "cwtool.bench.peers", "--only", cell.algo]
         command += ["--size", str(size), "--rounds", str(rounds), "--dir", folder]
-        ended = subprocess.run(command, capture_output=True, text=True)
+        ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **where})
         if ended.returncode:
             raise CwtoolError(ended.stderr.strip().rpartition("\n")[2])
         found: Result = json.loads((Path(folder) / "peers.json").read_text())[cell.algo]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -70,8 +69,6 @@ def command(
     from cwtool.bench.cells import Store
     from cwtool.parallel import cores
 
-    if data is not None:
-        os.environ["CWTOOL_DATA"] = str(data)  # where the peers look
     store = Store(out / "cells")
     for suite in wanted:
         try:

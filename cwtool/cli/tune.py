@@ -155,7 +155,8 @@ def command(
     if model is not None:
         check_target(model, data)
     with locked(model) if model is not None else nullcontext():
-        source = Source(data, reading=reading, max_bad_lines=read.max_bad_lines)
+        paths = tuple(str(Path(path).absolute()) for path in data)
+        source = Source(paths, reading=reading, max_bad_lines=read.max_bad_lines)
         wanted = TuneOptions(algo, points, fixed, cv, metric, passes, seed, read.jobs)
         winner = tune(source, wanted, console)
         if model is not None:
