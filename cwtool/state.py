@@ -167,7 +167,8 @@ class Features:
 
     def ids_and_slots(self) -> tuple[Ints, Ints]:
         """The ids seen, ascending, each with its slot."""
-        bits = np.unpackbits(self.seen.view(np.uint8), bitorder="little")
+        last = int(self.seen.nonzero()[0].max(initial=-1))
+        bits = np.unpackbits(self.seen[: last + 1].view(np.uint8), bitorder="little")
         small = np.flatnonzero(bits.view(np.bool_)).astype(np.int32)
         keys = self.keys[: self.n_keys]
         by_id = np.argsort(keys, kind="stable").astype(np.int32)
@@ -219,8 +220,9 @@ class State:
         """All of it but the numbers, by name; where it can, not a copy."""
         ids, slots = self.features.saving_order()
         packed: dict[str, NDArray[Any]] = {"ids": ids}
+        places = slots.astype(np.intp)  # once, not for each column
         for name in self.features.columns:
-            packed[f"feature.{name}"] = self.features.column(name)[slots]
+            packed[f"feature.{name}"] = self.features.column(name)[places]
         for name, square in self.squares.items():
             packed[f"square.{name}"] = square[np.ix_(slots, slots)]
         for name, table in self.tables.items():
