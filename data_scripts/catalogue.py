@@ -153,7 +153,7 @@ CATALOGUE = {
         DataSet("news20_binary", "20 newsgroups in two classes; random halves", LIBSVM,
                 1_355_191, (9_998, 9_998), ntu("news20.binary.bz2"), random(libsvm, 0.5)),
         DataSet("url", "malicious URLs; a file a day, Day0 to Day120", "Ma et al. 2009",
-                3_231_961, (2_396_130,), (file(UCSD, "url_svmlight.tar.gz", "", UCI + "url/"),),
+                3_231_961, (2_396_130,), (file(UCI, "url/url_svmlight.tar.gz", "", UCSD),),
                 days, large=True),
         DataSet("webspam", "trigrams, unit rows; 300,000 random rows train", LIBSVM, 16_609_143,
                 (300_000, 50_000), ntu("webspam_wc_normalized_trigram.svm.xz"),

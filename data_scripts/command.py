@@ -8,11 +8,13 @@ import lzma
 import shutil
 import sys
 import tarfile
+import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from cwtool.console import Progress, complain
 from cwtool.errors import CwtoolError, DataError, UsageError
@@ -20,9 +22,10 @@ from cwtool.memory import words
 from data_scripts.catalogue import CATALOGUE, DataSet
 from data_scripts.download import File, Unreachable, fetch
 from data_scripts.formats import AGAIN
-from data_scripts.rows import write_part
+from data_scripts.rows import Rows, write_part
 
 INTERRUPTED = 130
+Away = set[str | None]  # servers that nobody waits for a second time
 EPILOG = """\
 NAME may also be `small` (all but the gigabytes) or `all`. Downloads are kept in DIR/raw; a file
 that was put there by hand is used as it is. Proxies are taken from http_proxy and https_proxy.
@@ -91,26 +94,25 @@ def selected(names: Sequence[str], catalogue: Mapping[str, DataSet]) -> list[Dat
 
 
 def run(chosen: Sequence[DataSet], data: Path, base_url: str | None, again: bool) -> int:
-    """All of them, even when one fails; only without a network there is no point in going on."""
+    """All of them, even when one fails."""
     code = 0
+    away: Away = set()
     for data_set in chosen:
         try:
-            prepare(data_set, data, base_url, again)
-        except Unreachable:
-            raise
+            prepare(data_set, data, base_url, again, away)
         except CwtoolError as error:
             complain(f"{data_set.name}: {error}", error.hint)
             code = error.exit_code
     return code
 
 
-def prepare(data_set: DataSet, data: Path, base_url: str | None, again: bool) -> None:
+def prepare(data_set: DataSet, data: Path, base_url: str | None, again: bool, away: Away) -> None:
     """Fetch, convert aside, and let the folder appear when it is complete."""
     folder = data / data_set.name
     if folder.exists() and not again:
         note(f"{folder} is there already")
         return
-    paths = [fetched(mirrored(file, base_url), data / "raw") for file in data_set.files]
+    paths = [fetched(mirrored(file, base_url), data / "raw", away) for file in data_set.files]
     aside = data / f".{data_set.name}.partial"
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir()
@@ -127,7 +129,9 @@ def prepare(data_set: DataSet, data: Path, base_url: str | None, again: bool) ->
 def converted(data_set: DataSet, paths: Sequence[Path], folder: Path) -> dict[str, int]:
     try:
         counts = {
-            stem: write_part(folder, stem, rows, data_set.labels)
+            stem: write_part(
+                folder, stem, watched(f"{data_set.name} {stem}", rows), data_set.labels
+            )
             for stem, rows in data_set.parts(paths)
         }
     except (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError) as why:
@@ -150,11 +154,37 @@ def mirrored(file: File, base_url: str | None) -> File:
     return replace(file, urls=(f"{base_url.rstrip('/')}/{file.name}",)) if base_url else file
 
 
-def fetched(file: File, folder: Path) -> Path:
+def fetched(file: File, folder: Path, away: Away) -> Path:
+    host = urlsplit(file.urls[-1]).hostname
     if not (folder / file.name).exists():
+        if host in away:
+            raise Unreachable(f"cannot reach {host}, as before")
         note(f"fetching {file.urls[0]}")
-    with showing(file.name) as progress:
-        return fetch(file, folder, progress)
+    try:
+        with showing(file.name) as progress:
+            return fetch(file, folder, progress, patient)
+    except Unreachable:
+        away.add(host)
+        raise
+
+
+def patient(seconds: float) -> None:
+    note(f"no luck; the next try is in {seconds:.0f} s")
+    time.sleep(seconds)
+
+
+def watched(title: str, rows: Rows) -> Rows:
+    line = Progress(title, sys.stderr)
+    count = 0
+
+    def status() -> dict[str, int]:
+        return {"rows": count}
+
+    for row in rows:
+        yield row
+        count += 1
+        line.update(status)
+    line.clear()
 
 
 @contextmanager

@@ -35,7 +35,7 @@ class File:
 
 
 class Unreachable(DataError):
-    """No server answered: the next file would not fare better."""
+    """The server did not answer, and is not asked for more."""
 
 
 class Passing(Exception):
@@ -125,8 +125,6 @@ def go_on(url: str, part: Path, progress: Progress) -> None:
 def receive(
     answer: http.client.HTTPResponse, url: str, part: Path, have: int, progress: Progress
 ) -> None:
-    if answer.headers.get_content_type() == "text/html":
-        raise DataError(f"{url}: a web page came instead of the file", "see it in a browser")
     at = 0
     if answer.status == http.client.PARTIAL_CONTENT:
         at = have
@@ -137,12 +135,16 @@ def receive(
     total = at + int(length) if length else None
     etag = answer.headers.get("ETag", "")
     strong = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
+    piece = next_piece(answer)
+    if at == 0 and piece.lstrip().startswith(b"<"):  # no format here begins so
+        raise DataError(f"{url}: a web page came instead of the file", "see it in a browser")
     with part.open("ab" if at else "wb") as out:
         tag_of(part).write_text(f"{url}\n{strong}")
-        while piece := next_piece(answer):
+        while piece:
             out.write(piece)
             at += len(piece)
             progress(at, total)
+            piece = next_piece(answer)
     if total is not None and at < total:
         raise Passing(f"the connection ended after {at:,} of {total:,} bytes")
 

@@ -27,6 +27,7 @@ class Publisher(ThreadingHTTPServer):
         self.date: str | None = None
         self.ranges = True
         self.sized = True
+        self.sent: list[int] = []  # bytes of every answer that had some
         self.release = threading.Event()
         self.asked: list[tuple[str, str | None]] = []  # file and Range of every request
 
@@ -57,7 +58,8 @@ class Answer(BaseHTTPRequestHandler):
 
     def send(self, body: bytes, wanted: str | None, fault: str) -> None:
         start, code, more = 0, 200, {}
-        fresh = self.headers.get("If-Range") in (self.server.tag, self.server.date)
+        known = self.headers.get("If-Range", "")
+        fresh = known in (self.server.tag, self.server.date) and not known.startswith("W/")
         if wanted and self.server.ranges and fresh:
             start = int(wanted.removeprefix("bytes=").rstrip("-"))
             if start >= len(body):
@@ -69,7 +71,9 @@ class Answer(BaseHTTPRequestHandler):
         if self.server.sized:
             more["Content-Length"] = str(len(rest))
         self.head(code, more)
-        self.wfile.write(rest[: len(rest) // 2] if fault in ("drop", "hang") else rest)
+        given = rest[: len(rest) // 2] if fault in ("drop", "hang") else rest
+        self.server.sent.append(len(given))
+        self.wfile.write(given)
         if fault == "hang":
             self.wfile.flush()
             self.server.release.wait()

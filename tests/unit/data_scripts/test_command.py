@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ import pytest
 from cwtool.data import read_blocks
 from data_scripts import command
 from data_scripts.catalogue import CATALOGUE, libsvm
-from data_scripts.download import fetch
 from data_scripts.splits import streamed
 
 from .conftest import Publisher
@@ -40,7 +38,7 @@ def run(
 ) -> Callable[..., tuple[int, str]]:  # fmt: skip
     """The command on the small catalogue, with the publisher as mirror; exit code and stderr."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(command, "fetch", partial(fetch, pause=lambda _: None))
+    monkeypatch.setattr(command.time, "sleep", lambda _: None)
     publisher.files.update(zip(("a9a", "a9a.t"), A9A, strict=True))
 
     def start(*args: str) -> tuple[int, str]:
@@ -119,15 +117,22 @@ def test_rows_that_are_missing_are_noticed(
     assert not Path("data/a9a").exists()
 
 
-def test_without_a_network_it_ends_at_once(
-    run: Callable[..., tuple[int, str]], publisher: Publisher, monkeypatch: pytest.MonkeyPatch
+def test_a_server_that_is_away_is_waited_for_once(
+    run: Callable[..., tuple[int, str]], publisher: Publisher
 ) -> None:
     publisher.shutdown()
     publisher.server_close()
     code, err = run("a9a", "url")
     assert code == 3
-    assert err.count("error: cannot reach 127.0.0.1: Connection refused") == 1
+    assert "error: a9a: cannot reach 127.0.0.1: Connection refused" in err
+    assert "error: url: cannot reach 127.0.0.1, as before" in err
+    assert "no luck; the next try is in 4 s" in err
     assert "hint: if you are behind a proxy, set https_proxy" in err
+    assert err.count("fetching") == 1
+    for name, content in zip(("a9a", "a9a.t"), A9A, strict=True):
+        Path("data/raw", name).write_bytes(content)
+    assert run("url", "a9a")[0] == 3
+    assert Path("data/a9a").exists()  # put there by hand: no server is needed
 
 
 def test_a_folder_that_cannot_be_written(run: Callable[..., tuple[int, str]]) -> None:

@@ -73,6 +73,7 @@ def test_a_date_serves_where_the_tag_is_weak(fetching: Fetching) -> None:
     fetching.publisher.faults.append("drop")
     assert fetching() == BODY
     assert fetching.publisher.asked[-1] == ("x", "bytes=5120-")
+    assert fetching.publisher.sent == [5120, 5120]
 
 
 def test_a_changed_file_is_fetched_from_its_beginning(fetching: Fetching) -> None:

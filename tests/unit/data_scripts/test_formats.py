@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import tarfile
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ import pytest
 from cwtool.errors import DataError
 from data_scripts.catalogue import CATALOGUE, DataSet
 from data_scripts.rows import LARGE, Row, write_part
+from data_scripts.words import members
 
 
 def tar_gz(**texts: str) -> bytes:
@@ -206,6 +208,18 @@ def test_days_stay_apart(made: Maker) -> None:
     assert made("url", archive) == {"Day0": ["+1 1:1", "-1 2:1"], "Day10": ["-1 4:0.5 99:1"]}
 
 
+def test_an_archive_cut_anywhere_is_not_taken_for_a_short_one(tmp_path: Path) -> None:
+    draw = random.Random(1)
+    texts = {f"u/Day{i}.svm": f"{draw.getrandbits(3000):x}" for i in range(20)}
+    whole = tar_gz(**texts)
+    path = tmp_path / "x.tar.gz"
+    for cut in range(50, len(whole) - 100, 101):
+        path.write_bytes(whole[:cut])
+        with pytest.raises((EOFError, tarfile.TarError)):
+            for _, text in members(path):
+                list(text)
+
+
 @pytest.mark.parametrize(
     ("name", "contents", "place"),
     [
@@ -231,6 +245,7 @@ def test_large_files_are_gzipped_the_same_way_each_time(tmp_path: Path) -> None:
         assert sorted(p.name for p in folder.iterdir()) == ["large.svm.gz", "small.svm"]
     first, second = ((tmp_path / f / "large.svm.gz").read_bytes() for f in "ab")
     assert first == second
+    assert first[4:8] == bytes(4)  # no time of day in it
     assert gzip.decompress(first) == b"".join(b"+1 %s\n" % r.encode() for _, r in rows)
 
 
