@@ -45,7 +45,8 @@ class SvmFile:
         self.out.write(line)
         if self.out is self.head and self.head.tell() > LARGE:
             path = self.path.with_name(self.path.name + ".gz")
-            self.out = gzip.GzipFile(path, "wb", 6, mtime=0)  # the same bytes every time
+            # level 2 is five times faster than 6 for 10 % more; no time: the same bytes always
+            self.out = gzip.GzipFile(path, "wb", 2, mtime=0)
             self.out.write(self.head.getvalue())
             self.head = io.BytesIO()
 
