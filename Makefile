@@ -28,7 +28,7 @@ lint: .venv/lint
 
 # kernels with bounds checks, for hunting a crash; `make clean` brings the fast ones back
 debug: .venv/ready
-	$(BIN)/pip install --quiet cython setuptools
+	$(BIN)/pip install --quiet 'cython>=3.0' 'setuptools>=77'
 	CWTOOL_DEBUG=1 $(BIN)/python setup.py build_ext --inplace --force
 
 # speed against other tools, on this machine, in one run

@@ -121,11 +121,14 @@ class Features:
         return self.count - before
 
     def _observe(self, ids: Ints) -> None:
-        self._reserve(self.n_keys + slots.large(ids, self.direct))
-        fresh, self.n_keys = slots.observe(
-            ids, self.direct, self.seen, self.keys, self.buckets, self.n_keys
-        )
-        self.n_direct += fresh
+        while len(ids):
+            done, fresh, self.n_keys = slots.observe(
+                ids, self.direct, self.seen, self.keys, self.buckets, self.n_keys
+            )
+            self.n_direct += fresh
+            ids = ids[done:]
+            if len(ids):  # there is no room for the next new one
+                self._reserve(self.n_keys + 1)
 
     def _reserve(self, n_keys: int) -> None:
         """Room for that many hashed ids."""
@@ -136,9 +139,9 @@ class Features:
             )
             for table in self._tables:
                 table.grow(self.direct + wanted)
-        if n_keys > LOAD * len(self.buckets):
+        if len(self.keys) > LOAD * len(self.buckets):
             size = len(self.buckets)
-            while n_keys > LOAD * size:
+            while len(self.keys) > LOAD * size:
                 size *= 2
             self.buckets = np.empty(0, dtype=np.int32)  # let go of the old before the new
             self.buckets = np.zeros(size, dtype=np.int32)
