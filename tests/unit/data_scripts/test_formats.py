@@ -153,7 +153,9 @@ def test_mnist(made: Maker) -> None:
 
 
 @pytest.mark.parametrize(
-    "images", [idx_gz([2, 2, 2], [0] * 7), idx_gz([8], [0] * 8), gzip.compress(b"")]
+    "images",
+    [idx_gz([2, 2, 2], [0] * 7), idx_gz([8], [0] * 8), gzip.compress(b"")],
+    ids=["short", "flat", "empty"],
 )
 def test_mnist_that_is_no_idx_file(made: Maker, images: bytes) -> None:
     with pytest.raises(DataError, match="not an idx file of 3 dimensions"):
@@ -228,6 +230,7 @@ def test_an_archive_cut_anywhere_is_not_taken_for_a_short_one(tmp_path: Path) ->
         ("dexter", ["1:2 3\n", "1\n", "", ""], "dexter_train.data:1: "),
         ("url", [tar_gz(**{"u/Day0.svm": "+1 1:1\n\n?\n"})], "url_svmlight.tar.gz:u/Day0.svm:3: "),
     ],
+    ids=["libsvm", "csv", "sparse", "tar"],
 )
 def test_a_bad_line_is_named(made: Maker, name: str, contents: list[str], place: str) -> None:
     with pytest.raises(DataError) as failure:
