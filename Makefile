@@ -8,7 +8,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --config-settings 
 SAMPLE := examples/sample
 KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd)
 
-.PHONY: demo test lint debug bench-peers sample clean
+.PHONY: demo test lint debug bench-peers sample data clean
 
 demo: .venv/ready
 	@mkdir -p build
@@ -37,6 +37,13 @@ bench-peers: .venv/peers
 
 sample: .venv/ready
 	$(BIN)/python examples/make_sample.py $(SAMPLE)
+
+# the public data sets: `make data` lists them, `make data-NAME` fetches one into data/NAME
+data: .venv/ready
+	@$(BIN)/python data_scripts/fetch.py --list
+
+data-%: .venv/ready
+	$(BIN)/python data_scripts/fetch.py $*
 
 .venv/ready: pyproject.toml setup.py $(KERNELS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
