@@ -9,7 +9,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --config-settings 
 SAMPLE := examples/sample
 KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd)
 
-.PHONY: demo test lint debug reproduce bench-peers sample clean
+.PHONY: demo test lint debug reproduce bench-peers sample data clean
 
 demo: .venv/ready
 	@mkdir -p build
@@ -29,7 +29,7 @@ lint: .venv/lint
 
 # kernels with bounds checks, for hunting a crash; `make clean` brings the fast ones back
 debug: .venv/ready
-	$(BIN)/pip install --quiet cython setuptools
+	$(BIN)/pip install --quiet 'cython>=3.0' 'setuptools>=77'
 	CWTOOL_DEBUG=1 $(BIN)/python setup.py build_ext --inplace --force
 
 # the tables and figures of the papers beside ours, in bench-out/report.html; QUICK=1: in minutes;
@@ -49,6 +49,13 @@ bench-peers: .venv/peers .venv/report
 
 sample: .venv/ready
 	$(BIN)/python examples/make_sample.py $(SAMPLE)
+
+# the public data sets: `make data` lists them, `make data-NAME` fetches one into data/NAME
+data: .venv/ready
+	@$(BIN)/python data_scripts/fetch.py --list
+
+data-%: .venv/ready
+	$(BIN)/python data_scripts/fetch.py $*
 
 .venv/ready: pyproject.toml setup.py $(KERNELS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \

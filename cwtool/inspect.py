@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from cwtool import __version__
 from cwtool.console import metrics_line
 from cwtool.data.block import BIAS
 from cwtool.errors import UsageError
@@ -55,7 +54,7 @@ def describe(model: Model, top: int, names: dict[str, str]) -> dict[str, Any]:
             row["name"] = names[key]
         shown.append(row)
     return {
-        "cwtool": __version__,
+        "cwtool": model.version,
         "algorithm": model.algorithm.name,
         "params": asdict(model.algorithm.params),
         "reading": asdict(model.reading),
