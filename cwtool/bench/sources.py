@@ -41,6 +41,7 @@ class Source:
         known = {k: v for k, v in asdict(self).items() if k not in ("train", "test")}
         return {
             **known,
+            "args": {**defaults(self.make), **self.args},
             "train": [digest(path) for path in self.train],
             "test": [digest(path) for path in self.test],
         }
@@ -67,6 +68,14 @@ class Source:
     def _text(self, *, test: bool) -> str:
         """The source as text, to remember its rows by; without test files if not asked for."""
         return json.dumps(asdict(self) | ({} if test else {"test": []}), sort_keys=True)
+
+
+def defaults(maker: str) -> dict[str, Any]:
+    """What a generator does unless told otherwise."""
+    if not maker:
+        return {}
+    taken = inspect.signature(MAKERS[maker]).parameters.values()
+    return {p.name: p.default for p in taken if p.default is not p.empty}
 
 
 @cache
@@ -111,7 +120,8 @@ def _parts(text: str, seed: int) -> tuple[Block, Block | None]:
     return train, test
 
 
-OPTIONS = ("train", "test", "make", "rows", "split", "fresh", "normalize", "bias")
+OF_ALL = ("split", "fresh", "normalize", "bias")  # keys of every data table
+OF_FILES = ("folder", "train", "test", "rows")
 
 
 def resolve(name: str, table: dict[str, Any], folder: Path | None) -> Source | None:
@@ -122,9 +132,12 @@ def resolve(name: str, table: dict[str, Any], folder: Path | None) -> Source | N
         maker = table["make"]
         if maker not in MAKERS:
             raise UsageError(f"data {name}: no generator {maker!r}; there is: {', '.join(MAKERS)}")
-        args = {k: v for k, v in table.items() if k not in OPTIONS or k == "rows"}
+        args = {k: v for k, v in table.items() if k not in (*OF_ALL, "make")}
         _check_args(name, maker, args)
         return Source(make=maker, args=args, reading=reading, **kept)
+    if wrong := sorted(table.keys() - {*OF_ALL, *OF_FILES}):
+        known = ", ".join((*OF_FILES, *OF_ALL, "make"))
+        raise UsageError(f"data {name}: {wrong[0]!r} is unknown; there is: {known}")
     if folder is None:
         return None
     at = folder / table.get("folder", name)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cwtool.cli import options
+from cwtool.errors import DataError
 
 
 @click.command(name="bench")
@@ -57,7 +58,8 @@ def command(
     if listed:
         for name in shelf.names():
             found = shelf.load(name)
-            console.result(f"{name:<18} {found.title} ({found.paper})")
+            paper = f" ({found.paper})" if found.paper else ""
+            console.result(f"{name:<18} {found.title}{paper}")
         return
     if not suites:
         raise click.UsageError("which suite? `cwtool bench --list` prints them; or `all`")
@@ -70,6 +72,7 @@ def command(
     from cwtool.parallel import cores
 
     store = Store(out / "cells")
+    failures = 0
     for suite in wanted:
         try:
             results = runner.run(
@@ -88,4 +91,7 @@ def command(
             console.note(f"{suite.name}: not in the data folder: {', '.join(results.absent)}")
         for record in results.failures:
             console.warn(f"{suite.name}: {report.failed(record)}")
+        failures += len(results.failures)
     console.note(f"wrote {report.page(out)}")
+    if failures:
+        raise DataError(f"{failures:,} cells failed; all others are in the report")

@@ -113,7 +113,8 @@ def test_json(ok: Run, small: list[str]) -> None:
 def test_a_cell_that_fails(cwtool: Run, small: list[str]) -> None:
     Path("data/real/test.svm").write_text("nonsense\n")
     ended = cwtool(*small)
-    assert ended.code == 0
+    assert ended.code == 3
+    assert "8 cells failed" in ended.err
     assert "test.svm:1:1" in ended.err
     assert "Cells that failed" in ended.out
     assert "| made | " in ended.out

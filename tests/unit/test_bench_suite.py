@@ -129,6 +129,8 @@ def test_files_of_a_folder(tmp_path: Path) -> None:
     assert [Path(p).name for p in found.train] == ["Day1.svm", "Day2.svm.gz", "Day10.svm"]
     assert [Path(p).name for p in found.test] == ["test.svm"]
     assert resolve("other", {}, tmp_path) is None
+    with pytest.raises(UsageError, match="data feed: 'tests' is unknown"):
+        resolve("feed", {"tests": "Day2.svm"}, tmp_path)
     with pytest.raises(UsageError, match="no generator 'x'"):
         resolve("made", {"make": "x"}, None)
     with pytest.raises(UsageError, match="words has no 'row'"):

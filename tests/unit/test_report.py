@@ -71,7 +71,7 @@ def found(tmp_path: Path) -> Results:
                 "features": 10,
                 "curve": {"rows": [1, 2], "error": [value, value / 2]},
             }
-            cell = Cell("test", Source(make=data), "arow")
+            cell = Cell("test", Source(), "arow")
             results.records.append(
                 Record("test", data, method, {}, seed, cell, Outcome(result), {"r": 1})
             )
