@@ -37,7 +37,7 @@ debug: .venv/ready
 DATA ?= $(wildcard data)
 BENCH = $(BIN)/cwtool bench -o bench-out $(if $(DATA),--data $(DATA)) $(if $(QUICK),--quick)
 
-reproduce: .venv/report .venv/peers
+reproduce: .venv/report
 	$(BENCH) all
 
 reproduce-%: .venv/report
