@@ -123,7 +123,7 @@ class Progress:
         self.shown = now
         line = self._line(status(), now - self.started)
         if self.live:
-            width = os.get_terminal_size(self.out.fileno()).columns - 1
+            width = (os.get_terminal_size(self.out.fileno()).columns or 80) - 1
             self.out.write("\r" + line[:width].ljust(min(self.width, width)))
             self.width = len(line[:width])
         else:

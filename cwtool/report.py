@@ -198,10 +198,10 @@ def judged(claim: Claim, results: Results) -> str:
         if ours["fails"]:
             some = f" in {len(ours['fails'])} of {total} comparisons" if total > 1 else ""
             said.append(f"Our numbers contradict it{some}: {listed(ours['fails'])}.")
+        if ours["holds"]:
+            said.append(f"It holds in {len(ours['holds'])} of {total}: {listed(ours['holds'])}.")
         if ours["even"]:
             said.append(f"No difference to be told: {listed(ours['even'])}.")
-        if ours["holds"]:
-            said.append(f"It holds: {listed(ours['holds'])}.")
     if printed := sum(map(len, paper.values())):
         said.append(
             f"By the figures the paper prints it holds in {len(paper['holds'])} of {printed}."

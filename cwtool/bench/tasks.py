@@ -38,7 +38,17 @@ def validation(cell: Cell, folds: int, passes: int = 1, shuffled: bool = True) -
     """Error, AUC and F1 on each fold of the training rows; test rows are never read."""
     rows = cell.source.training(cell.seed)
     how: dict[str, Any] = {"seed": cell.seed, "passes": passes, "shuffled": shuffled}
-    return cross_validate(cell.algo, cell.params, rows, folds, **how)
+    return cross_validate(cell.algo, own_params(cell), rows, folds, **how)
+
+
+def own_params(cell: Cell) -> dict[str, Any]:
+    """The parameters of the algorithm itself; a number of features is the budget of those that
+    have one, and nothing to those that only rank."""
+    own = {p.name for p in declared(registry.algorithm(cell.algo).Params)}
+    if "features" not in cell.params or "features" in own:
+        return cell.params
+    given = {"budget": cell.params["features"], **cell.params}
+    return {name: value for name, value in given.items() if name in own}
 
 
 def test(cell: Cell, passes: int = 1, support: bool = False) -> Result:
@@ -111,13 +121,9 @@ def selection(cell: Cell, rank: str = "weight", refit_C: float = 1.0) -> Result:
     from cwtool.select import SelectOptions, error, ordered, refit
 
     train, test = cell.source.both(cell.seed)
-    own = {p.name for p in declared(registry.algorithm(cell.algo).Params)}
-    size = cell.params["features"]
-    given = {"budget": size, **cell.params}
     order = permutation(train.n_rows, cell.seed)
-    params = {k: v for k, v in given.items() if k in own}
-    model, seconds = fit(cell.algo, params, train, order, seed=cell.seed)
-    found = ordered(model, rank).first(size)
+    model, seconds = fit(cell.algo, own_params(cell), train, order, seed=cell.seed)
+    found = ordered(model, rank).first(cell.params["features"])
     options = SelectOptions((), cell.algo, refit_C=refit_C, seed=cell.seed)
     return {
         "error": error(test.y, found.margins(found.project(test))),
