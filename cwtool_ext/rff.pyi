@@ -1,0 +1,26 @@
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+def sample(
+    x: Floats,
+    y: Floats,
+    length: Ints,
+    z: Ints,
+    omega: Floats,
+    phase: Floats,
+    beta: Floats,
+    d: int,
+    log_s: float,
+    phi: Floats,
+    to: Ints,
+    uniforms: Floats,
+    normals: Floats,
+    heat: Floats,
+    first: int,
+    gamma: float,
+    conc: float,
+    alpha0: float,
+) -> tuple[int, float, float]: ...
