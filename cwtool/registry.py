@@ -40,6 +40,7 @@ MODULES = {
     "fgm": "sbcw",
     "l1svm": "l1svm",
     "knn": "knn",
+    "rff-markov": "rff_markov",
 }
 
 

@@ -24,3 +24,18 @@ def sample(
     conc: float,
     alpha0: float,
 ) -> tuple[int, float, float]: ...
+def scores(
+    x: Floats,
+    y: Floats,
+    samples: Ints,
+    chains: Ints,
+    z: Ints,
+    omega: Floats,
+    phase: Floats,
+    beta: Floats,
+    intercept: Floats,
+    out: Floats,
+) -> None: ...
+def waves(
+    x: Floats, chains: Ints, z: Ints, omega: Floats, phase: Floats, weight: Floats, out: Floats
+) -> None: ...

@@ -10,7 +10,7 @@ and none of these factors after z_t_max; omega ~ N(0, s^2), log s ~ N(0, 1/4), b
 beta ~ N(0, 1), beta_0 ~ N(0, 100). Random numbers come in, as many for each iteration.
 """
 
-from libc.math cimport M_PI, M_SQRT2, cos, exp, fabs, floor, fmax, fmin, log, sqrt
+from libc.math cimport M_PI, M_SQRT2, cos, exp, fabs, floor, fmax, fmin, log, sin, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 cdef enum:
@@ -412,3 +412,92 @@ def sample(
             else:
                 iterate(&m, &uniforms[i, 0], &normals[i, 0])
     return m.d, m.log_s, m.loglik
+
+
+cdef inline double angle(
+    const double[:, ::1] x, Py_ssize_t i, const int32_t[::1] chains, const int32_t[::1] z,
+    const double[::1] omega, const double[::1] phase, Py_ssize_t q,
+) noexcept nogil:
+    cdef double total = phase[q]
+    cdef Py_ssize_t t
+    for t in range(chains[q], chains[q + 1]):
+        total += omega[t] * x[i, z[t]]
+    return total
+
+
+cdef int check(
+    const double[:, ::1] x, const int32_t[::1] chains, const int32_t[::1] z,
+    const double[::1] omega, const double[::1] phase,
+) except -1:
+    cdef Py_ssize_t k, n = phase.shape[0]
+    if chains.shape[0] != n + 1 or chains[0] != 0 or chains[n] != z.shape[0]:
+        raise ValueError("the chains do not fit")
+    if omega.shape[0] != z.shape[0]:
+        raise ValueError("every atom needs its omega")
+    for k in range(n):
+        if chains[k] > chains[k + 1]:
+            raise ValueError("the chains do not fit")
+    for k in range(z.shape[0]):
+        if not 0 <= z[k] < x.shape[1]:
+            raise ValueError("a chain leads to a column that is not there")
+    return 0
+
+
+def scores(
+    const double[:, ::1] x, const double[::1] y, const int32_t[::1] samples,
+    const int32_t[::1] chains, const int32_t[::1] z, const double[::1] omega,
+    const double[::1] phase, const double[::1] beta, const double[::1] intercept,
+    double[::1] out,
+):
+    """log(P / (1 - P)), P the mean of the probabilities P_k over the samples. Where y_i is not 0,
+    row i is one of those that were learned, and P is as if it were not:
+        1 / P(y_i) = mean of 1 / P_k(y_i),   that is   odds of y_i = 1 / mean of exp(-y_i f_k).
+    Sample k has the features samples[k] .. samples[k + 1] - 1, feature q the atoms chains[q] ..
+    chains[q + 1] - 1."""
+    cdef Py_ssize_t i, k, q, n = intercept.shape[0]
+    cdef double f, yes, no, against
+    check(x, chains, z, omega, phase)
+    if samples.shape[0] != n + 1 or samples[0] != 0 or samples[n] != phase.shape[0]:
+        raise ValueError("the samples do not fit")
+    if beta.shape[0] != phase.shape[0]:
+        raise ValueError("every feature needs its weight")
+    if y.shape[0] != x.shape[0] or out.shape[0] != x.shape[0]:
+        raise ValueError("scores needs a y and a place for every row")
+    for k in range(n):
+        if samples[k] > samples[k + 1]:
+            raise ValueError("the samples do not fit")
+    with nogil:
+        for i in range(x.shape[0]):
+            yes = no = against = 1e-300
+            for k in range(n):
+                f = 0.0
+                for q in range(samples[k], samples[k + 1]):
+                    f += beta[q] * cos(angle(x, i, chains, z, omega, phase, q))
+                f = intercept[k] + M_SQRT2 * f
+                yes += 1.0 / (1.0 + exp(-f))
+                no += 1.0 / (1.0 + exp(f))
+                against += exp(-y[i] * f)
+            out[i] = log(yes) - log(no) if y[i] == 0.0 else y[i] * log(n / against)
+
+
+def waves(
+    const double[:, ::1] x, const int32_t[::1] chains, const int32_t[::1] z,
+    const double[::1] omega, const double[::1] phase, const double[::1] weight,
+    double[:, ::1] out,
+):
+    """sqrt(weight_q) times cosine and sine of each feature: the products of two rows of these
+    are the kernel K(x, x') = sum_q weight_q cos(sum_t omega_qt (x - x')[z_qt]) of (4.2)."""
+    check(x, chains, z, omega, phase)
+    if weight.shape[0] != phase.shape[0]:
+        raise ValueError("every feature needs its weight")
+    if out.shape[0] != x.shape[0] or out.shape[1] != 2 * phase.shape[0]:
+        raise ValueError("waves needs two columns a feature")
+    cdef Py_ssize_t i, q
+    cdef double a, r
+    with nogil:
+        for i in range(x.shape[0]):
+            for q in range(phase.shape[0]):
+                a = angle(x, i, chains, z, omega, phase, q)
+                r = sqrt(weight[q])
+                out[i, 2 * q] = r * cos(a)
+                out[i, 2 * q + 1] = r * sin(a)

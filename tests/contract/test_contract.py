@@ -38,6 +38,8 @@ def variants() -> list[Any]:
             choices[f"{name}-restart"] = ["--carry", "restart"]
         if "k" in own:  # a plane in 30 dimensions wants more neighbours than 3
             choices = {name: ["--k", "25"]}
+        if "discriminant" in own:
+            choices = {name: ["--iterations", "2000", "--chains", "2", "--d-max", "15"]}
         if "average" in own:
             switch = "--no-average" if own["average"].default else "--average"
             choices[f"{name}{switch[1:]}"] = [switch]
