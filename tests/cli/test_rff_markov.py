@@ -65,7 +65,9 @@ def test_inspect_names_the_variables(learned: Path, ok: Run) -> None:
     assert [row["importance"] for row in shown["top"][:2]] == [1, 1]
     assert shown["interactions"][0]["interaction"].startswith("1*2")
     assert shown["interactions"][0]["importance"] > 0.5
-    assert "1*2" in ok("inspect", learned / "m.cw")
+    said = ok("inspect", learned / "m.cw")
+    assert "posterior    200 samples" in said
+    assert " 1*2" in said
 
 
 def test_select_features_ranks_by_inclusion(ok: Run) -> None:

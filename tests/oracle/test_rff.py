@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from jumps import Feature, Sampler, log_chain, loglik, newton
 
-from cwtool.algorithms.fourier import Chain, Prior
+from cwtool.algorithms.fourier import Chain, Prior, Samples
+from cwtool_ext import rff
 
 FROZEN = json.loads((Path(__file__).parent / "vectors/sdist/frozen_rff.json").read_text())
 
@@ -104,3 +105,82 @@ def test_without_rows_it_samples_the_prior() -> None:
     assert np.std(beta) == pytest.approx(1, abs=0.02)
     assert np.std(b0) == pytest.approx(10, abs=0.5)
     assert np.std(log_s) == pytest.approx(0.5, abs=0.06)
+
+
+Drawn = list[tuple[float, list[Feature]]]
+
+
+@pytest.fixture
+def drawn() -> Drawn:
+    """Samples as they could come, two of them without features."""
+    random = np.random.default_rng(3)
+
+    def feature() -> Feature:
+        t = random.integers(1, 4)
+        z, omega = random.integers(0, 5, t).tolist(), random.standard_normal(t).tolist()
+        return Feature(z, omega, random.uniform(0, 6), random.standard_normal())
+
+    counts = (2, 0, 5, 1, 3, 0, 4)
+    return [(random.standard_normal(), [feature() for _ in range(d)]) for d in counts]
+
+
+def flat(drawn: Drawn) -> Samples:
+    features = [q for _, some in drawn for q in some]
+    return Samples(
+        np.cumsum([0, *(len(some) for _, some in drawn)], dtype=np.int32),
+        np.cumsum([0, *(len(q.z) for q in features)], dtype=np.int32),
+        np.array([j for q in features for j in q.z], dtype=np.int32),
+        np.array([w for q in features for w in q.omega]),
+        np.array([q.b for q in features]),
+        np.array([q.beta for q in features]),
+        np.array([b0 for b0, _ in drawn]),
+        np.zeros(len(drawn)),
+    )
+
+
+def test_scores_are_those_of_the_mean_probability(drawn: Drawn) -> None:
+    """And of rows that were learned: the probability as if they had not been."""
+    random = np.random.default_rng(4)
+    x = 2 * random.standard_normal((20, 5))
+    y = np.where(random.random(20) < 0.5, random.choice([-1.0, 1.0], 20), 0)
+    f = np.array([b0 + sum(q.beta * q.phi(x) for q in some) + 0 * x[:, 0] for b0, some in drawn])
+    mean = np.mean(1 / (1 + np.exp(-f)), axis=0)
+    without = 1 / np.mean(1 + np.exp(-y * f), axis=0)  # of the label y
+    expected = np.where(y == 0, np.log(mean / (1 - mean)), y * np.log(without / (1 - without)))
+    a, out = flat(drawn), np.empty(20)
+    rff.scores(x, y, a.samples, a.chains, a.z, a.omega, a.phase, a.beta, a.intercept, out)
+    np.testing.assert_allclose(out, expected, atol=1e-10)
+
+
+def test_products_of_waves_are_the_kernel(drawn: Drawn) -> None:
+    x = 2 * np.random.default_rng(4).standard_normal((12, 5))
+    kernels = []
+    for _, some in drawn:
+        K = sum(
+            abs(q.beta) * np.cos(sum(w * (x[:, None, j] - x[None, :, j])
+                                     for j, w in zip(q.z, q.omega, strict=True)))
+            for q in some
+        )  # fmt: skip
+        if some:
+            kernels.append(K / sum(abs(q.beta) for q in some))
+    a = flat(drawn)
+    out = np.empty((12, 2 * len(a.phase)))
+    rff.waves(x, a.chains, a.z, a.omega, a.phase, a.kernel_weights(), out)
+    np.testing.assert_allclose(out @ out.T, np.mean(kernels, axis=0), atol=1e-12)
+
+
+def test_samples_in_parts_and_what_they_use(drawn: Drawn) -> None:
+    a = flat(drawn)
+    for name, whole, again in zip(
+        Samples._fields, a, Samples.joined([flat(drawn[:3]), flat(drawn[3:])]), strict=True
+    ):
+        np.testing.assert_array_equal(whole, again, err_msg=name)
+    for whole, some in zip(flat([drawn[0], drawn[3], drawn[6]]), a.thinned(3), strict=True):
+        np.testing.assert_array_equal(whole, some)
+    for j in range(6):
+        share = np.mean([any(j in q.z for q in some) for _, some in drawn])
+        assert a.inclusion(6)[j] == pytest.approx(share)
+    sets = [{tuple(sorted(set(q.z))) for q in some} for _, some in drawn]
+    assert a.sets() == {
+        columns: sum(columns in found for found in sets) / 7 for columns in set.union(*sets)
+    }
