@@ -27,7 +27,7 @@ from cwtool.state import State
 from cwtool_ext import rff
 
 SAMPLES = 100  # of each chain
-KERNEL_SAMPLES = 20  # of all; more of them were no better, and the kernel costs so much more
+KERNEL_SAMPLES = 20  # of all, since the kernel of n of them costs n times that of one
 MOST_ENTRIES = 5_000_000
 AT_ONCE = 1024  # rows that are predicted together
 FARTHEST = 1e8  # standard deviations of a row to be predicted
@@ -44,9 +44,7 @@ class RffParams(RememberedParams):
     chains: int = param(4, "the better half by likelihood is kept", low=1)
     d_max: int = param(40, "most Fourier features at a time", low=1, high=1000)
     t_max: int = param(3, "most variables of a feature", low=1, high=20)
-    alpha0: float = param(
-        0.5, "prior probability that a chain of variables ends", above=0, high=0.99
-    )
+    alpha0: float = param(0.5, "prior probability that a chain of variables ends", above=0, high=1)
     gamma: float = param(2.0, "weight of a uniform first variable against those in use", above=0)
     conc: float = param(1.0, "weight of a uniform next variable against those in use", above=0)
     discriminant: str = param(
@@ -79,10 +77,10 @@ class RffMarkov(Neighbours):
                 "have more",
                 "use sdist; or give it fewer rows, or fewer features by select-features --project",
             )
-        needed = 8 * n * (3 * width + p.chains * (p.d_max + 4))
+        needed = 64.0 * rows.nnz + 8.0 * n * (3 * width + p.chains * (p.d_max + 4))
         if p.discriminant == "nn":
-            needed += 16 * (n + AT_ONCE) * KERNEL_SAMPLES * p.d_max
-        return super().bytes_needed(rows) + float(needed)
+            needed += super().bytes_needed(rows) + 16 * (n + AT_ONCE) * KERNEL_SAMPLES * p.d_max
+        return float(needed)
 
     def fit(self, rows: csr_array, y: Floats, state: State) -> None:
         p, table = self.params, state.features.table
