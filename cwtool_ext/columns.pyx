@@ -92,23 +92,6 @@ def damp(double n, double[:, ::1] shared, const int32_t[::1] slots, double unit,
     return total
 
 
-def spread(const double[:, ::1] shared, const int32_t[::1] slots, double[:, ::1] path):
-    """1 - gain_j into the last column of a path; who has left, or is constant, has no weight."""
-    cdef Py_ssize_t k
-    cdef const double* at
-    cdef double* there
-    inside(shared, slots)
-    if path.shape[0] != shared.shape[0] or path.shape[1] != 4:
-        raise ValueError("a path has a row of 4 columns for every shared row")
-    with nogil:
-        for k in range(slots.shape[0]):
-            at, there = &shared[slots[k], 0], &path[slots[k], 0]
-            if at[GONE] != 0.0 or at[DAMP] == -1.0:
-                there[0], there[1], there[2], there[3] = 0.0, 0.0, 0.0, 1.0
-            else:
-                there[3] = 1.0 - 1.0 / (1.0 + at[DAMP])
-
-
 cdef int check(const double[:, ::1] shared, const int32_t[::1] slots,
                const double[::1] each) except -1:
     if each.shape[0] != slots.shape[0]:

@@ -20,29 +20,54 @@ def prepare(
     order: NDArray[np.int64],
     shared: NDArray[np.float64],
     scale: float,
-    fresh: bool,
     seen: NDArray[np.float64],
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
     x: NDArray[np.float64],
+    gain: NDArray[np.float64],
     rates: NDArray[np.float64],
 ) -> tuple[int, int]: ...
+def number(
+    some: NDArray[np.int32],
+    shared: NDArray[np.float64],
+    places: NDArray[np.int32],
+    own: NDArray[np.int32],
+    gains: NDArray[np.float64],
+    n: int,
+) -> int: ...
+def compact(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float64],
+    shared: NDArray[np.float64],
+    scale: float,
+    places: NDArray[np.int32],
+    own: NDArray[np.int32],
+    gains: NDArray[np.float64],
+    n: int,
+    starts: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    x: NDArray[np.float64],
+    gain: NDArray[np.float64],
+) -> tuple[int, int, int, float]: ...
 def walk(
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
     x: NDArray[np.float64],
+    gain: NDArray[np.float64],
     rates: NDArray[np.float64],
     y: NDArray[np.float64],
     order: NDArray[np.int64],
     learned: NDArray[np.uint8],
     table: NDArray[np.float64],
     how: Walk,
-    eta: float,
     g0: float,
     burst: int,
     into: int,
     intercept: NDArray[np.float64],
     touched: NDArray[np.int32],
+    began: NDArray[np.float64],
+    scales: NDArray[np.float64],
     n_touched: int,
     pool_slot: NDArray[np.int32],
     pool_value: NDArray[np.float64],
@@ -51,16 +76,22 @@ def walk(
 ) -> tuple[int, int]: ...
 def purge(
     slots: NDArray[np.int32],
+    values: NDArray[np.float64],
     kept: NDArray[np.uint8],
     shared: NDArray[np.float64],
     pi0: float,
     least: float,
     spare: int,
-) -> int: ...
+    left: NDArray[np.int32],
+) -> tuple[int, int]: ...
+def put_back(
+    own: NDArray[np.int32], mine: NDArray[np.float64], table: NDArray[np.float64]
+) -> None: ...
 def add_scores(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     values: NDArray[np.float64],
+    shared: NDArray[np.float64],
     table: NDArray[np.float64],
     g0: float,
     by_norm: bool,
@@ -68,5 +99,10 @@ def add_scores(
     score: NDArray[np.float64],
 ) -> None: ...
 def add_weights(
-    table: NDArray[np.float64], g0: float, by_norm: bool, out: NDArray[np.float64]
+    slots: NDArray[np.int32],
+    shared: NDArray[np.float64],
+    table: NDArray[np.float64],
+    g0: float,
+    by_norm: bool,
+    out: NDArray[np.float64],
 ) -> None: ...

@@ -1,7 +1,7 @@
 """Stabilized truncated stochastic gradient descent (Ma 2017, Algorithms 3.2-3.4): its loops.
 
-Several paths learn the same rows in their own way, each in a table of rows (w, start, k, 1 - gain).
-With gain_j = s_j^2, s_j the scale of a column, descent on s_j x_j with weights w_j / s_j is
+Several paths learn the same rows in their own way, each in a table of rows (w, k). With
+gain_j = s_j^2, s_j the scale of a column, descent on s_j x_j with weights w_j / s_j is
     w_j -= eta loss'(f) gain_j x_j,   f = b + sum w_j x_j.
 After a burst of rows, a feature that was informed by k_j = sum of gain_j x_j^2 (norm; q = sqrt k)
 or by k_j rows (count; q = k) has gravity g = g0 q:
@@ -12,7 +12,7 @@ informed it leaves for good (3.9, 3.33).
 Shared rows: (damp, gone, bursts, kept, nnz, mean, M2, ..); gain = 1/(1 + damp), 0 for who has left.
 """
 
-from libc.math cimport fabs, fmax, sqrt
+from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from cwtool_ext.csr cimport Row, Rows, longest, one_a_row, prefetch, read, row_at
@@ -29,20 +29,30 @@ cdef enum:
 
 cdef enum:
     WEIGHT = 0
-    START = 1
-    COUNT = 2
-    LESS = 3
+    COUNT = 1  # -1: has left, among rows that still hold it
+    FAR = 16  # entries to fetch ahead
+
+
+cdef inline double gain_of(const double* column) noexcept nogil:
+    if column[GONE] != 0.0 or column[DAMP] == -1.0:
+        return 0.0
+    return 1.0 / (1.0 + column[DAMP])
+
+
+cdef inline double at_most(double gain, double a) noexcept nogil:
+    # what could overflow a weight is scored and not learned
+    return gain if gain * a * a <= 1e200 else 0.0
 
 
 def prepare(
     const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-    const int64_t[::1] order, double[:, ::1] shared, double scale, bint fresh, double[::1] seen,
-    int64_t[::1] starts, int32_t[::1] slots, double[::1] x, double[::1] rates,
+    const int64_t[::1] order, double[:, ::1] shared, double scale, double[::1] seen,
+    int64_t[::1] starts, int32_t[::1] slots, double[::1] x, double[::1] gain, double[::1] rates,
 ):
-    """Copy the rows in order, without the features that are gone, and for each row the rate
-    1 / mean ||s x||^2 of the rows so far. If the rows are fresh, they first enter the statistics
-    of the columns (Welford) and seen = (rows, sum of ||s x||^2, the same without what is gone);
-    rows 100 times longer than usual do not. Returns (entries, columns met for the first time)."""
+    """Copy fresh rows in order, without the features that are gone, and for each row the rate
+    1 / mean ||s x||^2 of the rows so far. They enter the statistics of the columns (Welford) and
+    seen = (rows, sum of ||s x||^2, the same without what is gone); rows 100 times longer than usual
+    do not. Returns (entries, columns met for the first time)."""
     cdef Rows rows = read(indptr, indices, values, shared.shape[0])
     longest(order, rows)
     cdef Py_ssize_t n = order.shape[0], i, j, k, end = 0, met = 0
@@ -53,10 +63,11 @@ def prepare(
     k = 0
     for i in range(n):
         k += rows.start[order[i] + 1] - rows.start[order[i]]
-    if min(slots.shape[0], x.shape[0]) < k:
+    if min(slots.shape[0], x.shape[0], gain.shape[0]) < k:
         raise ValueError("prepare needs room for every entry")
     cdef Row row, after
     cdef double a, square, all_, left, d
+    cdef double* at
     with nogil:
         starts[0] = 0
         for i in range(n):
@@ -67,26 +78,101 @@ def prepare(
                 if k < after.nnz:
                     prefetch(&shared[after.index[k], 0])
                 j = row.index[k]
+                at = &shared[j, 0]
                 a = scale * row.value[k]
                 d += a * a
-                if a == 0.0 or shared[j, DAMP] == -1.0:
+                if a == 0.0 or at[DAMP] == -1.0:
                     continue
-                square = a * a / (1.0 + shared[j, DAMP])
-                all_ += square
-                if shared[j, GONE] == 0.0:
-                    slots[end], x[end] = <int32_t> j, a
-                    left += square
+                square = 1.0 / (1.0 + at[DAMP])
+                if at[GONE] == 0.0:
+                    slots[end], x[end], gain[end] = <int32_t> j, a, at_most(square, a)
+                    left += square * a * a
                     end += 1
+                all_ += square * a * a
             if d <= 1e4:
-                seen[2] += left
-            if fresh and d <= 1e4:
                 seen[0] += 1.0
                 seen[1] += all_
+                seen[2] += left
                 for k in range(row.nnz):
                     met += count(&shared[row.index[k], 0], scale * row.value[k])
             rates[i] = seen[0] / seen[1] if seen[1] > 0.0 else 0.0
             starts[i + 1] = end
     return end, met
+
+
+def number(
+    const int32_t[::1] some, const double[:, ::1] shared, int32_t[::1] places, int32_t[::1] own,
+    double[::1] gains, Py_ssize_t n,
+):
+    """Give numbers from n on to those of these slots that have none; returns the next. own[p] is
+    the slot of number p, gains[p] its gain, and places[own[p]] = p + 1."""
+    cdef Py_ssize_t k
+    check_places(shared, places, own, gains, n + some.shape[0])
+    for k in range(some.shape[0]):
+        if not 0 <= some[k] < shared.shape[0]:
+            raise ValueError("a feature is not in the table")
+        if places[some[k]] == 0:
+            own[n], gains[n] = some[k], gain_of(&shared[some[k], 0])
+            n += 1
+            places[some[k]] = <int32_t> n
+    return n
+
+
+def compact(
+    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
+    const double[:, ::1] shared, double scale, int32_t[::1] places, int32_t[::1] own,
+    double[::1] gains, Py_ssize_t n, int64_t[::1] starts, int32_t[::1] slots, double[::1] x,
+    double[::1] gain,
+):
+    """Copy rows that were met before, without the features that are gone; the others are numbered
+    from n on as they come. Those that are gone have the place -1 and stand at the end of own.
+    Returns (entries, numbers given, features gone, sum of ||s x||^2 of what is left)."""
+    cdef Rows rows = read(indptr, indices, values, shared.shape[0])
+    cdef Py_ssize_t i, j, k, p, end = 0, gone = 0, room = own.shape[0], nnz = indices.shape[0]
+    check_places(shared, places, own, gains, n + nnz)
+    if min(slots.shape[0], x.shape[0], gain.shape[0]) < nnz or starts.shape[0] != rows.count + 1:
+        raise ValueError("compact needs room for every entry, and a start a row")
+    cdef double a, d, left, total = 0.0
+    with nogil:
+        starts[0] = 0
+        for i in range(rows.count):
+            d = left = 0.0
+            for k in range(rows.start[i], rows.start[i + 1]):
+                prefetch(&places[rows.index[min(k + FAR, nnz - 1)]])
+                j = rows.index[k]
+                a = scale * rows.value[k]
+                d += a * a
+                if a == 0.0:
+                    continue
+                p = places[j]
+                if p == 0:
+                    gains[n] = gain_of(&shared[j, 0])
+                    if gains[n] == 0.0:
+                        gone += 1
+                        own[room - gone], p = <int32_t> j, -1
+                    else:
+                        own[n] = <int32_t> j
+                        n += 1
+                        p = n
+                    places[j] = <int32_t> p
+                if p > 0:
+                    slots[end], x[end] = <int32_t> (p - 1), a
+                    gain[end] = at_most(gains[p - 1], a)
+                    left += gains[p - 1] * a * a
+                    end += 1
+            if d <= 1e4:
+                total += left
+            starts[i + 1] = end
+    return end, n, gone, total
+
+
+cdef int check_places(const double[:, ::1] shared, const int32_t[::1] places,
+                      const int32_t[::1] own, const double[::1] gains, Py_ssize_t n) except -1:
+    if shared.shape[1] <= M2 or places.shape[0] < shared.shape[0]:
+        raise ValueError("shared rows have 7 columns or more, and every slot a place")
+    if min(own.shape[0], gains.shape[0]) < n:
+        raise ValueError("there is no room for so many numbers")
+    return 0
 
 
 cdef inline bint count(double* column, double a) noexcept nogil:
@@ -114,81 +200,109 @@ cdef class Walk:
         self.by_gradient, self.bias = by_gradient, bias
 
 
-cdef inline double pulled(const double* at, double g0, bint by_norm) noexcept nogil:
-    # w after its pending truncation; rounding must not decide a tie, hence 1e-9
-    cdef double bar
-    if at[COUNT] == 0.0:
-        return at[WEIGHT]
-    bar = g0 * (sqrt(at[COUNT]) if by_norm else at[COUNT]) * sqrt(1.0 - at[LESS])
-    if fabs(at[WEIGHT]) <= bar * (1.0 + 1e-9):
+cdef inline double bar(double k, double gain, double g0, bint by_norm) noexcept nogil:
+    return g0 * (sqrt(k) if by_norm else k) * sqrt(gain)
+
+
+cdef inline double pulled(double w, double bar) noexcept nogil:
+    # T(w, bar); rounding must not decide a tie, hence 1e-9
+    if fabs(w) <= bar * (1.0 + 1e-9):
         return 0.0
-    return at[WEIGHT] - bar if at[WEIGHT] > 0.0 else at[WEIGHT] + bar
+    return w - bar if w > 0.0 else w + bar
+
+
+cdef struct Touched:
+    int32_t* slot
+    double* began
+    double* gain
+    Py_ssize_t count
+
+
+cdef inline void inform(Touched* touched, double* at, int32_t slot, double a, double gain,
+                        bint by_norm) noexcept nogil:
+    # k of an entry; features without gain are scored and not learned
+    if at[COUNT] <= 0.0:
+        if at[COUNT] < 0.0 or gain == 0.0:
+            return
+        touched.slot[touched.count] = slot
+        touched.began[touched.count] = at[WEIGHT]
+        touched.gain[touched.count] = gain
+        touched.count += 1
+    at[COUNT] += max(gain * a * a, 1e-300) if by_norm else 1.0
 
 
 def walk(
     const int64_t[::1] starts, const int32_t[::1] slots, const double[::1] x,
-    const double[::1] rates, const double[::1] y, const int64_t[::1] order,
-    const uint8_t[::1] learned, double[:, ::1] table, Walk how not None, double eta, double g0,
-    int64_t burst, int64_t into, double[::1] intercept, int32_t[::1] touched, Py_ssize_t n_touched,
+    const double[::1] gain, const double[::1] rates, const double[::1] y,
+    const int64_t[::1] order, const uint8_t[::1] learned, double[:, ::1] table,
+    Walk how not None, double g0, int64_t burst, int64_t into, double[::1] intercept,
+    int32_t[::1] touched, double[::1] began, double[::1] scales, Py_ssize_t n_touched,
     int32_t[::1] pool_slot, double[::1] pool_value, uint8_t[::1] pool_kept, double[::1] score,
 ):
     """One path over prepared rows in its order, learning those with learned[n] = 1; `into` rows
-    of the current burst are behind it, which touched touched[:n_touched]. eta is the learning
-    rate, or 0 for that of each row. Returns (touched now, entries emitted)."""
+    of the current burst are behind it, which touched touched[:n_touched], where w was `began` and
+    the gain is `scales`. Returns (touched now, entries emitted)."""
     cdef Rows rows = read(starts, slots, x, table.shape[0])
     one_a_row("y", y, rows)
     one_a_row("score", score, rows)
     one_a_row("rates", rates, rows)
     longest(order, rows)
-    cdef Py_ssize_t n, i, k, later, total = 0, emitted = 0, N = order.shape[0]
-    if learned.shape[0] != N or table.shape[1] != 4:
-        raise ValueError("walk needs learned for every visit, and rows of 4 columns")
+    cdef Py_ssize_t n, i, k, e, later, total = 0, emitted = 0, N = order.shape[0]
+    if learned.shape[0] != N or table.shape[1] != 2 or gain.shape[0] != x.shape[0]:
+        raise ValueError("walk needs learned for every visit, rows of 2 columns, gains")
     for n in range(N):
         total += rows.start[order[n] + 1] - rows.start[order[n]]
-    if touched.shape[0] < n_touched + total or burst < 1 or intercept.shape[0] != 1:
-        raise ValueError("walk needs room for what it touches, a burst, an intercept")
-    if min(pool_slot.shape[0], pool_value.shape[0], pool_kept.shape[0]) < n_touched + total:
+    total += n_touched
+    if burst < 1 or intercept.shape[0] != 1:
+        raise ValueError("walk needs a burst, an intercept")
+    if min(touched.shape[0], began.shape[0], scales.shape[0]) < min(total, table.shape[0]):
+        raise ValueError("walk needs room for what it touches")
+    if min(pool_slot.shape[0], pool_value.shape[0], pool_kept.shape[0]) < min(
+        total, table.shape[0] * ((into + N) // burst)
+    ):
         raise ValueError("walk needs room for what it emits")
     for n in range(n_touched):
         if not 0 <= touched[n] < table.shape[0]:
             raise ValueError("a touched feature is not in the table")
     cdef int loss = how.loss
     cdef bint by_norm = how.by_norm, of_weight = how.of_weight, by_gradient = how.by_gradient
-    cdef double f, c, step, a, gain, move, q, b = intercept[0]
+    cdef double f, c, step, move, b = intercept[0]
+    cdef const double* gains = &gain[0] if total else NULL
+    cdef const double* g
     cdef double* at
     cdef Row row, after
+    cdef Touched list = Touched(NULL, NULL, NULL, n_touched)
+    if total:
+        list.slot, list.began, list.gain = &touched[0], &began[0], &scales[0]
     with nogil:
         for n in range(N):
             i = order[n]
             row = row_at(rows, i)
+            g = gains + rows.start[i]
             after = row_at(rows, order[min(n + 1, N - 1)])
             later = rows.start[order[min(n + 4, N - 1)]]
             prefetch(rows.index + later)
             prefetch(rows.value + later)
+            prefetch(gains + later)
             f = b
             for k in range(row.nnz):
                 if k < after.nnz:
                     prefetch(&table[after.index[k], 0])
-                f += table[row.index[k], WEIGHT] * row.value[k]
+                at = &table[row.index[k], 0]
+                f += at[WEIGHT] * row.value[k]
+                if learned[n] and not by_gradient:
+                    inform(&list, at, row.index[k], row.value[k], g[k], by_norm)
             score[i] = f
             c = slope(loss, y[i], f)
-            if learned[n] and c == c and (c != 0.0 or not by_gradient):
-                step = -c * (eta if eta > 0.0 else rates[i])
+            if learned[n] and c == c and c != 0.0:
+                step = -c * rates[i]
                 b += how.bias * step
                 for k in range(row.nnz):
                     at = &table[row.index[k], 0]
-                    a = row.value[k]
-                    gain = 1.0 - at[LESS]
-                    move = step * gain * a
-                    # what could overflow a weight is scored and not learned
-                    if gain == 0.0 or not (gain * a * a <= 1e200 and fabs(move) <= 1e100):
-                        continue
-                    if at[COUNT] == 0.0:
-                        at[START] = at[WEIGHT]
-                        touched[n_touched] = row.index[k]
-                        n_touched += 1
-                    at[COUNT] += fmax(gain * a * a, 1e-300) if by_norm else 1.0
-                    if move != 0.0:
+                    if by_gradient:
+                        inform(&list, at, row.index[k], row.value[k], g[k], by_norm)
+                    move = step * g[k] * row.value[k]
+                    if at[COUNT] > 0.0 and move != 0.0 and fabs(move) <= 1e100:
                         at[WEIGHT] += move
                         if fabs(at[WEIGHT]) <= 1e-12 * fabs(move):
                             at[WEIGHT] = 0.0  # steps that cancelled, up to rounding
@@ -196,62 +310,88 @@ def walk(
             if into < burst:
                 continue
             into = 0
-            for k in range(n_touched):
+            for k in range(list.count):
+                prefetch(&table[touched[min(k + FAR, list.count - 1)], 0])
                 at = &table[touched[k], 0]
-                q = (sqrt(at[COUNT]) if by_norm else at[COUNT]) * sqrt(1.0 - at[LESS])
                 pool_slot[emitted] = touched[k]
-                pool_value[emitted] = fabs(at[WEIGHT] - (0.0 if of_weight else at[START])) / q
-                at[WEIGHT] = pulled(at, g0, by_norm)
+                pool_value[emitted] = (
+                    fabs(at[WEIGHT] - (0.0 if of_weight else began[k]))
+                    / bar(at[COUNT], scales[k], 1.0, by_norm)
+                )
+                at[WEIGHT] = pulled(at[WEIGHT], bar(at[COUNT], scales[k], g0, by_norm))
                 pool_kept[emitted] = at[WEIGHT] != 0.0
-                at[START] = at[COUNT] = 0.0
+                at[COUNT] = 0.0
                 emitted += 1
-            n_touched = 0
+            list.count = 0
     intercept[0] = b
-    return n_touched, emitted
+    return list.count, emitted
 
 
 def purge(
-    const int32_t[::1] slots, const uint8_t[::1] kept, double[:, ::1] shared, double pi0,
-    double least, int64_t spare,
+    const int32_t[::1] slots, double[::1] values, const uint8_t[::1] kept, double[:, ::1] shared,
+    double pi0, double least, int64_t spare, int32_t[::1] left,
 ):
     """The bursts of a stage enter the counters of their features; whoever has at least `least` of
     them is judged and its counters start again. Marks as gone those kept in less than a share pi0,
-    unless they are more than `spare`. Returns how many left."""
-    cdef Py_ssize_t n
-    cdef int64_t leaving = 0
+    unless they are more than `spare`; left[:n] are these. The values of the others move to the
+    front. Returns (n, values of others)."""
+    cdef Py_ssize_t k, n = slots.shape[0], leaving = 0, others = 0
     cdef double* at
-    if kept.shape[0] != slots.shape[0] or shared.shape[1] <= M2:
-        raise ValueError("purge needs a verdict a burst, and shared rows of 7 columns")
-    for n in range(slots.shape[0]):
-        if not 0 <= slots[n] < shared.shape[0]:
+    if min(values.shape[0], kept.shape[0], left.shape[0]) < n or shared.shape[1] <= M2:
+        raise ValueError("purge needs a value and a verdict a burst, and shared rows of 7 columns")
+    for k in range(n):
+        if not 0 <= slots[k] < shared.shape[0]:
             raise ValueError("a feature is not in the table")
     with nogil:
-        for n in range(slots.shape[0]):
-            shared[slots[n], BURSTS] += 1.0
-            shared[slots[n], KEPT] += kept[n]
-        for n in range(slots.shape[0]):
-            at = &shared[slots[n], 0]
+        for k in range(n):
+            prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
+            shared[slots[k], BURSTS] += 1.0
+            shared[slots[k], KEPT] += kept[k]
+        for k in range(n):
+            prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
+            at = &shared[slots[k], 0]
             if at[BURSTS] > 0.0 and at[BURSTS] >= least:
                 if at[KEPT] / at[BURSTS] < pi0:
-                    at[GONE] = 2.0
+                    at[GONE] = 1.0
+                    left[leaving] = slots[k]
                     leaving += 1
                 at[BURSTS] = at[KEPT] = 0.0
-        for n in range(slots.shape[0]):
-            at = &shared[slots[n], 0]
-            if at[GONE] == 2.0:
-                at[GONE] = 1.0 if leaving <= spare else 0.0
-    return leaving if leaving <= spare else 0
+        if leaving > spare:
+            for k in range(leaving):
+                shared[left[k], GONE] = 0.0
+            leaving = 0
+        for k in range(n):
+            prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
+            if shared[slots[k], GONE] == 0.0:
+                values[others] = values[k]
+                others += 1
+    return leaving, others
+
+
+def put_back(const int32_t[::1] own, const double[:, ::1] mine, double[:, ::1] table):
+    """table[own[p]] = mine[p]; who has left has k = 0 again."""
+    cdef Py_ssize_t p, n = own.shape[0]
+    if mine.shape[0] != n or mine.shape[1] != 2 or table.shape[1] != 2:
+        raise ValueError("both tables have rows of 2 columns, one for each of own")
+    for p in range(n):
+        if not 0 <= own[p] < table.shape[0]:
+            raise ValueError("a feature is not in the table")
+    with nogil:
+        for p in range(n):
+            prefetch(&table[own[min(p + FAR, n - 1)], 0])
+            table[own[p], WEIGHT] = mine[p, WEIGHT]
+            table[own[p], COUNT] = max(mine[p, COUNT], 0.0)
 
 
 def add_scores(
     const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-    const double[:, ::1] table, double g0, bint by_norm, double scale, double[::1] score,
+    const double[:, ::1] shared, const double[:, ::1] table, double g0, bint by_norm,
+    double scale, double[::1] score,
 ):
     """score += w.x of every row for one path, pending truncation done."""
-    cdef Rows rows = read(indptr, indices, values, table.shape[0])
+    cdef Rows rows = read(indptr, indices, values, min(shared.shape[0], table.shape[0]))
     one_a_row("score", score, rows)
-    if table.shape[1] != 4:
-        raise ValueError("a path has rows of 4 columns")
+    check(shared, table)
     cdef Row row, after
     cdef Py_ssize_t i, k
     cdef double f
@@ -262,14 +402,40 @@ def add_scores(
             for k in range(row.nnz):
                 if k < after.nnz:
                     prefetch(&table[after.index[k], 0])
-                f += pulled(&table[row.index[k], 0], g0, by_norm) * (scale * row.value[k])
+                f += (
+                    ended(&shared[row.index[k], 0], &table[row.index[k], 0], g0, by_norm)
+                    * (scale * row.value[k])
+                )
             score[i] += f
 
 
-def add_weights(const double[:, ::1] table, double g0, bint by_norm, double[::1] out):
-    """out += w_j of every row of a path, pending truncation done."""
-    cdef Py_ssize_t j
-    if table.shape[1] != 4 or table.shape[0] != out.shape[0]:
-        raise ValueError("one place a row of 4 columns is needed")
-    for j in range(out.shape[0]):
-        out[j] += pulled(&table[j, 0], g0, by_norm)
+def add_weights(
+    const int32_t[::1] slots, const double[:, ::1] shared, const double[:, ::1] table, double g0,
+    bint by_norm, double[::1] out,
+):
+    """out += w_j of one path at these slots, pending truncation done."""
+    cdef Py_ssize_t k, n = slots.shape[0]
+    check(shared, table)
+    if n != out.shape[0]:
+        raise ValueError("one place a slot is needed")
+    for k in range(n):
+        if not 0 <= slots[k] < min(shared.shape[0], table.shape[0]):
+            raise ValueError("a feature is not in the table")
+    with nogil:
+        for k in range(n):
+            prefetch(&table[slots[min(k + FAR, n - 1)], 0])
+            out[k] += ended(&shared[slots[k], 0], &table[slots[k], 0], g0, by_norm)
+
+
+cdef inline double ended(const double* column, const double* at, double g0,
+                         bint by_norm) noexcept nogil:
+    # w as if its burst had ended
+    if at[COUNT] == 0.0:
+        return at[WEIGHT]
+    return pulled(at[WEIGHT], bar(at[COUNT], gain_of(column), g0, by_norm))
+
+
+cdef int check(const double[:, ::1] shared, const double[:, ::1] table) except -1:
+    if shared.shape[1] <= M2 or table.shape[1] != 2:
+        raise ValueError("shared rows have 7 columns or more, those of a path 2")
+    return 0

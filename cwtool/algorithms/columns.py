@@ -14,7 +14,7 @@ from cwtool_ext import columns
 
 def fit(state: State, floor: bool) -> None:
     """Set damp_j: 1 / (1 + damp_j) is the squared scale of a column, relative to 1 / tau^2 if there
-    is a floor; a constant column (-1) leaves. And the norms of the rows with that scale."""
+    is a floor; a constant column (-1) has no weight. And the norms of the rows with that scale."""
     features, n = state.features, float(state.numbers["seen"])
     _, slots = features.ids_and_slots()
     if n == 0 or len(slots) == 0:
@@ -23,5 +23,6 @@ def fit(state: State, floor: bool) -> None:
     columns.variances(n, features.table, slots, var, nnz)
     unit = columns.median(var.copy(), nnz) if floor else 1.0
     state.numbers["norms"] = columns.damp(n, features.table, slots, unit or 1.0, floor, var)
+    constant = slots[features.table[slots, 0] == -1]
     for path in features.tables[1:]:
-        columns.spread(features.table, slots, path)
+        path[constant] = 0

@@ -11,6 +11,7 @@ ended; so reading does not depend on where the data happened to end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, exp, log, log1p
 from typing import Any, NamedTuple
@@ -27,8 +28,8 @@ from cwtool.state import DIRECT, Features, State
 from cwtool_ext import shuffle, stages
 
 SHARED = ("damp", "gone", "bursts", "kept", "nnz", "mean", "M2", "before")
-PATH = ("weight", "start", "count", "less")
-GONE, BEFORE = SHARED.index("gone"), SHARED.index("before")
+PATH = ("weight", "count")
+DAMP, GONE, BEFORE = (SHARED.index(name) for name in ("damp", "gone", "before"))
 LEAST_BURST = {True: 1000, False: 20}  # in the first pass, when it is not known how many rows
 # will come and a feature that leaves is lost for all of them; and in later ones
 UNBALANCED = 0.1  # share of the smaller class at which an intercept pays
@@ -36,19 +37,34 @@ BIAS = 0.1  # of a row's squared norm: how the constant of the intercept compare
 REFIT = 2  # times the rows, and the scale of the columns is fitted again
 CALM = 3  # stages in a row that hardly changed the mean
 ALONE = 1 << 16  # entries below which threads would only cost
+CHUNK = 1 << 13  # rows that are walked while the next are prepared
 
 
-class Prepared(NamedTuple):
-    """Rows in CSR form, the learning rate when each was met, and y."""
+class Rows(NamedTuple):
+    """In CSR form, without the features that are gone; the gain of each entry (a column's squared
+    scale), the learning rate of each row, and y."""
 
     starts: Longs
     slots: Ints
     x: Floats
+    gain: Floats
     rates: Floats
     y: Floats
 
 
+class Window(NamedTuple):
+    """Rows of an earlier pass whose features are numbered without gaps, and tables of just these:
+    what all paths visit in random order should be small."""
+
+    rows: Rows
+    own: Ints  # the slot of each number
+    places: Ints  # 1 + the number of each slot; other slots have 0, or -1 where they are gone
+    gone: Ints  # slots of those
+    tables: list[Floats]
+
+
 Pool = tuple[Ints, Floats, Any]  # slot, |change| / q, kept or not; one a path, burst and feature
+Touched = tuple[Ints, Floats, Floats]  # in this burst: slot, weight before, gain
 
 
 @dataclass(frozen=True)
@@ -137,16 +153,30 @@ class Stsgd(Algorithm):
         return State(Features(SHARED, DIRECT, *paths), numbers, arrays={"intercept": np.zeros(M)})
 
     def learn(self, block: Block, state: State, order: Longs) -> Scores:
-        learned = np.empty((self.params.paths, len(order)), dtype=np.uint8)
+        numbers, n, M = state.numbers, len(order), self.params.paths
+        score, learned = np.zeros((M, n)), np.empty((M, n), dtype=np.uint8)
         for m, mine in enumerate(learned):
             seeds = np.array([m], dtype=np.uint64)
-            shuffle.choose(seeds, int(state.numbers["visits"]), self.params.share, mine)
-        return self._learn(block, state, [order] * len(learned), learned, fresh=True)
+            shuffle.choose(seeds, int(numbers["visits"]), self.params.share, mine)
+        if numbers["stage"] == 0:
+            self._begin(state, np.empty(0), fresh=True)
+        done = 0
+        while done < n:
+            if numbers["calm"] >= CALM:
+                return self.scores(block, state, np.zeros(block.n_rows))
+            if self._due(numbers, REFIT):
+                self._fit(state)
+            some = slice(done, min(n, done + self._until(numbers)))
+            self._meet(block, state, order[some], learned[:, some], score[:, some])
+            done = some.stop
+            if self._ended(numbers):
+                self._end(state, fresh=True)
+        return self._mean(score, order, block.n_rows)
 
     def relearn(self, block: Block, state: State, order: Longs) -> Scores:
         if state.numbers["stage"] == 1:  # nothing was judged yet: begin anew, with all rows known
             for table in state.features.tables[1:]:
-                table[state.features.ids_and_slots()[1], :3] = 0
+                table[state.features.ids_and_slots()[1]] = 0
             state.scratch.clear()
             state.arrays = {"intercept": np.zeros(self.params.paths)}
             state.numbers["stage"] = 0
@@ -155,124 +185,217 @@ class Stsgd(Algorithm):
             mine = np.empty(len(order), dtype=np.int64)
             shuffle.permute(np.array([m, state.numbers["visits"]], dtype=np.uint64), mine)
             orders.append(order[mine])
-        learned = np.ones((len(orders), len(order)), dtype=np.uint8)
-        return self._learn(block, state, orders, learned, fresh=False)
+        return self.revisit(block, state, orders)
 
-    def _learn(
-        self, block: Block, state: State, orders: list[Longs], learned: Any, *, fresh: bool
-    ) -> Scores:
-        out, numbers, n = Scores.zeros(block.n_rows), state.numbers, len(orders[0])
+    def revisit(self, block: Block, state: State, orders: list[Longs]) -> Scores:
+        """Rows that were met before, by each path in its order."""
+        numbers, n, window = state.numbers, len(orders[0]), None
+        score, learned = np.zeros((len(orders), block.n_rows)), np.ones(n, dtype=np.uint8)
         if numbers["stage"] == 0:
-            self._begin(state, np.empty(0), fresh)
-        rows = orders[0] if fresh else block.order
-        score = np.zeros((len(orders), len(rows)))
-        prepared = None if fresh else self._prepare(block, state, rows, fresh)
+            self._begin(state, np.empty(0), fresh=False)
         done = 0
-        while done < n:
-            if numbers["calm"] >= CALM:
-                return self.scores(block, state, out.variance)
-            self._fit(state, fresh)
-            some = slice(done, min(n, done + self._until(numbers, fresh)))
-            size = some.stop - done
-            if prepared is None:
-                part = self._prepare(block, state, rows[some], fresh)
-                visits = [np.arange(size)] * len(orders)
-                self._walk(state, part, visits, learned[:, some], 0.0, score[:, some])
-                numbers["rows"] += size
-                numbers["positive"] += int(np.count_nonzero(part.y > 0))
-            else:
-                eta = numbers["seen"] / numbers["norms"] if numbers["norms"] else 0.0
-                visits = [order[some] for order in orders]
-                self._walk(state, prepared, visits, learned[:, some], eta, score)
-            numbers["into"] += size
-            numbers["visits"] += size
+        while done < n and numbers["calm"] < CALM:
+            if self._due(numbers, 1):
+                self._close(state, window)
+                window = None
+                self._fit(state)
+            window = window or self._open(block, state)
+            some = slice(done, min(n, done + self._left(numbers)))
+            visits = [order[some] for order in orders]
+            self._walk(state, window.rows, visits, [learned[some]] * len(orders), score, window)
             done = some.stop
-            if numbers["into"] == numbers["burst"] * self.params.bursts:
-                self._end(state, fresh)
+            if self._ended(numbers):
+                if self.params.tol > 0:  # weights are compared: put them back
+                    self._close(state, window)
+                    window = None
+                gone = self._end(state, fresh=False)
+                if window is not None:
+                    self._leave(window, gone)
+        self._close(state, window)
+        if numbers["calm"] >= CALM:
+            return self.scores(block, state, np.zeros(block.n_rows))
+        return self._mean(score, block.order, block.n_rows)
+
+    def _mean(self, score: Floats, rows: Longs, n: int) -> Scores:
+        out = Scores.zeros(n)
         with np.errstate(invalid="ignore"):  # rows near the end of the double range
             out.score[rows] = score.mean(axis=0)
         return out
 
-    def _until(self, numbers: dict[str, int | float], fresh: bool) -> int:
+    def _left(self, numbers: dict[str, int | float]) -> int:
+        """Rows to the end of the stage."""
+        bursts: int = self.params.bursts
+        return int(numbers["burst"]) * bursts - int(numbers["into"])
+
+    def _ended(self, numbers: dict[str, int | float]) -> bool:
+        return self._left(numbers) == 0
+
+    def _until(self, numbers: dict[str, int | float]) -> int:
         """Rows to the end of the stage, or to that of the burst after which columns are fitted."""
-        burst = int(numbers["burst"])
-        stage: int = burst * self.params.bursts - int(numbers["into"])
-        if not fresh or self.params.scale == "none":
+        burst, stage = int(numbers["burst"]), self._left(numbers)
+        if self.params.scale == "none":
             return stage
         first = burst - int(numbers["into"]) % burst
         more = ceil((REFIT * numbers["fitted"] - numbers["rows"] - first) / burst)
         return min(stage, first + burst * max(0, more))
 
-    def _fit(self, state: State, fresh: bool) -> None:
-        """The scale of the columns, between two bursts, when there are enough new rows."""
-        numbers = state.numbers
-        due = numbers["rows"] >= (REFIT if fresh else 1) * numbers["fitted"] + 1
-        if due and self.params.scale != "none" and numbers["into"] % numbers["burst"] == 0:
-            columns.fit(state, self.params.scale == "floor")
-            numbers["fitted"] = numbers["rows"]
+    def _due(self, numbers: dict[str, int | float], factor: int) -> bool:
+        """Are there enough new rows to fit the scale of the columns, and no burst under way?"""
+        enough = numbers["rows"] >= factor * numbers["fitted"] + 1
+        between = numbers["into"] % numbers["burst"] == 0
+        return self.params.scale != "none" and enough and between
 
-    def _prepare(self, block: Block, state: State, rows: Longs, fresh: bool) -> Prepared:
-        """These rows without the features that are gone."""
-        numbers, n = state.numbers, len(rows)
-        nnz = int((block.indptr[rows + 1] - block.indptr[rows]).sum())
+    def _fit(self, state: State) -> None:
+        columns.fit(state, self.params.scale == "floor")
+        state.numbers["fitted"] = state.numbers["rows"]
+
+    def _meet(self, block: Block, state: State, rows: Longs, learned: Any, score: Floats) -> None:
+        """Fresh rows within one stage and between two fits of the scale: while the paths walk some
+        of them, the next are prepared."""
+        ready = self._prepare(block, state, rows[:CHUNK])
+        for start in range(0, len(rows), CHUNK):
+            some, more = slice(start, start + CHUNK), rows[start + CHUNK :][:CHUNK]
+            now, size = ready, len(ready.y)
+            visits = [np.arange(size)] * self.params.paths
+
+            def ahead(more: Longs = more) -> None:
+                nonlocal ready
+                ready = self._prepare(block, state, more)
+
+            beside = ahead if len(more) else None
+            self._walk(state, now, visits, learned[:, some], score[:, some], beside=beside)
+            state.numbers["rows"] += size
+            state.numbers["positive"] += int(np.count_nonzero(now.y > 0))
+
+    def _prepare(self, block: Block, state: State, order: Longs) -> Rows:
+        """Fresh rows; they enter the statistics of the columns."""
+        numbers, n = state.numbers, len(order)
+        nnz = int((block.indptr[order + 1] - block.indptr[order]).sum())
         starts, slots = np.empty(n + 1, dtype=np.int64), np.empty(nnz, dtype=np.int32)
-        x, rates = np.empty(nnz), np.empty(n)
+        x, gain, rates = np.empty(nnz), np.empty(nnz), np.empty(n)
         seen = np.array([numbers[name] for name in ("seen", "norms", "left_norms")])
         nnz, met = stages.prepare(
-            block.indptr, block.indices, block.values, rows, state.features.table, block.scale,
-            fresh, seen, starts, slots, x, rates,
+            block.indptr, block.indices, block.values, order, state.features.table, block.scale,
+            seen, starts, slots, x, gain, rates,
         )  # fmt: skip
         numbers["seen"], numbers["norms"], numbers["left_norms"] = seen.tolist()
         numbers["met"] += met
         numbers["left_rows"] += n
-        return Prepared(starts, slots[:nnz], x[:nnz], rates, block.y[rows])
+        if self.params.eta != AUTO:
+            rates[:] = self.params.eta
+        return Rows(starts, slots[:nnz], x[:nnz], gain[:nnz], rates, block.y[order])
+
+    def _open(self, block: Block, state: State) -> Window:
+        features, numbers = state.features, state.numbers
+        touched = self._scratch(state)[1]
+        if len(state.scratch.get("places", ())) < len(features.table):
+            state.scratch["places"] = np.zeros(len(features.table), dtype=np.int32)
+        places, room = state.scratch["places"], block.nnz + sum(len(t[0]) for t in touched)
+        if (
+            "room" not in state.scratch or state.scratch["room"][0].shape[1] < room
+        ):  # fresh pages cost more than their use
+            state.scratch["room"] = np.empty((2, room), dtype=np.int32), np.empty((3, room))
+        (own, slots), (gains, x, gain) = state.scratch["room"]
+        room, count = len(own), 0
+        for some, _, _ in touched:
+            count = stages.number(some, features.table, places, own, gains, count)
+        starts = np.empty(block.n_rows + 1, dtype=np.int64)
+        nnz, count, gone, left = stages.compact(
+            block.indptr, block.indices, block.values, features.table, block.scale, places, own,
+            gains, count, starts, slots, x, gain,
+        )  # fmt: skip
+        numbers["left_norms"] += left
+        numbers["left_rows"] += block.n_rows
+        eta = numbers["seen"] / numbers["norms"] if numbers["norms"] else 0.0
+        rates = np.full(block.n_rows, eta if self.params.eta == AUTO else self.params.eta)
+        rows = Rows(starts, slots[:nnz], x[:nnz], gain[:nnz], rates, block.y)
+        own, dropped = own[:count].copy(), own[room - gone :].copy()
+        tables = together(
+            lambda table: table.take(own, axis=0), features.tables[1:], self._jobs(rows)
+        )
+        for m, (some, began, scales) in enumerate(touched):
+            touched[m] = (places[some] - 1, began, scales)
+        return Window(rows, own, places, dropped, tables)
+
+    def _leave(self, window: Window, gone: Ints) -> None:
+        """A stage ended amid the rows of a window."""
+        at = window.places[gone]
+        for table in window.tables:
+            table[at[at > 0] - 1] = 0, -1
+
+    def _close(self, state: State, window: Window | None) -> None:
+        if window is None:
+            return
+
+        def back(m: int) -> None:
+            stages.put_back(window.own, window.tables[m], state.features.tables[1 + m])
+
+        together(back, range(self.params.paths), self._jobs(window.rows))
+        window.places[window.own] = window.places[window.gone] = 0
+        touched = self._scratch(state)[1]
+        for m, (some, began, scales) in enumerate(touched):
+            touched[m] = (window.own[some], began, scales)
+
+    def _jobs(self, rows: Rows) -> int:
+        return self.jobs if len(rows.x) * self.params.paths > ALONE else 1
 
     def _walk(
-        self, state: State, rows: Prepared, visits: list[Longs], learned: Any, rate: float,
-        score: Floats,
+        self, state: State, rows: Rows, visits: list[Longs], learned: Any, score: Floats,
+        window: Window | None = None, beside: Callable[[], None] | None = None,
     ) -> None:  # fmt: skip
-        """Visits within one stage, by all paths, at this rate or at those of the rows."""
+        """Visits within one stage, by all paths; and something to be done beside."""
         numbers, p = state.numbers, self.params
         how = stages.Walk(
             LOSSES[p.loss], p.gravity == "norm", p.pull_on == "weight",
             p.informed_by == "gradients", numbers["bias"],
         )  # fmt: skip
-        eta = rate if p.eta == AUTO else p.eta
         burst, into = int(numbers["burst"]), int(numbers["into"]) % int(numbers["burst"])
+        tables = window.tables if window else state.features.tables[1:]
         pool, touched = self._scratch(state)
 
-        def path(m: int) -> tuple[Ints, Pool]:
-            before, order = touched[m], visits[m]
-            room = len(before) + int((rows.starts[order + 1] - rows.starts[order]).sum())
-            now, slot = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
-            now[: len(before)] = before
-            value, kept = np.empty(room), np.empty(room, dtype=np.uint8)
+        def path(m: int) -> tuple[Touched, Pool]:
+            order, before = visits[m], len(touched[m][0])
+            most = before + int((rows.starts[order + 1] - rows.starts[order]).sum())
+            room = min(most, len(tables[m]))
+            now: Touched = (np.empty(room, dtype=np.int32), np.empty(room), np.empty(room))
+            now[0][:before], now[1][:before], now[2][:before] = touched[m]
+            room = min(most, (into + len(order)) // burst * len(tables[m]))
+            slot, value = np.empty(room, dtype=np.int32), np.empty(room)
+            kept = np.empty(room, dtype=np.uint8)
             count, out = stages.walk(
-                *rows, order, learned[m], state.features.tables[1 + m], how, eta,
-                numbers["base_gravity"], burst, into, state.arrays["intercept"][m : m + 1],
-                now, len(before), slot, value, kept, score[m],
+                *rows, order, learned[m], tables[m], how, numbers["base_gravity"], burst, into,
+                state.arrays["intercept"][m : m + 1], *now, before, slot, value, kept, score[m],
             )  # fmt: skip
-            return now[:count].copy(), (slot[:out].copy(), value[:out].copy(), kept[:out].copy())
+            slot = window.own[slot[:out]] if window else slot[:out].copy()
+            touches, began, gains = (array[:count].copy() for array in now)
+            return (touches, began, gains), (slot, value[:out].copy(), kept[:out].copy())
 
-        jobs = self.jobs if len(rows.x) * p.paths > ALONE else 1
-        for m, (now, emitted) in enumerate(together(path, range(p.paths), jobs)):
-            touched[m] = now
-            pool.append(emitted)
+        def task(m: int) -> tuple[Touched, Pool] | None:
+            return path(m) if m >= 0 else beside() if beside else None
 
-    def _end(self, state: State, fresh: bool) -> None:
-        """Of a stage: purge, and begin the next."""
+        found = together(task, range(-1, p.paths), self._jobs(rows))
+        for m, result in enumerate(found[1:]):
+            assert result is not None
+            touched[m] = result[0]
+            pool.append(result[1])
+        numbers["into"] += len(visits[0])
+        numbers["visits"] += len(visits[0])
+
+    def _end(self, state: State, fresh: bool) -> Ints:
+        """Of a stage: purge, and begin the next. Returns who left."""
         features, numbers, p = state.features, state.numbers, self.params
         pool, _ = self._scratch(state)
         slots, values, kept = (np.concatenate(part) for part in zip(*pool, strict=True))
         pool.clear()
-        spare = max(0, int(numbers["met"] - numbers["gone"]) - 1)
-        left = stages.purge(slots, kept, features.table, p.stability, max(p.least, 1), spare)
-        numbers["gone"] += left
-        gone = features.table[slots, GONE] != 0
-        if left:
-            for table in features.tables[1:]:
-                table[slots[gone]] = (0, 0, 0, 1)
-        self._begin(state, values[~gone], fresh)
+        spare, left = max(0, int(numbers["met"] - numbers["gone"]) - 1), np.empty_like(slots)
+        leaving, others = stages.purge(
+            slots, values, kept, features.table, p.stability, max(p.least, 1), spare, left
+        )
+        numbers["gone"] += leaving
+        for table in features.tables[1:]:
+            table[left[:leaving]] = 0
+        self._begin(state, values[:others], fresh)
+        return left[:leaving]
 
     def _begin(self, state: State, values: Floats, fresh: bool) -> None:
         """A stage, after one in which weights moved by these amounts."""
@@ -310,41 +433,52 @@ class Stsgd(Algorithm):
         calm = np.linalg.norm(w - before) < self.params.tol * np.linalg.norm(w)
         state.numbers["calm"] = state.numbers["calm"] + 1 if calm else 0
 
-    def _scratch(self, state: State) -> tuple[list[Pool], list[Ints]]:
+    def _scratch(self, state: State) -> tuple[list[Pool], list[Touched]]:
         """What this stage emitted so far, and what each path has touched in this burst."""
-        scratch, features = state.scratch, state.features
+        scratch, features, arrays = state.scratch, state.features, state.arrays
         if "pool" not in scratch:
-            scratch["pool"] = []
-            if "pool.id" in state.arrays:
-                ids, value, kept = (state.arrays[f"pool.{k}"] for k in ("id", "value", "kept"))
+            nothing = np.empty(0, dtype=np.int32), np.empty(0), np.empty(0)
+            scratch["pool"], scratch["touched"] = [], [nothing] * self.params.paths
+            if "pool.id" in arrays:
+                ids, value, kept = (arrays[f"pool.{k}"] for k in ("id", "value", "kept"))
                 scratch["pool"].append((features.slots_of(ids), value, kept))
-            _, slots = features.ids_and_slots()
-            scratch["touched"] = [slots[t[slots, 2] > 0] for t in features.tables[1:]]
+                slots = features.slots_of(arrays["touched.id"])
+                gains = 1 / (1 + features.table[slots, DAMP])
+                cuts = np.cumsum(arrays["touched.count"])[:-1]
+                parts = (np.split(a, cuts) for a in (slots, arrays["touched.began"], gains))
+                scratch["touched"] = list(zip(*parts, strict=True))
         return scratch["pool"], scratch["touched"]
 
     def settle(self, state: State) -> None:
-        pool, _ = self._scratch(state)
+        pool, touched = self._scratch(state)
+        features, arrays = state.features, state.arrays
         empty = (np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.uint8))
         slots, value, kept = (np.concatenate(part) for part in zip(empty, *pool, strict=True))
-        ids = state.features.ids_of(slots)
+        ids = features.ids_of(slots)
         by_id = np.lexsort((kept, value, ids))
         for name, part in (("id", ids), ("value", value), ("kept", kept)):
-            state.arrays[f"pool.{name}"] = part[by_id]
+            arrays[f"pool.{name}"] = part[by_id]
+        slots, began, _ = (np.concatenate(part) for part in zip(*touched, strict=True))
+        counts = [len(part[0]) for part in touched]
+        ids = features.ids_of(slots)
+        by_id = np.lexsort((ids, np.repeat(np.arange(len(counts)), counts)))
+        arrays["touched.count"] = np.array(counts, dtype=np.int64)
+        arrays["touched.id"], arrays["touched.began"] = ids[by_id], began[by_id]
 
     def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
-        out, M = Scores.zeros(block.n_rows), self.params.paths
-        for table in state.features.tables[1:]:
+        out, M, features = Scores.zeros(block.n_rows), self.params.paths, state.features
+        for table in features.tables[1:]:
             stages.add_scores(
-                block.indptr, block.indices, block.values, table,
+                block.indptr, block.indices, block.values, features.table, table,
                 state.numbers["base_gravity"], self.params.gravity == "norm", block.scale,
                 out.score,
             )  # fmt: skip
         return Scores(out.score / M + state.arrays["intercept"].mean(), out.variance)
 
     def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
-        w, g0 = np.zeros(len(slots)), state.numbers["base_gravity"]
-        for table in state.features.tables[1:]:
-            stages.add_weights(table[slots], g0, self.params.gravity == "norm", w)
+        w, g0, features = np.zeros(len(slots)), state.numbers["base_gravity"], state.features
+        for table in features.tables[1:]:
+            stages.add_weights(slots, features.table, table, g0, self.params.gravity == "norm", w)
         return w / self.params.paths, None
 
 

@@ -45,11 +45,8 @@ def run(algo, X, y, paths, pieces=1, scale=None):
     state.numbers["met"] = state.features.observe(block)
     if scale is not None:
         state.features.table[:P, 0] = 1 / scale**2 - 1
-        for table in state.features.tables[1:]:
-            table[:P, 3] = 1 - scale**2
     for some in np.array_split(np.arange(len(paths[0])), pieces):
-        learned = np.ones((len(paths), len(some)), np.uint8)
-        algo._learn(block, state, [p[some] for p in paths], learned, fresh=False)
+        algo.revisit(block, state, [p[some] for p in paths])
     return state
 
 
@@ -115,10 +112,10 @@ def test_stable_sets_are_nested_and_those_who_left_stay_zero():
     state.numbers["met"] = state.features.observe(block)
     gone, gravities = np.zeros(P, bool), []
     for path in np.array_split(np.array(orders(5, 12 * 20)), 20, axis=1):
-        algo._learn(block, state, list(path), np.ones(path.shape, np.uint8), fresh=False)
+        algo.revisit(block, state, list(path))
         now = state.features.table[:P, GONE] == 1
         assert (now >= gone).all()
-        assert not any(table[:P, :3][now].any() for table in state.features.tables[1:])
+        assert not any(table[:P][now].any() for table in state.features.tables[1:])
         gone = now
         gravities.append(state.numbers["base_gravity"])
     assert 0 < gone.sum() < P
@@ -165,8 +162,8 @@ def test_reading_within_a_burst_is_reading_a_burst_that_ended():
     state = run(algo, X, y, paths)
     w, g0 = weights(algo, state), state.numbers["base_gravity"]
     tables = np.array([table[:P] for table in state.features.tables[1:]])
-    assert (tables[:, :, 2] > 0).any()
-    pulled = sparse_oracles.shrink(tables[:, :, 0], g0 * np.sqrt(tables[:, :, 2]))
+    assert (tables[:, :, 1] > 0).any()
+    pulled = sparse_oracles.shrink(tables[:, :, 0], g0 * np.sqrt(tables[:, :, 1]))
     np.testing.assert_allclose(w, pulled.mean(axis=0), rtol=0, atol=1e-12)
     assert not np.allclose(w, tables[:, :, 0].mean(axis=0))
     block = block_of(X, y)
