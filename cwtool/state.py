@@ -164,7 +164,9 @@ class Features:
 
     def ids_and_slots(self) -> tuple[Ints, Ints]:
         """The ids seen, ascending, each with its slot."""
-        bits = np.unpackbits(self.seen.view(np.uint8), bitorder="little")
+        words = np.flatnonzero(self.seen)
+        used = self.seen[: words[-1] + 1] if len(words) else self.seen[:0]
+        bits = np.unpackbits(used.view(np.uint8), bitorder="little")
         small = np.flatnonzero(bits.view(np.bool_)).astype(np.int32)
         keys = self.keys[: self.n_keys]
         by_id = np.argsort(keys, kind="stable").astype(np.int32)

@@ -23,8 +23,7 @@ def prepare(
     seen: NDArray[np.float64],
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
-    x: NDArray[np.float64],
-    gain: NDArray[np.float64],
+    z: NDArray[np.float64],
     rates: NDArray[np.float64],
 ) -> tuple[int, int]: ...
 def number(
@@ -32,7 +31,7 @@ def number(
     shared: NDArray[np.float64],
     places: NDArray[np.int32],
     own: NDArray[np.int32],
-    gains: NDArray[np.float64],
+    divisors: NDArray[np.float64],
     n: int,
 ) -> int: ...
 def compact(
@@ -43,18 +42,16 @@ def compact(
     scale: float,
     places: NDArray[np.int32],
     own: NDArray[np.int32],
-    gains: NDArray[np.float64],
+    divisors: NDArray[np.float64],
     n: int,
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
-    x: NDArray[np.float64],
-    gain: NDArray[np.float64],
+    z: NDArray[np.float64],
 ) -> tuple[int, int, int, float]: ...
 def walk(
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
-    x: NDArray[np.float64],
-    gain: NDArray[np.float64],
+    z: NDArray[np.float64],
     rates: NDArray[np.float64],
     y: NDArray[np.float64],
     order: NDArray[np.int64],
@@ -67,23 +64,33 @@ def walk(
     intercept: NDArray[np.float64],
     touched: NDArray[np.int32],
     began: NDArray[np.float64],
-    scales: NDArray[np.float64],
     n_touched: int,
     pool_slot: NDArray[np.int32],
     pool_value: NDArray[np.float64],
     pool_kept: NDArray[np.uint8],
     score: NDArray[np.float64],
 ) -> tuple[int, int]: ...
-def purge(
+def tally(
     slots: NDArray[np.int32],
-    values: NDArray[np.float64],
     kept: NDArray[np.uint8],
+    shared: NDArray[np.float64],
+    part: int,
+    parts: int,
+) -> None: ...
+def judge(
+    slots: NDArray[np.int32],
     shared: NDArray[np.float64],
     pi0: float,
     least: float,
-    spare: int,
+    part: int,
+    parts: int,
     left: NDArray[np.int32],
-) -> tuple[int, int]: ...
+) -> int: ...
+def remaining(
+    slots: NDArray[np.int32],
+    values: NDArray[np.float64],
+    shared: NDArray[np.float64],
+) -> int: ...
 def put_back(
     own: NDArray[np.int32], mine: NDArray[np.float64], table: NDArray[np.float64]
 ) -> None: ...

@@ -1,15 +1,15 @@
 """Stabilized truncated stochastic gradient descent (Ma 2017, Algorithms 3.2-3.4): its loops.
 
-Several paths learn the same rows in their own way, each in a table of rows (w, k). With
-gain_j = s_j^2, s_j the scale of a column, descent on s_j x_j with weights w_j / s_j is
-    w_j -= eta loss'(f) gain_j x_j,   f = b + sum w_j x_j.
-After a burst of rows, a feature that was informed by k_j = sum of gain_j x_j^2 (norm; q = sqrt k)
-or by k_j rows (count; q = k) has gravity g = g0 q:
-    emit |change of w_j| / (s_j q);   w_j <- T(w_j, s_j g),   T(w, a) = sign(w) max(|w| - a, 0).
+Several paths learn the same rows in their own way, each in a table of rows (w, k):
+    w_j -= eta loss'(f) z_j,   f = b + sum w_j z_j,   z_j = s_j x_j, s_j the scale of a column.
+After a burst of rows, a feature that was informed by k_j = sum of z_j^2 (norm; q = sqrt k) or by
+k_j rows (count; q = k) has gravity g = g0 q:
+    emit |change of w_j| / q;   w_j <- T(w_j, g),   T(w, a) = sign(w) max(|w| - a, 0).
 After a stage of bursts, a feature whose weight was kept in less than a share pi0 of the bursts that
 informed it leaves for good (3.9, 3.33).
 
-Shared rows: (damp, gone, bursts, kept, nnz, mean, M2, ..); gain = 1/(1 + damp), 0 for who has left.
+Shared rows: (damp, gone, bursts, kept, nnz, mean, M2, ..); s = 1/(1 + damp), and a constant
+column with damp = -1 is left out.
 """
 
 from libc.math cimport fabs, sqrt
@@ -33,25 +33,17 @@ cdef enum:
     FAR = 16  # entries to fetch ahead
 
 
-cdef inline double gain_of(const double* column) noexcept nogil:
-    if column[GONE] != 0.0 or column[DAMP] == -1.0:
-        return 0.0
-    return 1.0 / (1.0 + column[DAMP])
-
-
-cdef inline double at_most(double gain, double a) noexcept nogil:
-    # what could overflow a weight is scored and not learned
-    return gain if gain * a * a <= 1e200 else 0.0
+cdef double HUGE = 1e100  # what is beyond could overflow a weight: it is left out
 
 
 def prepare(
     const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
     const int64_t[::1] order, double[:, ::1] shared, double scale, double[::1] seen,
-    int64_t[::1] starts, int32_t[::1] slots, double[::1] x, double[::1] gain, double[::1] rates,
+    int64_t[::1] starts, int32_t[::1] slots, double[::1] z, double[::1] rates,
 ):
-    """Copy fresh rows in order, without the features that are gone, and for each row the rate
-    1 / mean ||s x||^2 of the rows so far. They enter the statistics of the columns (Welford) and
-    seen = (rows, sum of ||s x||^2, the same without what is gone); rows 100 times longer than usual
+    """Copy fresh rows in order, scaled, without the features that are gone, and for each row the
+    rate 1 / mean ||z||^2 of the rows so far. They enter the statistics of the columns (Welford) and
+    seen = (rows, sum of ||z||^2, the same without what is gone); rows 100 times longer than usual
     do not. Returns (entries, columns met for the first time)."""
     cdef Rows rows = read(indptr, indices, values, shared.shape[0])
     longest(order, rows)
@@ -63,10 +55,10 @@ def prepare(
     k = 0
     for i in range(n):
         k += rows.start[order[i] + 1] - rows.start[order[i]]
-    if min(slots.shape[0], x.shape[0], gain.shape[0]) < k:
+    if min(slots.shape[0], z.shape[0]) < k:
         raise ValueError("prepare needs room for every entry")
     cdef Row row, after
-    cdef double a, square, all_, left, d
+    cdef double a, scaled, all_, left, d
     cdef double* at
     with nogil:
         starts[0] = 0
@@ -83,12 +75,12 @@ def prepare(
                 d += a * a
                 if a == 0.0 or at[DAMP] == -1.0:
                     continue
-                square = 1.0 / (1.0 + at[DAMP])
-                if at[GONE] == 0.0:
-                    slots[end], x[end], gain[end] = <int32_t> j, a, at_most(square, a)
-                    left += square * a * a
+                scaled = a / (1.0 + at[DAMP])
+                all_ += scaled * scaled
+                if at[GONE] == 0.0 and fabs(scaled) <= HUGE:
+                    slots[end], z[end] = <int32_t> j, scaled
+                    left += scaled * scaled
                     end += 1
-                all_ += square * a * a
             if d <= 1e4:
                 seen[0] += 1.0
                 seen[1] += all_
@@ -102,17 +94,17 @@ def prepare(
 
 def number(
     const int32_t[::1] some, const double[:, ::1] shared, int32_t[::1] places, int32_t[::1] own,
-    double[::1] gains, Py_ssize_t n,
+    double[::1] divisors, Py_ssize_t n,
 ):
     """Give numbers from n on to those of these slots that have none; returns the next. own[p] is
-    the slot of number p, gains[p] its gain, and places[own[p]] = p + 1."""
+    the slot of number p, 1 / divisors[p] its scale, and places[own[p]] = p + 1."""
     cdef Py_ssize_t k
-    check_places(shared, places, own, gains, n + some.shape[0])
+    check_places(shared, places, own, divisors, n + some.shape[0])
     for k in range(some.shape[0]):
         if not 0 <= some[k] < shared.shape[0]:
             raise ValueError("a feature is not in the table")
         if places[some[k]] == 0:
-            own[n], gains[n] = some[k], gain_of(&shared[some[k], 0])
+            own[n], divisors[n] = some[k], 1.0 + shared[some[k], DAMP]
             n += 1
             places[some[k]] = <int32_t> n
     return n
@@ -121,16 +113,15 @@ def number(
 def compact(
     const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
     const double[:, ::1] shared, double scale, int32_t[::1] places, int32_t[::1] own,
-    double[::1] gains, Py_ssize_t n, int64_t[::1] starts, int32_t[::1] slots, double[::1] x,
-    double[::1] gain,
+    double[::1] divisors, Py_ssize_t n, int64_t[::1] starts, int32_t[::1] slots, double[::1] z,
 ):
-    """Copy rows that were met before, without the features that are gone; the others are numbered
-    from n on as they come. Those that are gone have the place -1 and stand at the end of own.
-    Returns (entries, numbers given, features gone, sum of ||s x||^2 of what is left)."""
+    """Copy rows that were met before, scaled, without the features that are gone; the others are
+    numbered from n on as they come. Those that are gone have the place -1 and stand at the end of
+    own. Returns (entries, numbers given, features gone, sum of ||z||^2)."""
     cdef Rows rows = read(indptr, indices, values, shared.shape[0])
     cdef Py_ssize_t i, j, k, p, end = 0, gone = 0, room = own.shape[0], nnz = indices.shape[0]
-    check_places(shared, places, own, gains, n + nnz)
-    if min(slots.shape[0], x.shape[0], gain.shape[0]) < nnz or starts.shape[0] != rows.count + 1:
+    check_places(shared, places, own, divisors, n + nnz)
+    if min(slots.shape[0], z.shape[0]) < nnz or starts.shape[0] != rows.count + 1:
         raise ValueError("compact needs room for every entry, and a start a row")
     cdef double a, d, left, total = 0.0
     with nogil:
@@ -146,20 +137,20 @@ def compact(
                     continue
                 p = places[j]
                 if p == 0:
-                    gains[n] = gain_of(&shared[j, 0])
-                    if gains[n] == 0.0:
+                    if shared[j, GONE] != 0.0 or shared[j, DAMP] == -1.0:
                         gone += 1
                         own[room - gone], p = <int32_t> j, -1
                     else:
-                        own[n] = <int32_t> j
+                        own[n], divisors[n] = <int32_t> j, 1.0 + shared[j, DAMP]
                         n += 1
                         p = n
                     places[j] = <int32_t> p
                 if p > 0:
-                    slots[end], x[end] = <int32_t> (p - 1), a
-                    gain[end] = at_most(gains[p - 1], a)
-                    left += gains[p - 1] * a * a
-                    end += 1
+                    a /= divisors[p - 1]
+                    if fabs(a) <= HUGE:
+                        slots[end], z[end] = <int32_t> (p - 1), a
+                        left += a * a
+                        end += 1
             if d <= 1e4:
                 total += left
             starts[i + 1] = end
@@ -167,10 +158,11 @@ def compact(
 
 
 cdef int check_places(const double[:, ::1] shared, const int32_t[::1] places,
-                      const int32_t[::1] own, const double[::1] gains, Py_ssize_t n) except -1:
+                      const int32_t[::1] own, const double[::1] divisors,
+                      Py_ssize_t n) except -1:
     if shared.shape[1] <= M2 or places.shape[0] < shared.shape[0]:
         raise ValueError("shared rows have 7 columns or more, and every slot a place")
-    if min(own.shape[0], gains.shape[0]) < n:
+    if min(own.shape[0], divisors.shape[0]) < n:
         raise ValueError("there is no room for so many numbers")
     return 0
 
@@ -200,10 +192,6 @@ cdef class Walk:
         self.by_gradient, self.bias = by_gradient, bias
 
 
-cdef inline double bar(double k, double gain, double g0, bint by_norm) noexcept nogil:
-    return g0 * (sqrt(k) if by_norm else k) * sqrt(gain)
-
-
 cdef inline double pulled(double w, double bar) noexcept nogil:
     # T(w, bar); rounding must not decide a tie, hence 1e-9
     if fabs(w) <= bar * (1.0 + 1e-9):
@@ -214,48 +202,44 @@ cdef inline double pulled(double w, double bar) noexcept nogil:
 cdef struct Touched:
     int32_t* slot
     double* began
-    double* gain
     Py_ssize_t count
 
 
-cdef inline void inform(Touched* touched, double* at, int32_t slot, double a, double gain,
+cdef inline void inform(Touched* touched, double* at, int32_t slot, double z,
                         bint by_norm) noexcept nogil:
-    # k of an entry; features without gain are scored and not learned
     if at[COUNT] <= 0.0:
-        if at[COUNT] < 0.0 or gain == 0.0:
+        if at[COUNT] < 0.0:
             return
         touched.slot[touched.count] = slot
         touched.began[touched.count] = at[WEIGHT]
-        touched.gain[touched.count] = gain
         touched.count += 1
-    at[COUNT] += max(gain * a * a, 1e-300) if by_norm else 1.0
+    at[COUNT] += max(z * z, 1e-300) if by_norm else 1.0
 
 
 def walk(
-    const int64_t[::1] starts, const int32_t[::1] slots, const double[::1] x,
-    const double[::1] gain, const double[::1] rates, const double[::1] y,
-    const int64_t[::1] order, const uint8_t[::1] learned, double[:, ::1] table,
-    Walk how not None, double g0, int64_t burst, int64_t into, double[::1] intercept,
-    int32_t[::1] touched, double[::1] began, double[::1] scales, Py_ssize_t n_touched,
-    int32_t[::1] pool_slot, double[::1] pool_value, uint8_t[::1] pool_kept, double[::1] score,
+    const int64_t[::1] starts, const int32_t[::1] slots, const double[::1] z,
+    const double[::1] rates, const double[::1] y, const int64_t[::1] order,
+    const uint8_t[::1] learned, double[:, ::1] table, Walk how not None, double g0,
+    int64_t burst, int64_t into, double[::1] intercept, int32_t[::1] touched, double[::1] began,
+    Py_ssize_t n_touched, int32_t[::1] pool_slot, double[::1] pool_value, uint8_t[::1] pool_kept,
+    double[::1] score,
 ):
     """One path over prepared rows in its order, learning those with learned[n] = 1; `into` rows
-    of the current burst are behind it, which touched touched[:n_touched], where w was `began` and
-    the gain is `scales`. Returns (touched now, entries emitted)."""
-    cdef Rows rows = read(starts, slots, x, table.shape[0])
+    of the current burst are behind it, which touched touched[:n_touched], where w was `began`.
+    Returns (touched now, entries emitted)."""
+    cdef Rows rows = read(starts, slots, z, table.shape[0])
     one_a_row("y", y, rows)
     one_a_row("score", score, rows)
     one_a_row("rates", rates, rows)
     longest(order, rows)
-    cdef Py_ssize_t n, i, k, e, later, total = 0, emitted = 0, N = order.shape[0]
-    if learned.shape[0] != N or table.shape[1] != 2 or gain.shape[0] != x.shape[0]:
-        raise ValueError("walk needs learned for every visit, rows of 2 columns, gains")
+    cdef Py_ssize_t n, i, k, later, total = n_touched, emitted = 0, N = order.shape[0]
+    if learned.shape[0] != N or table.shape[1] != 2:
+        raise ValueError("walk needs learned for every visit, and rows of 2 columns")
     for n in range(N):
         total += rows.start[order[n] + 1] - rows.start[order[n]]
-    total += n_touched
     if burst < 1 or intercept.shape[0] != 1:
         raise ValueError("walk needs a burst, an intercept")
-    if min(touched.shape[0], began.shape[0], scales.shape[0]) < min(total, table.shape[0]):
+    if min(touched.shape[0], began.shape[0]) < min(total, table.shape[0]):
         raise ValueError("walk needs room for what it touches")
     if min(pool_slot.shape[0], pool_value.shape[0], pool_kept.shape[0]) < min(
         total, table.shape[0] * ((into + N) // burst)
@@ -266,24 +250,24 @@ def walk(
             raise ValueError("a touched feature is not in the table")
     cdef int loss = how.loss
     cdef bint by_norm = how.by_norm, of_weight = how.of_weight, by_gradient = how.by_gradient
-    cdef double f, c, step, move, b = intercept[0]
-    cdef const double* gains = &gain[0] if total else NULL
-    cdef const double* g
+    cdef double f, c, step, move, q, b = intercept[0]
     cdef double* at
     cdef Row row, after
-    cdef Touched list = Touched(NULL, NULL, NULL, n_touched)
+    cdef Touched list = Touched(NULL, NULL, n_touched)
     if total:
-        list.slot, list.began, list.gain = &touched[0], &began[0], &scales[0]
+        list.slot, list.began = &touched[0], &began[0]
     with nogil:
         for n in range(N):
-            i = order[n]
-            row = row_at(rows, i)
-            g = gains + rows.start[i]
+            row = row_at(rows, order[n])
             after = row_at(rows, order[min(n + 1, N - 1)])
-            later = rows.start[order[min(n + 4, N - 1)]]
+            i = order[min(n + 4, N - 1)]
+            later = rows.start[i]
+            prefetch(&y[i])
+            prefetch(&rates[i])
+            prefetch(&score[i])
             prefetch(rows.index + later)
             prefetch(rows.value + later)
-            prefetch(gains + later)
+            i = order[n]
             f = b
             for k in range(row.nnz):
                 if k < after.nnz:
@@ -291,7 +275,7 @@ def walk(
                 at = &table[row.index[k], 0]
                 f += at[WEIGHT] * row.value[k]
                 if learned[n] and not by_gradient:
-                    inform(&list, at, row.index[k], row.value[k], g[k], by_norm)
+                    inform(&list, at, row.index[k], row.value[k], by_norm)
             score[i] = f
             c = slope(loss, y[i], f)
             if learned[n] and c == c and c != 0.0:
@@ -300,9 +284,9 @@ def walk(
                 for k in range(row.nnz):
                     at = &table[row.index[k], 0]
                     if by_gradient:
-                        inform(&list, at, row.index[k], row.value[k], g[k], by_norm)
-                    move = step * g[k] * row.value[k]
-                    if at[COUNT] > 0.0 and move != 0.0 and fabs(move) <= 1e100:
+                        inform(&list, at, row.index[k], row.value[k], by_norm)
+                    move = step * row.value[k]
+                    if at[COUNT] > 0.0 and fabs(move) <= HUGE:
                         at[WEIGHT] += move
                         if fabs(at[WEIGHT]) <= 1e-12 * fabs(move):
                             at[WEIGHT] = 0.0  # steps that cancelled, up to rounding
@@ -313,12 +297,10 @@ def walk(
             for k in range(list.count):
                 prefetch(&table[touched[min(k + FAR, list.count - 1)], 0])
                 at = &table[touched[k], 0]
+                q = sqrt(at[COUNT]) if by_norm else at[COUNT]
                 pool_slot[emitted] = touched[k]
-                pool_value[emitted] = (
-                    fabs(at[WEIGHT] - (0.0 if of_weight else began[k]))
-                    / bar(at[COUNT], scales[k], 1.0, by_norm)
-                )
-                at[WEIGHT] = pulled(at[WEIGHT], bar(at[COUNT], scales[k], g0, by_norm))
+                pool_value[emitted] = fabs(at[WEIGHT] - (0.0 if of_weight else began[k])) / q
+                at[WEIGHT] = pulled(at[WEIGHT], g0 * q)
                 pool_kept[emitted] = at[WEIGHT] != 0.0
                 at[COUNT] = 0.0
                 emitted += 1
@@ -327,45 +309,66 @@ def walk(
     return list.count, emitted
 
 
-def purge(
-    const int32_t[::1] slots, double[::1] values, const uint8_t[::1] kept, double[:, ::1] shared,
-    double pi0, double least, int64_t spare, int32_t[::1] left,
+def tally(
+    const int32_t[::1] slots, const uint8_t[::1] kept, double[:, ::1] shared, int part, int parts,
 ):
-    """The bursts of a stage enter the counters of their features; whoever has at least `least` of
-    them is judged and its counters start again. Marks as gone those kept in less than a share pi0,
-    unless they are more than `spare`; left[:n] are these. The values of the others move to the
-    front. Returns (n, values of others)."""
-    cdef Py_ssize_t k, n = slots.shape[0], leaving = 0, others = 0
+    """Bursts of a stage enter the counters of their features; of features in this part of all,
+    so that parts can be worked on at the same time."""
+    cdef Py_ssize_t k, n = slots.shape[0]
+    inside(slots, kept.shape[0], shared)
+    with nogil:
+        for k in range(n):
+            if slots[k] // 64 % parts == part:
+                prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
+                shared[slots[k], BURSTS] += 1.0
+                shared[slots[k], KEPT] += kept[k]
+
+
+def judge(
+    const int32_t[::1] slots, double[:, ::1] shared, double pi0, double least, int part, int parts,
+    int32_t[::1] left,
+):
+    """Whoever has at least `least` bursts is judged and its counters start again: those kept in
+    less than a share pi0 are gone. Returns how many, and left begins with these."""
+    cdef Py_ssize_t k, n = slots.shape[0], leaving = 0
     cdef double* at
-    if min(values.shape[0], kept.shape[0], left.shape[0]) < n or shared.shape[1] <= M2:
-        raise ValueError("purge needs a value and a verdict a burst, and shared rows of 7 columns")
-    for k in range(n):
-        if not 0 <= slots[k] < shared.shape[0]:
-            raise ValueError("a feature is not in the table")
+    inside(slots, left.shape[0], shared)
+    with nogil:
+        for k in range(n):
+            if slots[k] // 64 % parts == part:
+                prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
+                at = &shared[slots[k], 0]
+                if at[BURSTS] > 0.0 and at[BURSTS] >= least:
+                    if at[KEPT] / at[BURSTS] < pi0:
+                        at[GONE] = 1.0
+                        left[leaving] = slots[k]
+                        leaving += 1
+                    at[BURSTS] = at[KEPT] = 0.0
+    return leaving
+
+
+def remaining(const int32_t[::1] slots, double[::1] values, const double[:, ::1] shared):
+    """Values of features that are not gone move to the front; returns how many."""
+    cdef Py_ssize_t k, n = slots.shape[0], count = 0
+    inside(slots, values.shape[0], shared)
     with nogil:
         for k in range(n):
             prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
-            shared[slots[k], BURSTS] += 1.0
-            shared[slots[k], KEPT] += kept[k]
-        for k in range(n):
-            prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
-            at = &shared[slots[k], 0]
-            if at[BURSTS] > 0.0 and at[BURSTS] >= least:
-                if at[KEPT] / at[BURSTS] < pi0:
-                    at[GONE] = 1.0
-                    left[leaving] = slots[k]
-                    leaving += 1
-                at[BURSTS] = at[KEPT] = 0.0
-        if leaving > spare:
-            for k in range(leaving):
-                shared[left[k], GONE] = 0.0
-            leaving = 0
-        for k in range(n):
-            prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
             if shared[slots[k], GONE] == 0.0:
-                values[others] = values[k]
-                others += 1
-    return leaving, others
+                values[count] = values[k]
+                count += 1
+    return count
+
+
+cdef int inside(const int32_t[::1] slots, Py_ssize_t room, const double[:, ::1] shared) except -1:
+    cdef Py_ssize_t k
+    cdef bint good = room >= slots.shape[0] and shared.shape[1] > M2
+    with nogil:
+        for k in range(slots.shape[0]):
+            good &= 0 <= slots[k] < shared.shape[0]
+    if not good:
+        raise ValueError("every slot has a place, and a shared row of 7 columns or more")
+    return 0
 
 
 def put_back(const int32_t[::1] own, const double[:, ::1] mine, double[:, ::1] table):
@@ -429,10 +432,11 @@ def add_weights(
 
 cdef inline double ended(const double* column, const double* at, double g0,
                          bint by_norm) noexcept nogil:
-    # w as if its burst had ended
-    if at[COUNT] == 0.0:
-        return at[WEIGHT]
-    return pulled(at[WEIGHT], bar(at[COUNT], gain_of(column), g0, by_norm))
+    # w s as if its burst had ended
+    cdef double w = at[WEIGHT]
+    if at[COUNT] != 0.0:
+        w = pulled(w, g0 * (sqrt(at[COUNT]) if by_norm else at[COUNT]))
+    return w / (1.0 + column[DAMP]) if w != 0.0 else 0.0
 
 
 cdef int check(const double[:, ::1] shared, const double[:, ::1] table) except -1:

@@ -29,7 +29,7 @@ from cwtool_ext import shuffle, stages
 
 SHARED = ("damp", "gone", "bursts", "kept", "nnz", "mean", "M2", "before")
 PATH = ("weight", "count")
-DAMP, GONE, BEFORE = (SHARED.index(name) for name in ("damp", "gone", "before"))
+GONE, BEFORE = SHARED.index("gone"), SHARED.index("before")
 LEAST_BURST = {True: 1000, False: 20}  # in the first pass, when it is not known how many rows
 # will come and a feature that leaves is lost for all of them; and in later ones
 UNBALANCED = 0.1  # share of the smaller class at which an intercept pays
@@ -41,13 +41,11 @@ CHUNK = 1 << 13  # rows that are walked while the next are prepared
 
 
 class Rows(NamedTuple):
-    """In CSR form, without the features that are gone; the gain of each entry (a column's squared
-    scale), the learning rate of each row, and y."""
+    """In CSR form, scaled, without the features that are gone; the learning rate of each, and y."""
 
     starts: Longs
     slots: Ints
-    x: Floats
-    gain: Floats
+    z: Floats
     rates: Floats
     y: Floats
 
@@ -64,7 +62,7 @@ class Window(NamedTuple):
 
 
 Pool = tuple[Ints, Floats, Any]  # slot, |change| / q, kept or not; one a path, burst and feature
-Touched = tuple[Ints, Floats, Floats]  # in this burst: slot, weight before, gain
+Touched = tuple[Ints, Floats]  # in this burst: slot, weight before
 
 
 @dataclass(frozen=True)
@@ -272,18 +270,18 @@ class Stsgd(Algorithm):
         numbers, n = state.numbers, len(order)
         nnz = int((block.indptr[order + 1] - block.indptr[order]).sum())
         starts, slots = np.empty(n + 1, dtype=np.int64), np.empty(nnz, dtype=np.int32)
-        x, gain, rates = np.empty(nnz), np.empty(nnz), np.empty(n)
+        z, rates = np.empty(nnz), np.empty(n)
         seen = np.array([numbers[name] for name in ("seen", "norms", "left_norms")])
         nnz, met = stages.prepare(
             block.indptr, block.indices, block.values, order, state.features.table, block.scale,
-            seen, starts, slots, x, gain, rates,
+            seen, starts, slots, z, rates,
         )  # fmt: skip
         numbers["seen"], numbers["norms"], numbers["left_norms"] = seen.tolist()
         numbers["met"] += met
         numbers["left_rows"] += n
         if self.params.eta != AUTO:
             rates[:] = self.params.eta
-        return Rows(starts, slots[:nnz], x[:nnz], gain[:nnz], rates, block.y[order])
+        return Rows(starts, slots[:nnz], z[:nnz], rates, block.y[order])
 
     def _open(self, block: Block, state: State) -> Window:
         features, numbers = state.features, state.numbers
@@ -294,27 +292,27 @@ class Stsgd(Algorithm):
         if (
             "room" not in state.scratch or state.scratch["room"][0].shape[1] < room
         ):  # fresh pages cost more than their use
-            state.scratch["room"] = np.empty((2, room), dtype=np.int32), np.empty((3, room))
-        (own, slots), (gains, x, gain) = state.scratch["room"]
+            state.scratch["room"] = np.empty((2, room), dtype=np.int32), np.empty((2, room))
+        (own, slots), (divisors, z) = state.scratch["room"]
         room, count = len(own), 0
-        for some, _, _ in touched:
-            count = stages.number(some, features.table, places, own, gains, count)
+        for some, _ in touched:
+            count = stages.number(some, features.table, places, own, divisors, count)
         starts = np.empty(block.n_rows + 1, dtype=np.int64)
         nnz, count, gone, left = stages.compact(
             block.indptr, block.indices, block.values, features.table, block.scale, places, own,
-            gains, count, starts, slots, x, gain,
+            divisors, count, starts, slots, z,
         )  # fmt: skip
         numbers["left_norms"] += left
         numbers["left_rows"] += block.n_rows
         eta = numbers["seen"] / numbers["norms"] if numbers["norms"] else 0.0
         rates = np.full(block.n_rows, eta if self.params.eta == AUTO else self.params.eta)
-        rows = Rows(starts, slots[:nnz], x[:nnz], gain[:nnz], rates, block.y)
+        rows = Rows(starts, slots[:nnz], z[:nnz], rates, block.y)
         own, dropped = own[:count].copy(), own[room - gone :].copy()
         tables = together(
             lambda table: table.take(own, axis=0), features.tables[1:], self._jobs(rows)
         )
-        for m, (some, began, scales) in enumerate(touched):
-            touched[m] = (places[some] - 1, began, scales)
+        for m, (some, began) in enumerate(touched):
+            touched[m] = (places[some] - 1, began)
         return Window(rows, own, places, dropped, tables)
 
     def _leave(self, window: Window, gone: Ints) -> None:
@@ -333,11 +331,11 @@ class Stsgd(Algorithm):
         together(back, range(self.params.paths), self._jobs(window.rows))
         window.places[window.own] = window.places[window.gone] = 0
         touched = self._scratch(state)[1]
-        for m, (some, began, scales) in enumerate(touched):
-            touched[m] = (window.own[some], began, scales)
+        for m, (some, began) in enumerate(touched):
+            touched[m] = (window.own[some], began)
 
     def _jobs(self, rows: Rows) -> int:
-        return self.jobs if len(rows.x) * self.params.paths > ALONE else 1
+        return self.jobs if len(rows.z) * self.params.paths > ALONE else 1
 
     def _walk(
         self, state: State, rows: Rows, visits: list[Longs], learned: Any, score: Floats,
@@ -357,18 +355,19 @@ class Stsgd(Algorithm):
             order, before = visits[m], len(touched[m][0])
             most = before + int((rows.starts[order + 1] - rows.starts[order]).sum())
             room = min(most, len(tables[m]))
-            now: Touched = (np.empty(room, dtype=np.int32), np.empty(room), np.empty(room))
-            now[0][:before], now[1][:before], now[2][:before] = touched[m]
+            now, began = np.empty(room, dtype=np.int32), np.empty(room)
+            now[:before], began[:before] = touched[m]
             room = min(most, (into + len(order)) // burst * len(tables[m]))
             slot, value = np.empty(room, dtype=np.int32), np.empty(room)
             kept = np.empty(room, dtype=np.uint8)
             count, out = stages.walk(
                 *rows, order, learned[m], tables[m], how, numbers["base_gravity"], burst, into,
-                state.arrays["intercept"][m : m + 1], *now, before, slot, value, kept, score[m],
+                state.arrays["intercept"][m : m + 1], now, began, before, slot, value, kept,
+                score[m],
             )  # fmt: skip
             slot = window.own[slot[:out]] if window else slot[:out].copy()
-            touches, began, gains = (array[:count].copy() for array in now)
-            return (touches, began, gains), (slot, value[:out].copy(), kept[:out].copy())
+            touches = now[:count].copy(), began[:count].copy()
+            return touches, (slot, value[:out].copy(), kept[:out].copy())
 
         def task(m: int) -> tuple[Touched, Pool] | None:
             return path(m) if m >= 0 else beside() if beside else None
@@ -376,26 +375,44 @@ class Stsgd(Algorithm):
         found = together(task, range(-1, p.paths), self._jobs(rows))
         for m, result in enumerate(found[1:]):
             assert result is not None
-            touched[m] = result[0]
-            pool.append(result[1])
+            touched[m], emitted = result
+            if len(emitted[0]):
+                pool.append(emitted)
         numbers["into"] += len(visits[0])
         numbers["visits"] += len(visits[0])
 
     def _end(self, state: State, fresh: bool) -> Ints:
         """Of a stage: purge, and begin the next. Returns who left."""
         features, numbers, p = state.features, state.numbers, self.params
-        pool, _ = self._scratch(state)
-        slots, values, kept = (np.concatenate(part) for part in zip(*pool, strict=True))
-        pool.clear()
-        spare, left = max(0, int(numbers["met"] - numbers["gone"]) - 1), np.empty_like(slots)
-        leaving, others = stages.purge(
-            slots, values, kept, features.table, p.stability, max(p.least, 1), spare, left
-        )
-        numbers["gone"] += leaving
+        pool, shared, least = self._scratch(state)[0], state.features.table, max(p.least, 1)
+        entries = sum(len(slots) for slots, _, _ in pool)
+        jobs = self.jobs if entries > ALONE else 1
+
+        def judged(part: int) -> Ints:
+            for slots, _, kept in pool:
+                stages.tally(slots, kept, shared, part, jobs)
+            left: list[Ints] = [np.empty(0, dtype=np.int32)]
+            for slots, _, _ in pool:
+                leaving = np.empty_like(slots)
+                n = stages.judge(slots, shared, p.stability, least, part, jobs, leaving)
+                left.append(leaving[:n])
+            return np.concatenate(left)
+
+        def remaining(part: Pool) -> Floats:
+            slots, values, _ = part
+            return values[: stages.remaining(slots, values, shared)]
+
+        left: Ints = np.concatenate(together(judged, range(jobs), jobs))
+        if len(left) > max(0, int(numbers["met"] - numbers["gone"]) - 1):  # nobody would be left
+            shared[left, GONE] = 0
+            left = left[:0]
+        numbers["gone"] += len(left)
         for table in features.tables[1:]:
-            table[left[:leaving]] = 0
-        self._begin(state, values[:others], fresh)
-        return left[:leaving]
+            table[left] = 0
+        values = np.concatenate([np.empty(0), *together(remaining, pool, jobs)])
+        pool.clear()
+        self._begin(state, values, fresh)
+        return left
 
     def _begin(self, state: State, values: Floats, fresh: bool) -> None:
         """A stage, after one in which weights moved by these amounts."""
@@ -437,15 +454,14 @@ class Stsgd(Algorithm):
         """What this stage emitted so far, and what each path has touched in this burst."""
         scratch, features, arrays = state.scratch, state.features, state.arrays
         if "pool" not in scratch:
-            nothing = np.empty(0, dtype=np.int32), np.empty(0), np.empty(0)
+            nothing = np.empty(0, dtype=np.int32), np.empty(0)
             scratch["pool"], scratch["touched"] = [], [nothing] * self.params.paths
             if "pool.id" in arrays:
                 ids, value, kept = (arrays[f"pool.{k}"] for k in ("id", "value", "kept"))
                 scratch["pool"].append((features.slots_of(ids), value, kept))
                 slots = features.slots_of(arrays["touched.id"])
-                gains = 1 / (1 + features.table[slots, DAMP])
                 cuts = np.cumsum(arrays["touched.count"])[:-1]
-                parts = (np.split(a, cuts) for a in (slots, arrays["touched.began"], gains))
+                parts = (np.split(a, cuts) for a in (slots, arrays["touched.began"]))
                 scratch["touched"] = list(zip(*parts, strict=True))
         return scratch["pool"], scratch["touched"]
 
@@ -458,7 +474,7 @@ class Stsgd(Algorithm):
         by_id = np.lexsort((kept, value, ids))
         for name, part in (("id", ids), ("value", value), ("kept", kept)):
             arrays[f"pool.{name}"] = part[by_id]
-        slots, began, _ = (np.concatenate(part) for part in zip(*touched, strict=True))
+        slots, began = (np.concatenate(part) for part in zip(*touched, strict=True))
         counts = [len(part[0]) for part in touched]
         ids = features.ids_of(slots)
         by_id = np.lexsort((ids, np.repeat(np.arange(len(counts)), counts)))

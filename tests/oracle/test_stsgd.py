@@ -44,7 +44,7 @@ def run(algo, X, y, paths, pieces=1, scale=None):
     state, block = algo.new_state(), block_of(X, y)
     state.numbers["met"] = state.features.observe(block)
     if scale is not None:
-        state.features.table[:P, 0] = 1 / scale**2 - 1
+        state.features.table[:P, 0] = 1 / scale - 1
     for some in np.array_split(np.arange(len(paths[0])), pieces):
         algo.revisit(block, state, [p[some] for p in paths])
     return state
@@ -86,7 +86,7 @@ def test_equals_the_dense_oracle(variant, scaled, seed):
     np.testing.assert_array_equal(state.features.table[:P, GONE] == 0, omega)
     assert 0 < omega.sum() < P
     for table, w in zip(state.features.tables[1:], W, strict=True):
-        np.testing.assert_allclose(table[:P, 0], w * scale, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(table[:P, 0], w, rtol=0, atol=1e-9)
         np.testing.assert_array_equal(table[:P, 0] != 0, w != 0)
     np.testing.assert_allclose(weights(algo, state), W.mean(axis=0) * scale, rtol=0, atol=1e-9)
 
@@ -222,9 +222,9 @@ def test_columns_are_scaled_by_their_deviation(floor):
     var[3] = 0.0
     by_std = np.argsort(var, kind="stable")
     tau2 = var[by_std[np.flatnonzero(np.cumsum(nnz[by_std]) >= 0.5 * nnz.sum())[0]]]
-    gain = 1 / np.maximum(var[alive], tau2) * tau2 if floor else 1 / var[alive]
-    np.testing.assert_allclose(1 / (1 + damp[alive]), gain, rtol=1e-10)
-    norms = (X[:, alive] ** 2 @ gain).sum()
+    square = tau2 / np.maximum(var[alive], tau2) if floor else 1 / var[alive]
+    np.testing.assert_allclose(1 / (1 + damp[alive]) ** 2, square, rtol=1e-10)
+    norms = (X[:, alive] ** 2 @ square).sum()
     assert state.numbers["norms"] == pytest.approx(norms, rel=1e-10)
 
 
@@ -236,9 +236,9 @@ def test_frozen_scales():
         X[i, data["indices"][some]] = data["data"][some]
     met = np.arange(40) != 6
     _, damp = fitted(X[:, met], floor=False)
-    np.testing.assert_allclose(1 / np.sqrt(1 + damp), data["scale"][met], rtol=1e-10)
+    np.testing.assert_allclose(1 / (1 + damp), data["scale"][met], rtol=1e-10)
     _, damp = fitted(X[:, met], floor=True)
-    found = 1 / np.sqrt(1 + damp)
+    found = 1 / (1 + damp)
     np.testing.assert_allclose(
         found / found.max(), data["floor_scale"][met] / data["floor_scale"].max(), rtol=1e-10
     )
