@@ -269,13 +269,16 @@ def walk(
             prefetch(rows.value + later)
             i = order[n]
             f = b
-            for k in range(row.nnz):
-                if k < after.nnz:
-                    prefetch(&table[after.index[k], 0])
-                at = &table[row.index[k], 0]
-                f += at[WEIGHT] * row.value[k]
-                if learned[n] and not by_gradient:
+            for k in range(min(row.nnz, after.nnz)):
+                prefetch(&table[after.index[k], 0])
+            if learned[n] and not by_gradient:
+                for k in range(row.nnz):
+                    at = &table[row.index[k], 0]
+                    f += at[WEIGHT] * row.value[k]
                     inform(&list, at, row.index[k], row.value[k], by_norm)
+            else:
+                for k in range(row.nnz):
+                    f += table[row.index[k], WEIGHT] * row.value[k]
             score[i] = f
             c = slope(loss, y[i], f)
             if learned[n] and c == c and c != 0.0:

@@ -87,7 +87,7 @@ class StsgdParams:
     bursts: int = param(5, "bursts of a stage", low=1)
     rejection: float = param(0.7, "share of moves that gravity rejects at first", low=0, high=1)
     annealing: float = param(-1.0, "how fast that falls with the features left; < 0 = slower")
-    stability: float = param(0.6, "share of bursts in which a feature must be kept", low=0, high=1)
+    stability: float = param(0.7, "share of bursts in which a feature must be kept", low=0, high=1)
     least: int = param(0, "bursts that must have informed a feature before it is judged", low=0)
     growth: float | str = param(
         AUTO, "alpha of the burst schedule K log(1 / (alpha d)), d the share of features left; "
@@ -407,8 +407,9 @@ class Stsgd(Algorithm):
             shared[left, GONE] = 0
             left = left[:0]
         numbers["gone"] += len(left)
-        for table in features.tables[1:]:
-            table[left] = 0
+
+        zeros = np.zeros((len(left), len(PATH)))
+        together(lambda table: stages.put_back(left, zeros, table), features.tables[1:], jobs)
         values = np.concatenate([np.empty(0), *together(remaining, pool, jobs)])
         pool.clear()
         self._begin(state, values, fresh)
