@@ -20,12 +20,22 @@ def prepare(
     order: NDArray[np.int64],
     shared: NDArray[np.float64],
     scale: float,
-    seen: NDArray[np.float64],
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
     z: NDArray[np.float64],
-    rates: NDArray[np.float64],
-) -> tuple[int, int]: ...
+    norms: NDArray[np.float64],
+) -> int: ...
+def count(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float64],
+    order: NDArray[np.int64],
+    shared: NDArray[np.float64],
+    scale: float,
+    norms: NDArray[np.float64],
+    part: int,
+    parts: int,
+) -> int: ...
 def number(
     some: NDArray[np.int32],
     shared: NDArray[np.float64],
@@ -33,21 +43,20 @@ def number(
     own: NDArray[np.int32],
     divisors: NDArray[np.float64],
     n: int,
-) -> int: ...
+    gone: int,
+) -> tuple[int, int]: ...
 def compact(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     values: NDArray[np.float64],
-    shared: NDArray[np.float64],
+    order: NDArray[np.int64],
     scale: float,
     places: NDArray[np.int32],
-    own: NDArray[np.int32],
     divisors: NDArray[np.float64],
-    n: int,
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
     z: NDArray[np.float64],
-) -> tuple[int, int, int, float]: ...
+) -> tuple[int, float]: ...
 def walk(
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],

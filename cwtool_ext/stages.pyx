@@ -33,25 +33,25 @@ cdef enum:
     FAR = 16  # entries to fetch ahead
 
 
+cdef double LONG = 1e4  # squared length of a row; usual is 1
 cdef double HUGE = 1e100  # what is beyond could overflow a weight: it is left out
 
 
 def prepare(
     const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-    const int64_t[::1] order, double[:, ::1] shared, double scale, double[::1] seen,
-    int64_t[::1] starts, int32_t[::1] slots, double[::1] z, double[::1] rates,
+    const int64_t[::1] order, const double[:, ::1] shared, double scale, int64_t[::1] starts,
+    int32_t[::1] slots, double[::1] z, double[:, ::1] norms,
 ):
-    """Copy fresh rows in order, scaled, without the features that are gone, and for each row the
-    rate 1 / mean ||z||^2 of the rows so far. They enter the statistics of the columns (Welford) and
-    seen = (rows, sum of ||z||^2, the same without what is gone); rows 100 times longer than usual
-    do not. Returns (entries, columns met for the first time)."""
+    """Copy rows in order, scaled, without the features that are gone. norms[i] is (1, ||z||^2 of
+    the whole row, ||z||^2 of what is left), or zero for rows 100 times longer than usual.
+    Returns the number of entries."""
     cdef Rows rows = read(indptr, indices, values, shared.shape[0])
     longest(order, rows)
-    cdef Py_ssize_t n = order.shape[0], i, j, k, end = 0, met = 0
-    if shared.shape[1] <= M2 or seen.shape[0] != 3 or starts.shape[0] != n + 1:
-        raise ValueError("prepare needs shared rows of 7 columns, seen of 3, a start a row")
-    if rates.shape[0] != n:
-        raise ValueError("prepare needs a rate a row")
+    cdef Py_ssize_t n = order.shape[0], i, k, end = 0
+    if shared.shape[1] <= M2 or starts.shape[0] != n + 1:
+        raise ValueError("prepare needs shared rows of 7 columns, a start a row")
+    if norms.shape[0] != n or norms.shape[1] != 3:
+        raise ValueError("prepare needs three norms a row")
     k = 0
     for i in range(n):
         k += rows.start[order[i] + 1] - rows.start[order[i]]
@@ -59,18 +59,17 @@ def prepare(
         raise ValueError("prepare needs room for every entry")
     cdef Row row, after
     cdef double a, scaled, all_, left, d
-    cdef double* at
+    cdef const double* at
     with nogil:
         starts[0] = 0
         for i in range(n):
             row = row_at(rows, order[i])
             after = row_at(rows, order[min(i + 1, n - 1)])
+            for k in range(min(row.nnz, after.nnz)):
+                prefetch(&shared[after.index[k], 0])
             d = all_ = left = 0.0
             for k in range(row.nnz):
-                if k < after.nnz:
-                    prefetch(&shared[after.index[k], 0])
-                j = row.index[k]
-                at = &shared[j, 0]
+                at = &shared[row.index[k], 0]
                 a = scale * row.value[k]
                 d += a * a
                 if a == 0.0 or at[DAMP] == -1.0:
@@ -78,103 +77,122 @@ def prepare(
                 scaled = a / (1.0 + at[DAMP])
                 all_ += scaled * scaled
                 if at[GONE] == 0.0 and fabs(scaled) <= HUGE:
-                    slots[end], z[end] = <int32_t> j, scaled
+                    slots[end] = row.index[k]
+                    z[end] = scaled
                     left += scaled * scaled
                     end += 1
-            if d <= 1e4:
-                seen[0] += 1.0
-                seen[1] += all_
-                seen[2] += left
-                for k in range(row.nnz):
-                    met += count(&shared[row.index[k], 0], scale * row.value[k])
-            rates[i] = seen[0] / seen[1] if seen[1] > 0.0 else 0.0
+            norms[i, 0] = d <= LONG
+            norms[i, 1] = all_ if d <= LONG else 0.0
+            norms[i, 2] = left if d <= LONG else 0.0
             starts[i + 1] = end
-    return end, met
+    return end
+
+
+def count(
+    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
+    const int64_t[::1] order, double[:, ::1] shared, double scale, const double[:, ::1] norms,
+    int part, int parts,
+):
+    """Rows of usual length enter the statistics of the columns (Welford), of features in this part
+    of all. Returns how many were met for the first time."""
+    cdef Rows rows = read(indptr, indices, values, shared.shape[0])
+    longest(order, rows)
+    if shared.shape[1] <= M2 or norms.shape[0] != order.shape[0] or norms.shape[1] != 3:
+        raise ValueError("count needs shared rows of 7 columns, and three norms a row")
+    cdef Py_ssize_t i, k, met = 0
+    cdef double a, d
+    cdef double* at
+    cdef Row row
+    with nogil:
+        for i in range(order.shape[0]):
+            row = row_at(rows, order[i])
+            if norms[i, 0] == 0.0:
+                continue
+            for k in range(row.nnz):
+                a = scale * row.value[k]
+                if row.index[k] // 64 % parts != part or a == 0.0:
+                    continue
+                at = &shared[row.index[k], 0]
+                d = a - at[MEAN]
+                at[NNZ] += 1.0
+                met += at[NNZ] == 1.0
+                if d != 0.0:
+                    at[MEAN] += d / at[NNZ]
+                    at[M2] += d * (a - at[MEAN])
+    return met
 
 
 def number(
     const int32_t[::1] some, const double[:, ::1] shared, int32_t[::1] places, int32_t[::1] own,
-    double[::1] divisors, Py_ssize_t n,
+    double[::1] divisors, Py_ssize_t n, Py_ssize_t gone,
 ):
-    """Give numbers from n on to those of these slots that have none; returns the next. own[p] is
-    the slot of number p, 1 / divisors[p] its scale, and places[own[p]] = p + 1."""
-    cdef Py_ssize_t k
-    check_places(shared, places, own, divisors, n + some.shape[0])
-    for k in range(some.shape[0]):
-        if not 0 <= some[k] < shared.shape[0]:
-            raise ValueError("a feature is not in the table")
-        if places[some[k]] == 0:
-            own[n], divisors[n] = some[k], 1.0 + shared[some[k], DAMP]
-            n += 1
-            places[some[k]] = <int32_t> n
-    return n
+    """Give numbers from n on to those of these slots that have no place yet. own[p] is the slot of
+    number p, 1 / divisors[p] its scale, and places[own[p]] = p + 1. Those that are gone have the
+    place -1 and stand at the end of own. Returns (numbers given, features gone)."""
+    cdef Py_ssize_t k, room = own.shape[0], m = some.shape[0]
+    cdef int32_t j
+    if shared.shape[1] <= M2 or places.shape[0] < shared.shape[0]:
+        raise ValueError("shared rows have 7 columns or more, and every slot a place")
+    if min(room, divisors.shape[0]) < n + gone + m:
+        raise ValueError("there is no room for so many numbers")
+    inside(some, m, shared)
+    with nogil:
+        for k in range(m):
+            prefetch(&places[some[min(k + FAR, m - 1)]])
+            j = some[k]
+            if places[j] != 0:
+                continue
+            if shared[j, GONE] != 0.0 or shared[j, DAMP] == -1.0:
+                gone += 1
+                own[room - gone] = j
+                places[j] = -1
+            else:
+                own[n] = j
+                divisors[n] = 1.0 + shared[j, DAMP]
+                n += 1
+                places[j] = <int32_t> n
+    return n, gone
 
 
 def compact(
     const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-    const double[:, ::1] shared, double scale, int32_t[::1] places, int32_t[::1] own,
-    double[::1] divisors, Py_ssize_t n, int64_t[::1] starts, int32_t[::1] slots, double[::1] z,
+    const int64_t[::1] order, double scale, const int32_t[::1] places,
+    const double[::1] divisors, int64_t[::1] starts, int32_t[::1] slots, double[::1] z,
 ):
-    """Copy rows that were met before, scaled, without the features that are gone; the others are
-    numbered from n on as they come. Those that are gone have the place -1 and stand at the end of
-    own. Returns (entries, numbers given, features gone, sum of ||z||^2)."""
-    cdef Rows rows = read(indptr, indices, values, shared.shape[0])
-    cdef Py_ssize_t i, j, k, p, end = 0, gone = 0, room = own.shape[0], nnz = indices.shape[0]
-    check_places(shared, places, own, divisors, n + nnz)
-    if min(slots.shape[0], z.shape[0]) < nnz or starts.shape[0] != rows.count + 1:
-        raise ValueError("compact needs room for every entry, and a start a row")
+    """Copy rows in order, scaled, of the features that have numbers, by these numbers.
+    Returns (entries, sum of ||z||^2)."""
+    cdef Rows rows = read(indptr, indices, values, places.shape[0])
+    longest(order, rows)
+    cdef Py_ssize_t i, k, p, n = order.shape[0], end = 0
+    if starts.shape[0] != n + 1:
+        raise ValueError("compact needs a start a row")
+    k = 0
+    for i in range(n):
+        k += rows.start[order[i] + 1] - rows.start[order[i]]
+    if min(slots.shape[0], z.shape[0]) < k:
+        raise ValueError("compact needs room for every entry")
     cdef double a, d, left, total = 0.0
+    cdef Row row
     with nogil:
         starts[0] = 0
-        for i in range(rows.count):
+        for i in range(n):
+            row = row_at(rows, order[i])
             d = left = 0.0
-            for k in range(rows.start[i], rows.start[i + 1]):
-                prefetch(&places[rows.index[min(k + FAR, nnz - 1)]])
-                j = rows.index[k]
-                a = scale * rows.value[k]
+            for k in range(row.nnz):
+                a = scale * row.value[k]
                 d += a * a
-                if a == 0.0:
-                    continue
-                p = places[j]
-                if p == 0:
-                    if shared[j, GONE] != 0.0 or shared[j, DAMP] == -1.0:
-                        gone += 1
-                        own[room - gone], p = <int32_t> j, -1
-                    else:
-                        own[n], divisors[n] = <int32_t> j, 1.0 + shared[j, DAMP]
-                        n += 1
-                        p = n
-                    places[j] = <int32_t> p
-                if p > 0:
+                p = places[row.index[k]]
+                if p > 0 and a != 0.0:
                     a /= divisors[p - 1]
                     if fabs(a) <= HUGE:
-                        slots[end], z[end] = <int32_t> (p - 1), a
+                        slots[end] = <int32_t> (p - 1)
+                        z[end] = a
                         left += a * a
                         end += 1
-            if d <= 1e4:
+            if d <= LONG:
                 total += left
             starts[i + 1] = end
-    return end, n, gone, total
-
-
-cdef int check_places(const double[:, ::1] shared, const int32_t[::1] places,
-                      const int32_t[::1] own, const double[::1] divisors,
-                      Py_ssize_t n) except -1:
-    if shared.shape[1] <= M2 or places.shape[0] < shared.shape[0]:
-        raise ValueError("shared rows have 7 columns or more, and every slot a place")
-    if min(own.shape[0], divisors.shape[0]) < n:
-        raise ValueError("there is no room for so many numbers")
-    return 0
-
-
-cdef inline bint count(double* column, double a) noexcept nogil:
-    cdef double d = a - column[MEAN]
-    if a == 0.0:
-        return False
-    column[NNZ] += 1.0
-    column[MEAN] += d / column[NNZ]
-    column[M2] += d * (a - column[MEAN])
-    return column[NNZ] == 1.0
+    return end, total
 
 
 cdef class Walk:

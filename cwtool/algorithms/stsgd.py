@@ -37,7 +37,7 @@ BIAS = 0.1  # of a row's squared norm: how the constant of the intercept compare
 REFIT = 2  # times the rows, and the scale of the columns is fitted again
 CALM = 3  # stages in a row that hardly changed the mean
 ALONE = 1 << 16  # entries below which threads would only cost
-CHUNK = 1 << 13  # rows that are walked while the next are prepared
+PARTS = 4  # of a window, prepared on their own; a sum over them does not depend on threads
 
 
 class Rows(NamedTuple):
@@ -129,6 +129,22 @@ def base_gravity(values: Floats, beta: float) -> float:
     """The l-th smallest, l = floor(beta D); 0 if l = 0."""
     rank = int(beta * len(values))
     return float(np.partition(values, rank - 1)[rank - 1]) if rank else 0.0
+
+
+def _room(block: Block, rows: Longs) -> tuple[Longs, Ints, Floats]:
+    """Starts, slots and values of so many rows, to be filled."""
+    nnz = int((block.indptr[rows + 1] - block.indptr[rows]).sum())
+    return np.empty(len(rows) + 1, dtype=np.int64), np.empty(nnz, dtype=np.int32), np.empty(nnz)
+
+
+def _joined(parts: list[tuple[Longs, Ints, Floats]]) -> tuple[Longs, Ints, Floats]:
+    """Rows in CSR form, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    lengths = np.concatenate([np.diff(starts) for starts, _, _ in parts])
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    slots, z = np.concatenate([s for _, s, _ in parts]), np.concatenate([z for _, _, z in parts])
+    return starts, slots, z
 
 
 class Stsgd(Algorithm):
@@ -247,70 +263,68 @@ class Stsgd(Algorithm):
         columns.fit(state, self.params.scale == "floor")
         state.numbers["fitted"] = state.numbers["rows"]
 
-    def _meet(self, block: Block, state: State, rows: Longs, learned: Any, score: Floats) -> None:
-        """Fresh rows within one stage and between two fits of the scale: while the paths walk some
-        of them, the next are prepared."""
-        ready = self._prepare(block, state, rows[:CHUNK])
-        for start in range(0, len(rows), CHUNK):
-            some, more = slice(start, start + CHUNK), rows[start + CHUNK :][:CHUNK]
-            now, size = ready, len(ready.y)
-            visits = [np.arange(size)] * self.params.paths
+    def _meet(self, block: Block, state: State, order: Longs, learned: Any, score: Floats) -> None:
+        """Fresh rows within one stage and between two fits of the scale: the paths walk them, and
+        they enter the statistics of the columns."""
+        numbers, n, shared = state.numbers, len(order), state.features.table
+        data = block.indptr, block.indices, block.values
 
-            def ahead(more: Longs = more) -> None:
-                nonlocal ready
-                ready = self._prepare(block, state, more)
+        def prepared(some: Longs) -> tuple[tuple[Longs, Ints, Floats], Floats]:
+            (starts, slots, z), norms = _room(block, some), np.empty((len(some), 3))
+            nnz = stages.prepare(*data, some, shared, block.scale, starts, slots, z, norms)
+            return (starts, slots[:nnz], z[:nnz]), norms
 
-            beside = ahead if len(more) else None
-            self._walk(state, now, visits, learned[:, some], score[:, some], beside=beside)
-            state.numbers["rows"] += size
-            state.numbers["positive"] += int(np.count_nonzero(now.y > 0))
-
-    def _prepare(self, block: Block, state: State, order: Longs) -> Rows:
-        """Fresh rows; they enter the statistics of the columns."""
-        numbers, n = state.numbers, len(order)
-        nnz = int((block.indptr[order + 1] - block.indptr[order]).sum())
-        starts, slots = np.empty(n + 1, dtype=np.int64), np.empty(nnz, dtype=np.int32)
-        z, rates = np.empty(nnz), np.empty(n)
-        seen = np.array([numbers[name] for name in ("seen", "norms", "left_norms")])
-        nnz, met = stages.prepare(
-            block.indptr, block.indices, block.values, order, state.features.table, block.scale,
-            seen, starts, slots, z, rates,
-        )  # fmt: skip
-        numbers["seen"], numbers["norms"], numbers["left_norms"] = seen.tolist()
-        numbers["met"] += met
-        numbers["left_rows"] += n
+        jobs = self._jobs(int(block.nnz * n / block.n_rows))
+        parts = together(prepared, np.array_split(order, jobs), jobs)
+        csr, norms = _joined([part for part, _ in parts]), np.concatenate([n for _, n in parts])
+        names = ("seen", "norms", "left_norms")
+        before = np.array([[numbers[name] for name in names]])
+        sums = np.cumsum(np.concatenate([before, norms]), axis=0)  # row by row, as they come
+        numbers.update(zip(names, sums[-1].tolist(), strict=True))
+        rates = np.zeros(n)
+        np.divide(sums[1:, 0], sums[1:, 1], out=rates, where=sums[1:, 1] > 0)
         if self.params.eta != AUTO:
             rates[:] = self.params.eta
-        return Rows(starts, slots[:nnz], z[:nnz], rates, block.y[order])
+        rows = Rows(*csr, rates, block.y[order])
+
+        def count(part: int) -> int:
+            return stages.count(*data, order, shared, block.scale, norms, part, jobs)
+
+        visits = [np.arange(n)] * self.params.paths
+        met = self._walk(state, rows, visits, learned, score, beside=[count] * jobs)
+        numbers["met"] += sum(met)
+        numbers["left_rows"] += n
+        numbers["rows"] += n
+        numbers["positive"] += int(np.count_nonzero(rows.y > 0))
 
     def _open(self, block: Block, state: State) -> Window:
-        features, numbers = state.features, state.numbers
+        features, numbers, scratch = state.features, state.numbers, state.scratch
         touched = self._scratch(state)[1]
-        if len(state.scratch.get("places", ())) < len(features.table):
-            state.scratch["places"] = np.zeros(len(features.table), dtype=np.int32)
-        places, room = state.scratch["places"], block.nnz + sum(len(t[0]) for t in touched)
-        if (
-            "room" not in state.scratch or state.scratch["room"][0].shape[1] < room
-        ):  # fresh pages cost more than their use
-            state.scratch["room"] = np.empty((2, room), dtype=np.int32), np.empty((2, room))
-        (own, slots), (divisors, z) = state.scratch["room"]
-        room, count = len(own), 0
-        for some, _ in touched:
-            count = stages.number(some, features.table, places, own, divisors, count)
-        starts = np.empty(block.n_rows + 1, dtype=np.int64)
-        nnz, count, gone, left = stages.compact(
-            block.indptr, block.indices, block.values, features.table, block.scale, places, own,
-            divisors, count, starts, slots, z,
-        )  # fmt: skip
-        numbers["left_norms"] += left
+        if len(scratch.get("places", ())) < len(features.table):
+            scratch["places"] = np.zeros(len(features.table), dtype=np.int32)
+        places, room = scratch["places"], block.nnz + sum(len(t[0]) for t in touched)
+        own, divisors, count, gone = np.empty(room, dtype=np.int32), np.empty(room), 0, 0
+        for some in (*(slots for slots, _ in touched), block.indices):
+            count, gone = stages.number(some, features.table, places, own, divisors, count, gone)
+        own, dropped = own[:count].copy(), own[room - gone :].copy()
+
+        def compacted(some: Longs) -> tuple[tuple[Longs, Ints, Floats], float]:
+            starts, slots, z = _room(block, some)
+            nnz, left = stages.compact(
+                block.indptr, block.indices, block.values, some, block.scale, places, divisors,
+                starts, slots, z,
+            )  # fmt: skip
+            return (starts, slots[:nnz], z[:nnz]), left
+
+        jobs = self._jobs(block.nnz)
+        parts = together(compacted, np.array_split(block.order, PARTS), jobs)
+        for _, left in parts:
+            numbers["left_norms"] += left
         numbers["left_rows"] += block.n_rows
         eta = numbers["seen"] / numbers["norms"] if numbers["norms"] else 0.0
         rates = np.full(block.n_rows, eta if self.params.eta == AUTO else self.params.eta)
-        rows = Rows(starts, slots[:nnz], z[:nnz], rates, block.y)
-        own, dropped = own[:count].copy(), own[room - gone :].copy()
-        tables = together(
-            lambda table: table.take(own, axis=0), features.tables[1:], self._jobs(rows)
-        )
+        rows = Rows(*_joined([part for part, _ in parts]), rates, block.y)
+        tables = together(lambda table: table.take(own, axis=0), features.tables[1:], jobs)
         for m, (some, began) in enumerate(touched):
             touched[m] = (places[some] - 1, began)
         return Window(rows, own, places, dropped, tables)
@@ -328,20 +342,20 @@ class Stsgd(Algorithm):
         def back(m: int) -> None:
             stages.put_back(window.own, window.tables[m], state.features.tables[1 + m])
 
-        together(back, range(self.params.paths), self._jobs(window.rows))
+        together(back, range(self.params.paths), self._jobs(len(window.rows.z)))
         window.places[window.own] = window.places[window.gone] = 0
         touched = self._scratch(state)[1]
         for m, (some, began) in enumerate(touched):
             touched[m] = (window.own[some], began)
 
-    def _jobs(self, rows: Rows) -> int:
-        return self.jobs if len(rows.z) * self.params.paths > ALONE else 1
+    def _jobs(self, entries: int) -> int:
+        return self.jobs if entries * self.params.paths > ALONE else 1
 
     def _walk(
         self, state: State, rows: Rows, visits: list[Longs], learned: Any, score: Floats,
-        window: Window | None = None, beside: Callable[[], None] | None = None,
-    ) -> None:  # fmt: skip
-        """Visits within one stage, by all paths; and something to be done beside."""
+        window: Window | None = None, beside: list[Callable[[int], int]] | None = None,
+    ) -> list[int]:  # fmt: skip
+        """Visits within one stage, by all paths; and what else is to be done, with its results."""
         numbers, p = state.numbers, self.params
         how = stages.Walk(
             LOSSES[p.loss], p.gravity == "norm", p.pull_on == "weight",
@@ -369,17 +383,25 @@ class Stsgd(Algorithm):
             touches = now[:count].copy(), began[:count].copy()
             return touches, (slot, value[:out].copy(), kept[:out].copy())
 
-        def task(m: int) -> tuple[Touched, Pool] | None:
-            return path(m) if m >= 0 else beside() if beside else None
+        others, jobs = beside or [], self._jobs(len(rows.z))
+        results: list[int] = [0] * len(others)
+        found: list[tuple[Touched, Pool] | None] = [None] * p.paths
 
-        found = together(task, range(-1, p.paths), self._jobs(rows))
-        for m, result in enumerate(found[1:]):
+        def task(k: int) -> None:
+            if k < len(others):
+                results[k] = others[k](k)
+            else:
+                found[k - len(others)] = path(k - len(others))
+
+        together(task, range(len(others) + p.paths), jobs)
+        for m, result in enumerate(found):
             assert result is not None
             touched[m], emitted = result
             if len(emitted[0]):
                 pool.append(emitted)
         numbers["into"] += len(visits[0])
         numbers["visits"] += len(visits[0])
+        return results
 
     def _end(self, state: State, fresh: bool) -> Ints:
         """Of a stage: purge, and begin the next. Returns who left."""
