@@ -94,6 +94,10 @@ class Algorithm(ABC):
         """What an algorithm that selects features has chosen; it has a parameter `features`."""
         return None
 
+    def advice(self, state: State) -> str | None:
+        """What whoever trained this should know, if anything."""
+        return None
+
     def details(self, state: State) -> dict[str, Any]:
         """What inspect shows besides, ready for JSON."""
         return {}

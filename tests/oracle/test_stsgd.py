@@ -252,3 +252,54 @@ def test_weighted_median(seed):
     order = np.argsort(values, kind="stable")
     at = np.searchsorted(np.cumsum(weights[order]), 0.5 * weights.sum())
     assert kernels.median(values.copy(), weights.copy()) == values[order[at]]
+
+
+def test_what_a_burst_emits_does_not_depend_on_the_scale_of_a_column():
+    """|change| / sqrt(k), as long as the slopes of the loss are the same: no margin reaches 1."""
+    X, y = problem(13)
+    wide = X * np.where(np.arange(P) == 4, 8.0, 1.0)
+    (path,) = orders(13, 40)[:1]
+
+    def emitted(gravity, rows):
+        algo = algorithm(paths=1, eta=1e-5, burst=40, bursts=2, gravity=gravity)
+        ((slots, values, _),) = algo._scratch(run(algo, rows, y, [path]))[0]
+        return values[np.argsort(slots)]
+
+    np.testing.assert_allclose(emitted("norm", wide), emitted("norm", X), rtol=1e-12)
+    assert emitted("count", wide)[4] == pytest.approx(8 * emitted("count", X)[4])
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_order_of_columns_does_not_matter(variant):
+    X, y = problem(14)
+    algo = algorithm(rejection=0.5, stability=0.5, **VARIANTS[variant])
+    paths, order = orders(14, 240), np.random.default_rng(14).permutation(P)
+    w = weights(algo, run(algo, X, y, paths))
+    assert 0 < np.count_nonzero(w) < P
+    np.testing.assert_allclose(
+        weights(algo, run(algo, X[:, order], y, paths)), w[order], rtol=0, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_where_rows_are_cut_and_columns_compacted_changes_no_bit(variant):
+    X, y = problem(15)
+    algo = algorithm(rejection=0.5, stability=0.5, **VARIANTS[variant])
+    paths = orders(15, 240)
+    one, many = run(algo, X, y, paths), run(algo, X, y, paths, 240)
+    assert one.numbers["gone"] > 0
+    for mine, other in zip(one.features.tables, many.features.tables, strict=True):
+        np.testing.assert_array_equal(mine[:P], other[:P])
+
+
+def test_rejection_falls_with_the_features_left():
+    shares = np.linspace(0, 1, 21)
+    for gamma in (-5.0, -1.0, 0.0, 1.0, 5.0):
+        rates = [rejection_rate(d, 0.7, gamma) for d in shares]
+        assert rates[0] == pytest.approx(0)
+        assert rates[-1] == pytest.approx(0.7)
+        assert (np.diff(rates) >= -1e-15).all()
+        slower = [rejection_rate(d, 0.7, gamma - 0.5) for d in shares]
+        assert (np.array(slower) >= np.array(rates) - 1e-15).all()
+    sizes = [burst_size(40, 0.3, d) for d in shares[:0:-1]]
+    assert sizes == sorted(sizes)
