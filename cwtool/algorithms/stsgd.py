@@ -169,6 +169,7 @@ class Stsgd(Algorithm):
             "seen": 0.0, "norms": 0.0,  # rows in the column statistics, sum of their ||s x||^2
             "stage": 0, "burst": 0, "into": 0, "base_gravity": 0.0, "fitted": 0,
             "left_rows": 0, "left_norms": 0.0,  # of this stage, over the features left
+            "norm": 1.0,  # the mean of these, of the last stage that has one
             "bias": 0.0, "calm": 0, "met": 0, "gone": 0,  # features
         }  # fmt: skip
         return State(Features(SHARED, DIRECT, *paths), numbers, arrays={"intercept": np.zeros(M)})
@@ -456,8 +457,9 @@ class Stsgd(Algorithm):
         on = p.intercept == "on" or (
             p.intercept == AUTO and 0 < rare <= UNBALANCED * numbers["rows"]
         )
-        norm = numbers["left_norms"] / numbers["left_rows"] if numbers["left_rows"] else 1.0
-        numbers["bias"] = BIAS * norm if on else 0.0
+        if numbers["left_rows"]:  # none came where a stage ended amid rows that were met before
+            numbers["norm"] = numbers["left_norms"] / numbers["left_rows"]
+        numbers["bias"] = BIAS * numbers["norm"] if on else 0.0
         if not on:
             state.arrays["intercept"][:] = 0
         numbers["into"] = numbers["left_rows"] = 0
