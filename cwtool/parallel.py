@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -18,13 +22,18 @@ def cores() -> int:
 
 
 def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[R]:
-    """list(map(function, items)), in `jobs` threads."""
+    """list(map(function, items)), in `jobs` threads that wait for the next call; a function must
+    not call this itself."""
     if jobs <= 1:
         return list(map(function, items))
+    return list(_threads(jobs).map(function, items))
+
+
+@cache
+def _threads(jobs: int) -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(jobs, thread_name_prefix="cwtool-path") as pool:
-        return list(pool.map(function, items))
+    return ThreadPoolExecutor(jobs, thread_name_prefix="cwtool-path")
 
 
 def ahead(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:

@@ -44,6 +44,8 @@ def number(
     divisors: NDArray[np.float64],
     n: int,
     gone: int,
+    part: int,
+    parts: int,
 ) -> tuple[int, int]: ...
 def compact(
     indptr: NDArray[np.int64],

@@ -124,11 +124,12 @@ def count(
 
 def number(
     const int32_t[::1] some, const double[:, ::1] shared, int32_t[::1] places, int32_t[::1] own,
-    double[::1] divisors, Py_ssize_t n, Py_ssize_t gone,
+    double[::1] divisors, Py_ssize_t n, Py_ssize_t gone, int part, int parts,
 ):
-    """Give numbers from n on to those of these slots that have no place yet. own[p] is the slot of
-    number p, 1 / divisors[p] its scale, and places[own[p]] = p + 1. Those that are gone have the
-    place -1 and stand at the end of own. Returns (numbers given, features gone)."""
+    """Give numbers from n on to those of these slots that have no place yet and are in this part of
+    all. own[p] is the slot of number p, 1 / divisors[p] its scale, and places[own[p]] = p + 1.
+    Those that are gone have the place -1 and stand at the end of own. Returns (numbers given,
+    features gone)."""
     cdef Py_ssize_t k, room = own.shape[0], m = some.shape[0]
     cdef int32_t j
     if shared.shape[1] <= M2 or places.shape[0] < shared.shape[0]:
@@ -138,8 +139,10 @@ def number(
     inside(some, m, shared)
     with nogil:
         for k in range(m):
-            prefetch(&places[some[min(k + FAR, m - 1)]])
             j = some[k]
+            if j // 64 % parts != part:
+                continue
+            prefetch(&places[some[min(k + FAR, m - 1)]])
             if places[j] != 0:
                 continue
             if shared[j, GONE] != 0.0 or shared[j, DAMP] == -1.0:

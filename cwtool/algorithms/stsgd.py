@@ -310,11 +310,24 @@ class Stsgd(Algorithm):
         touched = self._scratch(state)[1]
         if len(scratch.get("places", ())) < len(features.table):
             scratch["places"] = np.zeros(len(features.table), dtype=np.int32)
-        places, room = scratch["places"], block.nnz + sum(len(t[0]) for t in touched)
-        own, divisors, count, gone = np.empty(room, dtype=np.int32), np.empty(room), 0, 0
-        for some in (*(slots for slots, _ in touched), block.indices):
-            count, gone = stages.number(some, features.table, places, own, divisors, count, gone)
-        own, dropped = own[:count].copy(), own[room - gone :].copy()
+        places, jobs = scratch["places"], self._jobs(block.nnz)
+        lists = [*(slots for slots, _ in touched), block.indices]
+
+        def numbered(part: int) -> tuple[Ints, Floats, Ints]:
+            room, count, gone = sum(map(len, lists)), 0, 0
+            own, divisors = np.empty(room, dtype=np.int32), np.empty(room)
+            for some in lists:
+                count, gone = stages.number(
+                    some, features.table, places, own, divisors, count, gone, part, jobs
+                )
+            return own[:count].copy(), divisors[:count].copy(), own[room - gone :].copy()
+
+        found = together(numbered, range(jobs), jobs)
+        before = 0
+        for own, _, _ in found:
+            places[own] += before
+            before += len(own)
+        own, divisors, dropped = (np.concatenate(part) for part in zip(*found, strict=True))
 
         def compacted(some: Longs) -> tuple[tuple[Longs, Ints, Floats], float]:
             starts, slots, z = _room(block, some)
@@ -324,7 +337,6 @@ class Stsgd(Algorithm):
             )  # fmt: skip
             return (starts, slots[:nnz], z[:nnz]), left
 
-        jobs = self._jobs(block.nnz)
         parts = together(compacted, np.array_split(block.order, PARTS), jobs)
         for _, left in parts:
             numbers["left_norms"] += left
