@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -22,18 +18,13 @@ def cores() -> int:
 
 
 def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[R]:
-    """list(map(function, items)), in `jobs` threads that wait for the next call; a function must
-    not call this itself."""
+    """list(map(function, items)), in `jobs` threads."""
     if jobs <= 1:
         return list(map(function, items))
-    return list(_threads(jobs).map(function, items))
-
-
-@cache
-def _threads(jobs: int) -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor
 
-    return ThreadPoolExecutor(jobs, thread_name_prefix="cwtool-path")
+    with ThreadPoolExecutor(jobs, thread_name_prefix="cwtool-path") as pool:
+        return list(pool.map(function, items))
 
 
 def ahead(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:
