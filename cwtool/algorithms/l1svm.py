@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cwtool.algorithms.base import Chosen
-from cwtool.algorithms.inverted import Columns
+from cwtool.algorithms.inverted import Columns, Matrix
 from cwtool.algorithms.slotted import SlotParams, Slotted
 from cwtool.data.block import Block, Floats, Longs
 from cwtool.order import permutation
@@ -24,7 +24,7 @@ from cwtool_ext import l1
 MEAN, ENTRY = 0, 1  # columns: w, and the step of the path at which the feature came in
 GROWTH = 1.3  # of C
 BISECTIONS = 25
-RECHECK = 0.1  # of the violation: then those left out are visited again
+RECHECK = 0.1  # of the violation: then those left out are looked at again
 
 
 @dataclass(frozen=True)
@@ -37,40 +37,62 @@ class L1Params(SlotParams):
         choices=("squared-hinge", "logistic"),
     )
     tol: float = param(
-        1e-3, "stop at this share of the violation of optimality at w = 0, or of 1", above=0
+        1e-4, "stop at this share of the violation of optimality at w = 0, or of 1", above=0
     )
     max_epochs: int = param(1000, "or after so many visits to each feature", low=1)
+
+
+class Part:
+    """Some features in columns of their own, so that a visit touches nothing else."""
+
+    def __init__(self, z: Matrix, squares: Floats, features: Longs) -> None:
+        self.z, self.squares, self.features = z.take(features), squares[features], features
+        self.active: Longs = np.arange(len(features), dtype=np.int64)
 
 
 class Descent:
     """w and the margins m while C changes."""
 
     def __init__(self, columns: Columns, y: Floats, params: L1Params, seed: int) -> None:
-        x, self.p, self.y, self.seed = columns.x, params, y, seed
-        self.x = x.indptr.astype(np.int64), x.indices.astype(np.int32), x.data
-        self.squares = columns.squares
+        self.p, self.seed = params, seed
+        self.z, self.squares = columns.x, columns.squares
+        self.z.value[:] *= y[self.z.place]  # z_ij = y_i x_ij
         self.logistic = params.loss == "logistic"
-        self.g0: Floats = np.abs(x.T @ y) * (0.5 if self.logistic else 1.0)  # |gradient| / C at 0
-        self.w, self.m = np.zeros(x.shape[1]), np.zeros(len(y))
+        self.w, self.m = np.zeros(len(self.squares)), np.zeros(len(y))
+        self.g0 = self.gradient()  # over C, at w = 0
         self.epochs = 0
 
+    def gradient(self) -> Floats:
+        """Of the sum of losses."""
+        slope = -np.exp(-np.logaddexp(0, self.m)) if self.logistic else np.minimum(self.m - 1, 0)
+        return self.z.products(slope)
+
     def solve(self, C: float, among: Longs) -> None:
-        """Epochs over the active features, each in a new order, until all of them agree."""
-        goal = self.p.tol * max(1.0, float(np.maximum(C * self.g0 - 1, 0).sum()))
-        some, slack, target = among, np.inf, goal
-        for _ in range(self.p.max_epochs):
-            self.epochs += 1
-            some = some[permutation(len(some), self.seed, self.epochs)]
-            left, most, total = l1.descent(
-                *self.x, self.y, self.squares, some, self.logistic, C, slack, self.w, self.m
-            )
-            if np.isinf(slack):  # all of them were visited
-                if total <= goal:
-                    break
-                target = max(goal, RECHECK * total)
-            some, slack = some[:left], most / len(self.y)
-            if total <= target:
-                some, slack = among, np.inf  # were the others rightly left out?
+        """Visits to those that have a weight or ought to, until none of all of them ought to."""
+        goal = self.p.tol * max(1.0, float(np.maximum(C * np.abs(self.g0) - 1, 0).sum()))
+        last = self.epochs + self.p.max_epochs
+        while self.epochs < last:
+            g, w = C * self.gradient()[among], self.w[among]
+            violation = np.abs(np.where(w == 0, np.maximum(np.abs(g) - 1, 0), g + np.sign(w)))
+            total = float(violation.sum())
+            if total <= goal:
+                break
+            some = Part(self.z, self.squares, among[(w != 0) | (violation > 0)])
+            slack, target = np.inf, max(goal, RECHECK * total)
+            while total > target and self.epochs < last:
+                slack, total = self._visit(some, C, slack)
+
+    def _visit(self, part: Part, C: float, slack: float) -> tuple[float, float]:
+        """One to the active features, in a new order; the slack of the next, and the violation."""
+        self.epochs += 1
+        order = part.active[permutation(len(part.active), self.seed, self.epochs)]
+        w = self.w[part.features]
+        left, most, total = l1.descent(
+            *part.z, part.squares, order, self.logistic, C, slack, w, self.m
+        )
+        self.w[part.features] = w
+        part.active = order[:left]
+        return most / len(self.m), total
 
     @property
     def chosen(self) -> Longs:
@@ -79,9 +101,8 @@ class Descent:
     def without(self, features: Longs) -> tuple[Floats, Floats]:
         """These weights become 0; the rest as it is then."""
         for j in features.tolist():
-            rows = slice(*self.x[0][j : j + 2].tolist())
-            at = self.x[1][rows]
-            self.m[at] -= self.w[j] * self.y[at] * self.x[2][rows]
+            rows = slice(*self.z.start[j : j + 2].tolist())
+            self.m[self.z.place[rows]] -= self.w[j] * self.z.value[rows]
             self.w[j] = 0
         return self.kept()
 
@@ -122,7 +143,7 @@ class L1SVM(Slotted):
         """Exactly p features, if there are so many; `entry` gets the step at which each came."""
         p: L1Params = self.params
         step = 0
-        low = C = float(min(p.C, 1 / fit.g0.max()))  # w = 0 up to here
+        low = C = float(min(p.C, 1 / np.abs(fit.g0).max()))  # w = 0 up to here
         before = fit.kept()
         while len(fit.chosen) < p.features and C < p.C:
             low, before = C, fit.kept()

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from blocks import Slow, omega, slow_sbcw
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_matrix
 
 from cwtool.algorithms.groups import Groups, Rows
+from cwtool.algorithms.inverted import Matrix
 from cwtool.algorithms.sbcw import FGM, PLACE, SBCW, FgmParams, SbcwParams, largest
 from cwtool.data import Block
 from cwtool.errors import UsageError
@@ -66,8 +67,10 @@ def rows_over(x, y, blocks, C, c, q, sigma) -> Rows:
     for B in blocks:
         groups.add(x[:, B].T @ x[:, B])
     chosen = np.concatenate(blocks)
-    part = csr_matrix(x[:, chosen])
-    return Rows(part, y, np.zeros(len(chosen)), groups, C, q, sigma, lambda: np.arange(len(y)))
+    part = csc_matrix(x[:, chosen])
+    columns = Matrix(part.indptr.astype(np.int64), part.indices.astype(np.int32), part.data)
+    empty = Rows.empty(y, groups, C, q, sigma, lambda: np.arange(len(y)))
+    return empty.widened(columns, np.arange(len(chosen)), np.zeros(len(chosen)))
 
 
 @pytest.mark.parametrize("v", VECTORS["omega"])
