@@ -80,12 +80,13 @@ class Groups:
         if not self.sizes:
             return np.empty(0)
         each = m * (m + self.c * (self.gram * self._beside(m)).sum(axis=1))
-        return np.asarray(np.add.reduceat(each, self.first[:-1]))
+        total: Floats = np.add.reduceat(each, self.first[:-1])
+        return total
 
     def _beside(self, values: Floats) -> Floats:
         """For each position the values of its block; what is beyond meets zeros."""
         at = self.first[self.owner][:, None] + np.arange(self.width)
-        return np.append(values, np.zeros(self.width))[at]
+        return np.asarray(np.append(values, np.zeros(self.width))[at])
 
 
 @dataclass

@@ -9,6 +9,7 @@ Every slot is learned anew.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class Part:
 class Descent:
     """w and the margins m while C changes."""
 
-    def __init__(self, columns: Columns, y: Floats, params: L1Params, seed: int) -> None:
+    def __init__(self, columns: Columns, y: Floats, params: Any, seed: int) -> None:
         self.p, self.seed = params, seed
         self.z, self.squares = columns.x, columns.squares
         self.z.value[:] *= y[self.z.place]  # z_ij = y_i x_ij
@@ -109,18 +110,23 @@ class Descent:
     def kept(self) -> tuple[Floats, Floats]:
         return self.w.copy(), self.m.copy()
 
+    def back(self, kept: tuple[Floats, Floats]) -> None:
+        """To what was kept."""
+        self.w, self.m = (part.copy() for part in kept)
+
 
 class L1SVM(Slotted):
     name = "l1svm"
     summary = "sparse SVM or logistic regression by the l1 norm"
-    Params = L1Params
+    Params: ClassVar[type] = L1Params
     columns = ("mean", "entry")
+    Fit: ClassVar[type[Descent]] = Descent
 
     def learn_slot(self, block: Block, state: State, v: Floats) -> None:
         p = self.params
         columns = Columns(block, state, np.empty(0, dtype=np.int32))
         slot = int(state.numbers.get("slots", 0))
-        fit = Descent(columns, block.y, p, self.seed + slot)
+        fit = self.Fit(columns, block.y, p, self.seed + slot)
         everything = np.arange(len(columns.slots), dtype=np.int64)
         entry = np.zeros(len(columns.slots))
         C = p.C
@@ -141,7 +147,7 @@ class L1SVM(Slotted):
 
     def _path(self, fit: Descent, everything: Longs, entry: Floats) -> float:
         """Exactly p features, if there are so many; `entry` gets the step at which each came."""
-        p: L1Params = self.params
+        p = self.params
         step = 0
         low = C = float(min(p.C, 1 / np.abs(fit.g0).max()))  # w = 0 up to here
         before = fit.kept()
@@ -155,19 +161,20 @@ class L1SVM(Slotted):
             if len(fit.chosen) == p.features or len(above[0].nonzero()[0]) <= p.features:
                 break
             C = (low * high) ** 0.5
-            fit.w, fit.m = before[0].copy(), before[1].copy()
+            fit.back(before)
             fit.solve(C, everything)
             if len(fit.chosen) < p.features:
                 low, before = C, fit.kept()
             else:
                 high, above = C, fit.kept()
         if len(fit.chosen) != p.features and len(above[0].nonzero()[0]) > p.features:
-            C, (fit.w, fit.m) = high, above
+            C = high
+            fit.back(above)
             order = np.argsort(-np.abs(fit.w), kind="stable")
             cut = fit.without(order[p.features : len(fit.chosen)])
             fit.solve(C, np.sort(order[: p.features]))
             if len(fit.chosen) < p.features:  # among themselves fewer are enough
-                fit.w, fit.m = cut
+                fit.back(cut)
         entry[fit.chosen] = np.where(entry[fit.chosen], entry[fit.chosen], step)
         entry[fit.w == 0] = 0
         return C

@@ -68,5 +68,5 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="column is not there"):
         kernel.transpose(
             *matrix(csr_matrix(sparse(4))), 1.0, np.full(13, 9, dtype=np.int32),
-            np.zeros(5, dtype=np.int64), columns.index.copy(), columns.value.copy(),
+            np.zeros(5, dtype=np.int64), columns.place.copy(), columns.value.copy(),
         )  # fmt: skip
