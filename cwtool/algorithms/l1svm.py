@@ -25,7 +25,11 @@ from cwtool_ext import l1
 MEAN, ENTRY = 0, 1  # columns: w, and the step of the path at which the feature came in
 GROWTH = 1.3  # of C
 BISECTIONS = 25
+FIRST = 2000  # features that are visited at once, at the beginning
 RECHECK = 0.1  # of the violation: then those left out are looked at again
+
+
+SLOT = "rows of a time slot, 0: a whole file; a slot forgets the ones before it, also in --resume"
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class L1Params(SlotParams):
         1e-4, "stop at this share of the violation of optimality at w = 0, or of 1", above=0
     )
     max_epochs: int = param(1000, "or after so many visits to each feature", low=1)
+    slot_rows: int = param(0, SLOT, low=0)
 
 
 class Part:
@@ -78,7 +83,7 @@ class Descent:
             total = float(violation.sum())
             if total <= goal:
                 break
-            some = Part(self.z, self.squares, among[(w != 0) | (violation > 0)])
+            some = Part(self.z, self.squares, among[urgent(w, violation)])
             slack, target = np.inf, max(goal, RECHECK * total)
             while total > target and self.epochs < last:
                 slack, total = self._visit(some, C, slack)
@@ -113,6 +118,16 @@ class Descent:
     def back(self, kept: tuple[Floats, Floats]) -> None:
         """To what was kept."""
         self.w, self.m = (part.copy() for part in kept)
+
+
+def urgent(w: Floats, violation: Floats) -> Longs:
+    """Those that have a weight, and of those that ought to the first: as many again, or FIRST."""
+    weighted = np.count_nonzero(w)
+    n = max(FIRST, 2 * weighted)
+    urgency = np.where(w == 0, violation, np.inf)
+    if np.count_nonzero(urgency) > n:
+        urgency[urgency < np.partition(urgency, len(w) - n)[len(w) - n]] = 0
+    return np.flatnonzero(urgency)
 
 
 class L1SVM(Slotted):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cwtool.algorithms.inverted import Columns, Matrix
-from cwtool.algorithms.l1svm import L1SVM, Descent
+from cwtool.algorithms.l1svm import L1SVM, SLOT, Descent
 from cwtool.algorithms.slotted import SlotParams
 from cwtool.data.block import Floats, Longs
 from cwtool.order import permutation
@@ -32,6 +32,7 @@ class SparDcaParams(SlotParams):
     l2: float = param(0.1, "e, of the squared norm beside the l1 norm", above=0)
     tol: float = param(1e-2, "stop at this relative duality gap", above=0)
     max_epochs: int = param(200, "or after so many visits to each row", low=1)
+    slot_rows: int = param(0, SLOT, low=0)
 
 
 class Ascent(Descent):
