@@ -39,6 +39,7 @@ MODULES = {
     "sbcw": "sbcw",
     "fgm": "sbcw",
     "l1svm": "l1svm",
+    "spar-dca": "spar_dca",
     "knn": "knn",
     "rff-markov": "rff_markov",
 }

@@ -14,7 +14,7 @@ import numpy as np
 from cwtool import registry
 from cwtool.charts import Line, Panel
 from cwtool.data import Block, ReadOptions, read_blocks
-from cwtool.data.block import Floats, Ints
+from cwtool.data.block import BIAS, Floats, Ints
 from cwtool.data.labels import Labels, written
 from cwtool.data.timeslots import joined, time_slots
 from cwtool.errors import DataError, UsageError
@@ -211,7 +211,7 @@ def select(
         result: dict[str, Any] = {
             "algo": options.algo,
             "features": size,
-            "selected": [int(external(found.model, j)) for j in found.ids.tolist()],
+            "selected": [_named(found.model, j) for j in found.ids.tolist()],
             "score": found.score.tolist(),
             "weight": found.weight.tolist(),
             "confidence": [None if np.isnan(c) else c for c in found.confidence.tolist()],
@@ -231,12 +231,18 @@ def select(
             result["frequency"] = often.tolist()
             result["stability"] = stability(sets, len(ids))
         if project is not None:
-            kept = np.arange(len(found.ids)) if renumber else np.sort(found.ids)
+            plain = replace(found, ids=found.ids[found.ids != BIAS])
+            kept = np.arange(len(plain.ids)) if renumber else np.sort(plain.ids)
             names = [external(found.model, j) for j in kept.tolist()]
             for name, blocks in (("train", train), ("test", test)):
                 if blocks:
-                    write_rows(project / f"{name}.{size}.svm", found.project(joined(blocks)), names)
+                    write_rows(project / f"{name}.{size}.svm", plain.project(joined(blocks)), names)
         yield result
+
+
+def _named(model: Model, feature: int) -> int | str:
+    """The id as it stands in the data, or bias."""
+    return external(model, feature) if feature == BIAS else int(external(model, feature))
 
 
 def write_rows(path: Path, block: Block, names: list[str]) -> None:

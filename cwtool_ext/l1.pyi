@@ -9,7 +9,6 @@ def descent(
     indptr: Longs,
     indices: Ints,
     values: Floats,
-    y: Floats,
     square: Floats,
     active: Longs,
     logistic: bool,

@@ -13,6 +13,7 @@ def norms(
     owner: Ints,
     first: Longs,
     Sigma: Floats,
+    position: int,
     n: Floats,
 ) -> None: ...
 def metric_pass(

@@ -14,7 +14,10 @@ begins at position first[k]; Sigma[j] is the row of position j within its own bl
 from libc.math cimport fabs, fmax, fmin, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from cwtool_ext.csr cimport Row, Rows, longest, one_a_row, read, row_at
+from cwtool_ext.csr cimport Row, Rows, longest, one_a_row, prefetch, read, row_at
+
+cdef enum:
+    AHEAD = 8  # rows in a random order are fetched so many visits before they are needed
 
 
 cdef double shares(const double* a, Py_ssize_t K, double sigma, double* t) noexcept nogil:
@@ -76,23 +79,46 @@ cdef inline Py_ssize_t run_end(Row row, Py_ssize_t k, const int32_t[::1] owner) 
     return k
 
 
-cdef inline void move(Row row, double d, const int32_t[::1] owner, const int64_t[::1] first,
-                      const double[:, ::1] Sigma, double[::1] m) noexcept nogil:
+cdef inline void move(Row row, double d, const int32_t* owner, const int64_t* first,
+                      const double* Sigma, Py_ssize_t room, double* m) noexcept nogil:
     """m += d Sigma x"""
     cdef Py_ssize_t k, j, start, width
     cdef double x
+    cdef double* to
+    cdef const double* column
     for k in range(row.nnz):
         start = first[owner[row.index[k]]]
         width = first[owner[row.index[k]] + 1] - start
         x = d * row.value[k]
+        to = m + start
+        column = Sigma + row.index[k] * room
         for j in range(width):
-            m[start + j] += x * Sigma[row.index[k], j]
+            to[j] += x * column[j]
+
+
+cdef inline void fetch(Rows rows, const int64_t[::1] order, Py_ssize_t s, const double* y,
+                       const double* n, double* b) noexcept nogil:
+    """What the visits to come will need."""
+    cdef Py_ssize_t i, start, stop, k
+    if s + 2 * AHEAD >= order.shape[0]:
+        return
+    prefetch(rows.start + order[s + 2 * AHEAD])
+    i = order[s + AHEAD]
+    prefetch(y + i)
+    prefetch(b + i)
+    start, stop = rows.start[i], rows.start[i + 1]
+    for k in range(start, min(stop, start + 32), 16):
+        prefetch(rows.index + k)
+    for k in range(start, min(stop, start + 32), 8):
+        prefetch(rows.value + k)
+        prefetch(n + k)
 
 
 def norms(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
           const int32_t[::1] owner, const int64_t[::1] first, const double[:, ::1] Sigma,
-          double[::1] n):
-    """n_ik = x' Sigma_k x, written at the first entry of row i in block k."""
+          Py_ssize_t position, double[::1] n):
+    """n_ik = x' Sigma_k x, written at the first entry of row i in block k, of blocks that begin at
+    this position or behind."""
     cdef Rows rows = read(indptr, indices, values, owner.shape[0])
     cdef Row row
     cdef Py_ssize_t i, k, a, b, end
@@ -104,6 +130,8 @@ def norms(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::
         for i in range(rows.count):
             row = row_at(rows, i)
             k = 0
+            while k < row.nnz and row.index[k] < position:
+                k += 1
             while k < row.nnz:
                 end = run_end(row, k, owner)
                 total = 0
@@ -128,6 +156,7 @@ def metric_pass(const int64_t[::1] indptr, const int32_t[::1] indices, const dou
     cdef Row row
     cdef Py_ssize_t i, k, s, end
     cdef double margin, Q, p, new, d
+    cdef const double* norm = &n[0] if n.shape[0] else NULL
     check(owner, first, Sigma)
     longest(order, rows)
     one_a_row("y", y, rows)
@@ -137,6 +166,7 @@ def metric_pass(const int64_t[::1] indptr, const int32_t[::1] indices, const dou
         raise ValueError("the shapes do not fit")
     with nogil:
         for s in range(order.shape[0]):
+            fetch(rows, order, s, &y[0], norm, &b[0])
             i = order[s]
             row = row_at(rows, i)
             margin = 0
@@ -156,8 +186,8 @@ def metric_pass(const int64_t[::1] indptr, const int32_t[::1] indices, const dou
                 new = fmin(U, fmax(0, b[i] + (1 - y[i] * margin - D * b[i]) / (Q + D)))
             d = (new - b[i]) * y[i]
             b[i] = new
-            if d != 0:
-                move(row, d, owner, first, Sigma, m)
+            if d != 0 and row.nnz:
+                move(row, d, &owner[0], &first[0], &Sigma[0, 0], Sigma.shape[1], &m[0])
 
 
 cdef struct Touched:  # by one row: its blocks, y p_k, n_k, and room for all blocks
@@ -282,7 +312,8 @@ def conjugate_pass(const int64_t[::1] indptr, const int32_t[::1] indices,
             for j in range(at.count):
                 k = <Py_ssize_t> at.block[j]
                 square[k] = fmax(0, square[k] + d * (2 * at.p[j] + d * at.n[j]))
-            move(row, d * y[i], owner, first, Sigma, m)
+            if row.nnz:
+                move(row, d * y[i], &owner[0], &first[0], &Sigma[0, 0], Sigma.shape[1], &m[0])
 
 
 def variances(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,

@@ -9,11 +9,11 @@ Block k has P_k = I + c G_k, Sigma_k = P_k^-1. With m_k = Sigma_k s_k, s_k = sum
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from cwtool.algorithms.inverted import Matrix
 from cwtool.algorithms.metric import cholesky
 from cwtool.data.block import Floats, Ints, Longs
 from cwtool_ext import sbcw as kernel
@@ -73,19 +73,20 @@ class Groups:
 
     def solve(self, s: Floats) -> Floats:
         """m = Sigma s"""
-        m = np.empty(len(s))
-        for _, at in self.parts():
-            m[at] = self.sigma[at, : at.stop - at.start] @ s[at]
-        return m
+        return np.asarray((self.sigma * self._beside(s)).sum(axis=1))
 
     def squares(self, m: Floats) -> Floats:
         """a_k^2 = m_k' P_k m_k"""
-        return np.array(
-            [
-                m[at] @ m[at] + self.c * (m[at] @ self.gram[at, : at.stop - at.start] @ m[at])
-                for _, at in self.parts()
-            ]
-        )
+        if not self.sizes:
+            return np.empty(0)
+        each = m * (m + self.c * (self.gram * self._beside(m)).sum(axis=1))
+        total: Floats = np.add.reduceat(each, self.first[:-1])
+        return total
+
+    def _beside(self, values: Floats) -> Floats:
+        """For each position the values of its block; what is beyond meets zeros."""
+        at = self.first[self.owner][:, None] + np.arange(self.width)
+        return np.asarray(np.append(values, np.zeros(self.width))[at])
 
 
 @dataclass
@@ -102,32 +103,45 @@ class Solution:
 
 @dataclass
 class Rows:
-    """The rows over the chosen features: x is a SciPy CSR matrix by position."""
+    """The rows over the chosen features, by position."""
 
-    x: Any
     y: Floats
-    past: Floats  # s of slots before, by position
     groups: Groups
     C: float
     q: int
     sigma: float
     order: Callable[[], Longs]
+    x: Matrix
+    n: Floats  # x_i' Sigma_k x_i, at the first entry of row i in block k
+    past: Floats  # s of slots before, by position
+
+    @classmethod
+    def empty(
+        cls, y: Floats, groups: Groups, C: float, q: int, sigma: float, order: Callable[[], Longs]
+    ) -> Rows:
+        """Over no features yet."""
+        nothing = np.empty(0)
+        return cls(y, groups, C, q, sigma, order, Matrix.empty(len(y), 0), nothing, nothing)
+
+    def widened(self, columns: Matrix, new: Longs, past: Floats) -> Rows:
+        """Over new features as well, which `groups` has as blocks already."""
+        position = len(self.past)
+        x, n = self.x.widened(self.n, columns, new, position)
+        rows = replace(self, x=x, n=n, past=np.append(self.past, past))
+        kernel.norms(*x, *rows.blocks, position, n)
+        return rows
 
     def __post_init__(self) -> None:
-        g = self.groups
-        self.csr = self.x.indptr.astype(np.int64), self.x.indices.astype(np.int32), self.x.data
-        self.blocks = g.owner, g.first, g.sigma
-        self.n = np.empty(self.x.nnz)
-        kernel.norms(*self.csr, *self.blocks, self.n)
+        self.blocks = self.groups.owner, self.groups.first, self.groups.sigma
         self.upper = self.C if self.q == 1 else np.inf
         self.ridge = 0.0 if self.q == 1 else 1 / self.C
 
     def start(self) -> Solution:
-        return Solution(np.zeros(self.x.shape[1]), np.zeros(len(self.y)), self.groups.share)
+        return Solution(np.zeros(len(self.past)), np.zeros(len(self.y)), self.groups.share)
 
     def carried(self, beta: Floats) -> Floats:
         """m for these dual variables."""
-        return self.groups.solve(self.past + self.x.T @ (beta * self.y))
+        return self.groups.solve(self.past + self.x.sums(beta * self.y, len(self.past)))
 
     def metric(self, before: Solution, passes: int, tol: float) -> Solution:
         """(sum |w_k|)^2 = min over d of sum |w_k|^2 / d_k: ascent with d fixed for a pass, then
@@ -137,12 +151,13 @@ class Rows:
         for _ in range(passes):
             metric = 1 / (self.sigma + 1 / np.maximum(share, FLOOR))
             kernel.metric_pass(
-                *self.csr, self.y, self.order(), *self.blocks, self.n, metric, self.ridge,
+                *self.x, self.y, self.order(), *self.blocks, self.n, metric, self.ridge,
                 self.upper, m, beta,
             )  # fmt: skip
-            norms = metric * np.sqrt(self.groups.squares(m))
+            a = np.sqrt(self.groups.squares(m))
+            norms = metric * a
             share = norms / norms.sum() if norms.sum() > 0 else share
-            found = self.judged(m, beta, metric, share)
+            found = self.judged(m, a, beta, metric, share)
             dual = max(dual, found.dual)
             if found.primal < best.primal:
                 best = found
@@ -162,23 +177,22 @@ class Rows:
         for _ in range(passes):
             square = self.groups.squares(m)
             kernel.conjugate_pass(
-                *self.csr, self.y, self.order(), *self.blocks, self.n, self.sigma, ridge,
+                *self.x, self.y, self.order(), *self.blocks, self.n, self.sigma, ridge,
                 self.upper, exact, square, work, m, beta,
             )  # fmt: skip
             a = np.sqrt(self.groups.squares(m))
             t = np.empty(len(a))
             kernel.omega(a, self.sigma, t)
             ratio = np.divide(t, a, out=np.zeros(len(a)), where=a > 0)
-            found = self.judged(m, beta, ratio, before.share)
+            found = self.judged(m, a, beta, ratio, before.share)
             if found.near(tol):
                 break
         return found
 
-    def judged(self, m: Floats, beta: Floats, ratio: Floats, share: Floats) -> Solution:
-        """Primal and dual for w_k = ratio_k z_k."""
-        a = np.sqrt(self.groups.squares(m))
+    def judged(self, m: Floats, a: Floats, beta: Floats, ratio: Floats, share: Floats) -> Solution:
+        """Primal and dual for w_k = ratio_k z_k, a_k = |z_k|."""
         mu = np.repeat(ratio, self.groups.sizes) * m
-        xi = np.maximum(0, 1 - self.y * (self.x @ mu))
+        xi = np.maximum(0, 1 - self.y * self.x.products(mu))
         norms = ratio * a
         primal = (
             self.sigma / 2 * float(norms @ norms)
@@ -190,7 +204,7 @@ class Rows:
         S = kernel.omega(a, self.sigma, t)
         dual = (
             float(beta.sum())
-            - (self.q - 1) / (2 * self.C) * float(beta @ beta)
+            - (self.q - 1) / (2 * self.C) * float(np.square(beta).sum())
             - self.sigma / 2 * float(t @ t)
             - S**2 / 2
         )

@@ -141,19 +141,17 @@ class FGM(Slotted):
         theta: list[float] = []
         found = Solution(np.empty(0), np.ones(block.n_rows), groups.share)  # for the first scores
 
-        def rows() -> Rows:
-            return Rows(
-                columns.x[:, chosen].tocsr(), block.y, past[chosen], groups, p.C,
-                1 if p.loss == "hinge" else 2, p.sigma,
-                lambda: self._order(block, learned, next(visits)),
-            )  # fmt: skip
-
         for k, at in groups.parts():
             groups.grow(k, columns.gram(chosen[at]))
+        rows = Rows.empty(
+            block.y, groups, p.C, 1 if p.loss == "hinge" else 2, p.sigma,
+            lambda: self._order(block, learned, next(visits)),
+        )  # fmt: skip
         if groups.sizes:
-            found = self._solve(rows(), None, p.sweeps)
+            rows = rows.widened(columns.x, chosen, past[chosen])
+            found = self._solve(rows, None, p.sweeps)
         while len(chosen) < p.features:
-            s = past + columns.x.T @ (found.beta * block.y)
+            s = past + columns.x.products(found.beta * block.y)
             values = self.score(s, columns)
             values[chosen] = 0
             new = largest(values, min(p.width, p.features - len(chosen)))
@@ -163,21 +161,22 @@ class FGM(Slotted):
             if not keep:
                 gram += remembered(old, table[columns.slots[new], PLACE].astype(np.int64) - 1)
             groups.add(gram)
+            rows = rows.widened(columns.x, new, past[new])
             chosen = np.append(chosen, new)
             score += values[new].tolist()
-            found = self._solve(rows(), found if theta else None, p.sweeps)
+            found = self._solve(rows, found if theta else None, p.sweeps)
             theta.append(found.primal)
             if len(theta) > 1 and abs(theta[-2] - theta[-1]) < p.change * abs(theta[-1]):
                 break
         if p.final_sweeps and groups.sizes and p.solver != "printed" and not found.near(p.tol):
-            found = self._solve(rows(), found, p.final_sweeps, again=True)
+            found = self._solve(rows, found, p.final_sweeps, again=True)
         slots = columns.slots[chosen]
         table[before, MEAN] = table[before, PLACE] = 0
         table[slots, PLACE] = np.arange(1, len(slots) + 1)
         if groups.sizes:
             table[slots, MEAN] = found.mu
             if keep:
-                table[columns.slots, DUAL] += columns.x.T @ (found.beta * block.y)
+                table[columns.slots, DUAL] += columns.x.products(found.beta * block.y)
         self._keep(state, groups, score, theta)
         state.numbers["learned"] = learned + block.n_rows
         self.notes.append(

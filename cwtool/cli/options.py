@@ -9,6 +9,7 @@ import click
 
 from cwtool.console import Console
 from cwtool.errors import UsageError
+from cwtool.memory import parse_size
 from cwtool.params import Param
 
 if TYPE_CHECKING:
@@ -69,6 +70,42 @@ def apply(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 
     return all_of_them
 
+
+seed = click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=2**63 - 1),
+    default=0,
+    show_default=True,
+    help="Of every random choice.",
+)
+
+max_memory = click.option(
+    "--max-memory",
+    metavar="SIZE",
+    callback=lambda ctx, param, text: parse_size(text) if text else 0,
+    help="Most that matrices over features may take, such as 4GB.  [default: most that is free]",
+)
+
+# how a line becomes a row: kept in the model
+rows = apply(
+    click.option(
+        "--normalize",
+        type=click.Choice(["none", "l2"]),
+        default="none",
+        show_default=True,
+        help="l2: every row to length 1.",
+    ),
+    click.option("--bias/--no-bias", default=False, help="Add a constant feature of value 1."),
+    click.option(
+        "--hash-bits",
+        type=click.IntRange(min=1, max=30),
+        default=None,
+        help="Fold the feature ids into 2^N; a hard bound on memory.",
+    ),
+    click.option("--zero-based", is_flag=True, help="Feature ids begin at 0, not at 1."),
+)
+
+ROWS = ("zero_based", "normalize", "bias", "hash_bits")
 
 reading = apply(
     click.option(

@@ -12,7 +12,6 @@ import click
 from cwtool import registry
 from cwtool.cli import options
 from cwtool.cli.train import ALGO, AlgorithmCommand, given
-from cwtool.memory import parse_size
 from cwtool.params import declared
 
 
@@ -33,7 +32,7 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     "--algo",
     metavar="NAME",
     default="sbcw",
-    help="Any; those that select: sbcw, fgm, l1svm; of others one model is "
+    help="Any; those that select: sbcw, fgm, l1svm, spar-dca; of others one model is "
     "ranked.  [default: sbcw]",
 )
 @click.option(
@@ -88,7 +87,7 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     "--project",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Write the data in the chosen features alone: train.P.svm, test.P.svm.",
+    help="Write the data in the chosen features alone, without a bias: train.P.svm, test.P.svm.",
 )
 @click.option(
     "--ids",
@@ -109,27 +108,9 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     type=click.Path(dir_okay=False, path_type=Path),
     help="Names for ids: lines of id, tab, name.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0, max=2**62),
-    default=0,
-    show_default=True,
-    help="Of every random choice.",
-)
-@click.option(
-    "--normalize",
-    type=click.Choice(["none", "l2"]),
-    default="none",
-    show_default=True,
-    help="l2: every row to length 1.",
-)
-@click.option("--zero-based", is_flag=True, help="Feature ids begin at 0, not at 1.")
-@click.option(
-    "--max-memory",
-    metavar="SIZE",
-    callback=lambda ctx, param, text: parse_size(text) if text else 0,
-    help="Most that matrices may take, such as 4GB.  [default: most that is free]",
-)
+@options.seed
+@options.rows
+@options.max_memory
 @options.reading
 @options.talking
 @click.pass_context
@@ -150,8 +131,6 @@ def command(
     plot: Path | None,
     feature_names: Path | None,
     seed: int,
-    normalize: str,
-    zero_based: bool,
     max_memory: int,
     on_bad_line: str,
     max_bad_lines: int,
@@ -181,7 +160,7 @@ def command(
     own = tuple(p.name for p in declared(registry.algorithm(ctx.meta[ALGO]).Params))
     names = names_of(feature_names) if feature_names else {}
     console = options.console(as_json, quiet, verbose)
-    reading = Reading(zero_based=zero_based, normalize=normalize)
+    reading = Reading(**given(ctx, others, options.ROWS))
     wanted = SelectOptions(
         sizes=features,
         algo=ctx.meta[ALGO],

@@ -12,7 +12,6 @@ import click
 from cwtool import registry
 from cwtool.cli import options
 from cwtool.errors import ModelError
-from cwtool.memory import parse_size
 from cwtool.params import declared
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 ALGO = "cwtool.algo"
 FLAGS = "qv"  # short options without a value
-READING = ("zero_based", "normalize", "bias", "hash_bits")
 
 
 class AlgorithmCommand(click.Command):
@@ -139,13 +137,7 @@ def _algo_names() -> str:
     show_default=True,
     help="Times to go over the data; in a new random order from the second on.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0, max=2**63 - 1),
-    default=0,
-    show_default=True,
-    help="Of every random choice.",
-)
+@options.seed
 @click.option(
     "--validation",
     multiple=True,
@@ -176,27 +168,8 @@ def _algo_names() -> str:
     help="Report error and weights that are not zero after every so many rows of the first pass, "
     "and after each pass.",
 )
-@click.option(
-    "--normalize",
-    type=click.Choice(["none", "l2"]),
-    default="none",
-    show_default=True,
-    help="l2: every row to length 1.",
-)
-@click.option("--bias/--no-bias", default=False, help="Add a constant feature of value 1.")
-@click.option(
-    "--hash-bits",
-    type=click.IntRange(min=1, max=30),
-    default=None,
-    help="Fold the feature ids into 2^N; a hard bound on memory.",
-)
-@click.option(
-    "--max-memory",
-    metavar="SIZE",
-    callback=lambda ctx, param, text: parse_size(text) if text else 0,
-    help="Most that matrices over features may take, such as 4GB.  [default: most that is free]",
-)
-@click.option("--zero-based", is_flag=True, help="Feature ids begin at 0, not at 1.")
+@options.rows
+@options.max_memory
 @options.reading
 @click.option(
     "--lock",
@@ -296,7 +269,7 @@ def _subject(
     name = ctx.meta[ALGO]
     own = tuple(p.name for p in declared(registry.algorithm(name).Params))
     params = given(ctx, others, own)
-    wanted = given(ctx, others, READING)
+    wanted = given(ctx, others, options.ROWS)
     if resume is None:
         return Model.new(name, params, Reading(**wanted))
     model = Model.load(resume)

@@ -9,7 +9,7 @@ import click
 
 from cwtool import registry
 from cwtool.cli import options
-from cwtool.cli.train import READING, AlgorithmCommand, given
+from cwtool.cli.train import AlgorithmCommand, given
 from cwtool.errors import UsageError
 from cwtool.params import Param, declared
 
@@ -79,28 +79,8 @@ def value_of(param: Param, word: str) -> Any:
 @click.option(
     "--passes", type=click.IntRange(min=1), default=1, show_default=True, help="As in train."
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0, max=2**62),
-    default=0,
-    show_default=True,
-    help="Of the folds and of every random choice.",
-)
-@click.option(
-    "--normalize",
-    type=click.Choice(["none", "l2"]),
-    default="none",
-    show_default=True,
-    help="l2: every row to length 1.",
-)
-@click.option("--bias/--no-bias", default=False, help="Add a constant feature of value 1.")
-@click.option(
-    "--hash-bits",
-    type=click.IntRange(min=1, max=30),
-    default=None,
-    help="Fold the feature ids into 2^N.",
-)
-@click.option("--zero-based", is_flag=True, help="Feature ids begin at 0, not at 1.")
+@options.seed
+@options.rows
 @options.reading
 @options.talking
 @click.pass_context
@@ -150,7 +130,7 @@ def command(
     if STDIN in data:
         raise click.UsageError("tune reads the data more than once, and stdin can be read once")
     console = options.console(as_json, quiet, verbose)
-    reading = Reading(**given(ctx, others, READING))
+    reading = Reading(**given(ctx, others, options.ROWS))
     read = options.read_options(reading, on_bad_line, max_bad_lines, block_size, jobs)
     if model is not None:
         check_target(model, data)

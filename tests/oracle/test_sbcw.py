@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from blocks import Slow, omega, slow_sbcw
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_matrix
 
 from cwtool.algorithms.groups import Groups, Rows
+from cwtool.algorithms.inverted import Matrix
 from cwtool.algorithms.sbcw import FGM, PLACE, SBCW, FgmParams, SbcwParams, largest
 from cwtool.data import Block
 from cwtool.errors import UsageError
@@ -66,8 +67,10 @@ def rows_over(x, y, blocks, C, c, q, sigma) -> Rows:
     for B in blocks:
         groups.add(x[:, B].T @ x[:, B])
     chosen = np.concatenate(blocks)
-    part = csr_matrix(x[:, chosen])
-    return Rows(part, y, np.zeros(len(chosen)), groups, C, q, sigma, lambda: np.arange(len(y)))
+    part = csc_matrix(x[:, chosen])
+    columns = Matrix(part.indptr.astype(np.int64), part.indices.astype(np.int32), part.data)
+    empty = Rows.empty(y, groups, C, q, sigma, lambda: np.arange(len(y)))
+    return empty.widened(columns, np.arange(len(chosen)), np.zeros(len(chosen)))
 
 
 @pytest.mark.parametrize("v", VECTORS["omega"])
@@ -206,6 +209,23 @@ def test_the_gap_is_a_certificate(q: int) -> None:
     assert rows.metric(rows.start(), 500, 1e-6).near(1e-6)
 
 
+@pytest.mark.parametrize("sigma", [0.0, 0.3])
+def test_more_sweeps_of_the_metric_are_never_worse(sigma: float) -> None:
+    """The best primal falls, the dual rises, and they meet."""
+    x, y = random_data(25)
+    rows = rows_over(x, y, [np.arange(0, 5), np.arange(5, 9)], 1.5, 0.05, 2, sigma)
+    found = rows.start()
+    primals, duals = [], []
+    for _ in range(300):
+        found = rows.metric(found, 1, 0.0)
+        primals.append(found.primal)
+        duals.append(found.dual)
+    assert (np.diff(primals) <= 0).all()
+    assert (np.diff(duals) >= 0).all()
+    assert primals[0] > 1.001 * primals[-1]
+    assert primals[-1] - duals[-1] < 1e-3 * primals[-1]
+
+
 def test_theta_falls_and_sigma_bounds_it() -> None:
     """theta_t does not rise with t when solved; theta_0 <= theta_sigma <= (1 + sigma) theta_0."""
     x, y = random_data(30, n=80)
@@ -242,8 +262,10 @@ def test_symmetries() -> None:
         mean_of(learned(sbcw(**given), (x[:, order], y)), 12), mu[order], atol=1e-9
     )
     np.testing.assert_allclose(mean_of(learned(sbcw(**given), (x, -y)), 12), -mu, atol=1e-12)
-    scaled = learned(sbcw(**{**given, "C": 3.0 / 25}), (5 * x, y))
+    plain, scaled = (learned(sbcw(**{**given, "C": 3.0 / s**2}), (s * x, y)) for s in (1.0, 5.0))
     np.testing.assert_allclose(mean_of(scaled, 12), mu / 5, atol=1e-10)
+    dual = plain.features.table[:12, 1]  # sum b y x: b / 25 of rows times 5
+    np.testing.assert_allclose(scaled.features.table[:12, 1], dual / 5, atol=1e-10)
 
 
 def test_without_covariance_it_is_fgm() -> None:

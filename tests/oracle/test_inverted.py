@@ -1,0 +1,72 @@
+"""Rows by column against dense matrices."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_matrix, csr_matrix
+
+from cwtool.algorithms.inverted import Matrix
+from cwtool_ext import inverted as kernel
+
+
+def sparse(seed: int, n: int = 40, d: int = 13) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.3)
+    x[[3, n - 1]] = x[:, [0, 5]] = 0
+    return x
+
+
+def matrix(found: csr_matrix | csc_matrix) -> Matrix:
+    return Matrix(found.indptr.astype(np.int64), found.indices.astype(np.int32), found.data)
+
+
+def same(one: Matrix, two: Matrix) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+
+
+def test_transpose_puts_slots_where_they_belong() -> None:
+    x, column = sparse(1), np.random.default_rng(0).permutation(13).astype(np.int32)
+    found = Matrix.empty(13, np.count_nonzero(x))
+    kernel.transpose(*matrix(csr_matrix(x)), 2.0, column, *found)
+    assert same(found, matrix(csc_matrix(2 * x[:, np.argsort(column)])))
+
+
+def test_products_sums_squares_and_gram() -> None:
+    x, rng = sparse(2), np.random.default_rng(1)
+    columns, rows, v = matrix(csc_matrix(x)), matrix(csr_matrix(x)), rng.normal(size=40)
+    squares, some = np.empty(13), np.array([7, 0, 2, 12])
+    np.testing.assert_allclose(columns.products(v), x.T @ v, atol=1e-12)
+    np.testing.assert_allclose(rows.sums(v, 13), x.T @ v, atol=1e-12)
+    kernel.squares(*columns, squares)
+    np.testing.assert_allclose(squares, (x**2).sum(axis=0), rtol=1e-12)
+    gram, room = np.empty((4, 4)), np.zeros(40)
+    kernel.gram(*columns, some, room, gram)
+    np.testing.assert_allclose(gram, x[:, some].T @ x[:, some], atol=1e-12)
+    assert not room.any()
+    assert same(columns.take(some), matrix(csc_matrix(x[:, some])))
+
+
+def test_rows_widened_step_by_step_are_the_rows_at_once() -> None:
+    x = sparse(3)
+    columns, chosen = matrix(csc_matrix(x)), np.array([4, 9, 0, 1, 11, 6])
+    rows, also = Matrix.empty(40, 0), np.empty(0)
+    for a, b in ((0, 2), (2, 3), (3, 6)):
+        rows, also = rows.widened(also, columns, chosen[a:b], a)
+        assert same(rows, matrix(csr_matrix(x[:, chosen[:b]])))
+        assert np.array_equal(also, np.where(rows.place < a, rows.value, 0))
+        also = rows.value.copy()
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    columns, some = matrix(csc_matrix(sparse(4))), np.array([1, 13])
+    start, index = np.zeros(3, dtype=np.int64), np.empty(0, dtype=np.int32)
+    with pytest.raises(ValueError, match="not there"):
+        kernel.take(*columns, some, start, index, np.empty(0))
+    with pytest.raises(ValueError, match="row is not there"):
+        kernel.gram(*columns, some[:1], np.zeros(2), np.empty((1, 1)))
+    with pytest.raises(ValueError, match="outside"):
+        columns.products(np.zeros(2))
+    with pytest.raises(ValueError, match="column is not there"):
+        kernel.transpose(
+            *matrix(csr_matrix(sparse(4))), 1.0, np.full(13, 9, dtype=np.int32),
+            np.zeros(5, dtype=np.int64), columns.place.copy(), columns.value.copy(),
+        )  # fmt: skip
