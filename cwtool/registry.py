@@ -40,6 +40,7 @@ MODULES = {
     "fgm": "sbcw",
     "l1svm": "l1svm",
     "knn": "knn",
+    "sdist": "sdist",
 }
 
 
