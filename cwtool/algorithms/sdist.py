@@ -176,8 +176,8 @@ class SDist(Neighbours):
     def fit(self, rows: csr_array, y: Floats, state: State) -> None:
         asked = self.settled(rows.shape[1])
         p = self._chosen(rows, y, asked) if asked.cv else asked
-        space, boost = self._prepared(rows, y, p, self.jobs)
-        path = boost.run(p.steps, self._finder(boost))
+        space, boost = self.prepared(rows, y, p, self.jobs)
+        path = boost.run(p.steps, self.finder(boost))
         terms = boost.stopped(path, p.steps, p.lambda_c)
         space = fitted_space(space, boost, terms)
         self._keep(state, space)
@@ -191,7 +191,7 @@ class SDist(Neighbours):
             f"{len(space.metric.keys)} columns and products"
         )
 
-    def _prepared(self, rows: csr_array, y: Floats, params: Any, jobs: int) -> tuple[Space, Boost]:
+    def prepared(self, rows: csr_array, y: Floats, params: Any, jobs: int) -> tuple[Space, Boost]:
         """The rows in scaled columns, ready for boosting."""
         mean, sd = deviations(rows)
         dense = is_dense(rows)
@@ -201,7 +201,7 @@ class SDist(Neighbours):
         monomials = Monomials(space.base(rows), deviation)
         return space, Boost(monomials, y > 0, params, self.seed, jobs)
 
-    def _finder(self, boost: Boost) -> Any:
+    def finder(self, boost: Boost) -> Any:
         return Oja(boost) if self.params.engine == "stsgd" else boost.truncated_power
 
     def _chosen(self, rows: csr_array, y: Floats, params: Any) -> Any:
@@ -218,8 +218,8 @@ class SDist(Neighbours):
             number, value = task
             inside = fold != number
             mine = replace(params, **{name: value})
-            space, boost = self._prepared(rows[inside], y[inside], mine, 1)
-            path = boost.run(mine.steps, self._finder(boost))
+            space, boost = self.prepared(rows[inside], y[inside], mine, 1)
+            path = boost.run(mine.steps, self.finder(boost))
             wrong: dict[int, int] = {}
             found = {}
             for steps, lambda_c, terms in endings(boost, path, mine):

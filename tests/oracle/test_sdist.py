@@ -300,7 +300,7 @@ def test_invariants_of_a_run(ran):
     seen = {(j,) for j in range(8)} | {(j, j) for j in range(8)}
     chosen = set()
     for term in path.terms:
-        assert 0 < term.weight
+        assert term.weight > 0
         assert len(term.keys) == len(set(term.keys)) <= 3
         assert np.linalg.norm(term.xi) == pytest.approx(1)
         for key in term.keys:
@@ -420,7 +420,7 @@ def test_identity_part():
     state = taught(algorithm, x, y)
     space = algorithm.space(state)
     found = space.metric
-    assert 0 < space.share
+    assert space.share > 0
     assert 5 * space.share + found.importance.sum() == pytest.approx(1)
     rows = csr_array(x)
     points, z = space.points(rows), found.embed(space.base(rows)[:, found.used], found.used)
@@ -445,7 +445,7 @@ def test_importance_is_the_trace_by_column():
 
 
 def test_pairs_follow_u(crowd):
-    x, _, around = crowd
+    around = crowd[-1]
     bag = np.arange(0, 70, 2)
     u = np.where(bag < 10, 1.0, 0.0)
     found = pairs(around, bag, u, 2000, 1)
