@@ -1,5 +1,6 @@
 # make demo   set up, train and evaluate on the bundled sample
 # make test   set up and run all tests
+# make reproduce   the tables and figures of the papers; QUICK=1 in minutes
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -8,7 +9,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --config-settings 
 SAMPLE := examples/sample
 KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd)
 
-.PHONY: demo test lint debug bench-peers sample clean
+.PHONY: demo test lint debug reproduce bench-peers sample data clean
 
 demo: .venv/ready
 	@mkdir -p build
@@ -28,15 +29,33 @@ lint: .venv/lint
 
 # kernels with bounds checks, for hunting a crash; `make clean` brings the fast ones back
 debug: .venv/ready
-	$(BIN)/pip install --quiet cython setuptools
+	$(BIN)/pip install --quiet 'cython>=3.0' 'setuptools>=77'
 	CWTOOL_DEBUG=1 $(BIN)/python setup.py build_ext --inplace --force
 
+# the tables and figures of the papers beside ours, in bench-out/report.html; QUICK=1: in minutes;
+# DATA: a folder of real data; `cwtool bench --list` prints the names for reproduce-NAME
+DATA ?= $(wildcard data)
+BENCH = $(BIN)/cwtool bench -o bench-out $(if $(DATA),--data $(DATA)) $(if $(QUICK),--quick)
+
+reproduce: .venv/report
+	$(BENCH) all
+
+reproduce-%: .venv/report
+	$(BENCH) $*
+
 # speed against other tools, on this machine, in one run
-bench-peers: .venv/peers
-	$(BIN)/python -m cwtool.bench.peers $(BENCH)
+bench-peers: .venv/peers .venv/report
+	$(BENCH) peers
 
 sample: .venv/ready
 	$(BIN)/python examples/make_sample.py $(SAMPLE)
+
+# the public data sets: `make data` lists them, `make data-NAME` fetches one into data/NAME
+data: .venv/ready
+	@$(BIN)/python data_scripts/fetch.py --list
+
+data-%: .venv/ready
+	$(BIN)/python data_scripts/fetch.py $*
 
 .venv/ready: pyproject.toml setup.py $(KERNELS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
@@ -45,7 +64,7 @@ sample: .venv/ready
 	$(PIP) --editable .
 	@touch $@
 
-.venv/test .venv/lint .venv/peers: .venv/%: .venv/ready
+.venv/test .venv/lint .venv/peers .venv/report: .venv/%: .venv/ready
 	$(PIP) 'cwtool[$*]' # installed already: fetches the extra alone and compiles nothing again
 	@touch $@
 

@@ -76,6 +76,22 @@ def _select(e: dict[str, Any]) -> str:
     )
 
 
+def _settings(params: dict[str, Any]) -> str:
+    return "  ".join(f"{name} {value}" for name, value in params.items())
+
+
+def _point(e: dict[str, Any]) -> str:
+    if "failure" in e:
+        return f"{_settings(e['params'])}  failed: {e['failure']}"
+    shown = [f"error {percent(e['error'])} ± {percent(e['error_sd'])}"]
+    shown += [f"{name} {number(e[key])}" for name, key in (("AUC", "auc"), ("F1", "f1"))]
+    return "  ".join([_settings(e["params"]), *shown])
+
+
+def _winner(e: dict[str, Any]) -> str:
+    return f"best {e['metric']}: {e['algo']} with {_settings(e['params'])}"
+
+
 TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
     "file": _file,
     "slot": _slot,
@@ -84,6 +100,8 @@ TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
     "train": _train,
     "evaluate": _evaluate,
     "select": _select,
+    "point": _point,
+    "winner": _winner,
 }
 
 
@@ -105,7 +123,7 @@ class Progress:
         self.shown = now
         line = self._line(status(), now - self.started)
         if self.live:
-            width = os.get_terminal_size(self.out.fileno()).columns - 1
+            width = (os.get_terminal_size(self.out.fileno()).columns or 80) - 1
             self.out.write("\r" + line[:width].ljust(min(self.width, width)))
             self.width = len(line[:width])
         else:
@@ -114,6 +132,8 @@ class Progress:
 
     def _line(self, s: dict[str, Any], seconds: float) -> str:
         parts = [self.title]
+        if "text" in s:
+            parts.append(s["text"])
         if "rows" in s:
             parts += [f"{s['rows']:,} rows", f"{s['rows'] / seconds:,.0f} rows/s"]
         if "error" in s:

@@ -1,4 +1,4 @@
-"""Text files that appear under their name only when they are complete."""
+"""Files that appear under their name only when they are complete."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import IO, Any, BinaryIO, TextIO, cast
 
 from cwtool.errors import UsageError
 
@@ -15,12 +15,25 @@ from cwtool.errors import UsageError
 def complete_text(path: Path, sources: Iterable[str | Path] = ()) -> Iterator[TextIO]:
     """Write beside `path`, and take its name at the end; pipes and devices are written to, and
     none of the files that the text comes from is replaced by it."""
+    with _complete(path, "w", sources) as out:
+        yield cast(TextIO, out)
+
+
+@contextmanager
+def complete_bytes(path: Path) -> Iterator[BinaryIO]:
+    """The same for what is no text."""
+    with _complete(path, "wb") as out:
+        yield cast(BinaryIO, out)
+
+
+@contextmanager
+def _complete(path: Path, mode: str, sources: Iterable[str | Path] = ()) -> Iterator[IO[Any]]:
     if path.is_file() and any(Path(s).exists() and path.samefile(s) for s in sources):
         raise UsageError(f"{path} is read here; it will not be replaced", "choose another name")
     aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     special = path.exists() and not path.is_file()
     try:
-        with (path if special else aside).open("w") as out:
+        with (path if special else aside).open(mode) as out:
             yield out
         if not special:
             aside.replace(path)

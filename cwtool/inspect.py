@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from cwtool import __version__
 from cwtool.console import metrics_line
 from cwtool.data.block import BIAS
 from cwtool.errors import UsageError
@@ -68,7 +67,7 @@ def describe(model: Model, top: int, names: dict[str, str]) -> dict[str, Any]:
             row["name"] = names[key]
         shown.append(row)
     return {
-        "cwtool": __version__,
+        "cwtool": model.version,
         "algorithm": model.algorithm.name,
         "params": asdict(model.algorithm.params),
         "reading": asdict(model.reading),
@@ -102,6 +101,7 @@ def text(found: dict[str, Any]) -> str:
         f"row scale    {found['row_scale']:.6g}",
         *_spectrum(found),
         *_metric(found),
+        *_posterior(found),
         f"probability  sigmoid({found['calibration']:.6g} * score / sqrt(1 + variance))",
         f"progressive  {metrics_line(found['progressive'])}",
         "history",
@@ -140,6 +140,17 @@ def _metric(found: dict[str, Any]) -> list[str]:
     return [
         f"metric       {found['terms']} terms of {found['steps']} steps, rank {found['rank']}, "
         f"{found['support']} columns, scale {found['scaling']}"
+    ]
+
+
+def _posterior(found: dict[str, Any]) -> list[str]:
+    """Of chains that sample Fourier features."""
+    if "samples" not in found:
+        return []
+    loglik = " ".join(f"{v:.1f}" for v in found["loglik_of_chains"])
+    return [
+        f"posterior    {found['samples']} samples with {found['fourier_features']:.1f} Fourier "
+        f"features; log-likelihood of the chains {loglik}"
     ]
 
 

@@ -30,6 +30,7 @@ class Model:
     calibration: Calibration = field(default_factory=Calibration)
     slope: float = 1.0  # a of sigmoid(a s / sqrt(1 + v))
     history: list[dict[str, Any]] = field(default_factory=list)
+    version: str = __version__  # of the cwtool that wrote it
 
     @classmethod
     def new(cls, name: str, given: dict[str, Any], reading: Reading) -> Model:
@@ -104,7 +105,12 @@ class Model:
         )
         model.slope = header["calibration"]["a"]
         model.history = header["history"]
+        model.version = header["cwtool"]
         return model
+
+    def learned(self) -> dict[str, str]:
+        """The files learned so far: digest -> name."""
+        return {f["digest"]: f["name"] for run in self.history for f in run["files"]}
 
     def save(self, path: Path) -> int:
         return modelfile.save(path, *self.pack())

@@ -69,3 +69,30 @@ def ahead(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator
         stopped = True
         room.release()
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+class WorkerDied(Exception):
+    """A process ended in the middle of its work."""
+
+
+def _deaf() -> None:
+    """Ctrl-C is for the one who started the work."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def in_processes(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:
+    """Like map(function, items) in `jobs` processes; results in the order they are ready."""
+    items = list(items)
+    if jobs <= 1 or not items:
+        yield from map(function, items)
+        return
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import BrokenProcessPool
+
+    pool = Parallel(jobs, batch_size=1, return_as="generator_unordered", initializer=_deaf)
+    try:
+        yield from pool(delayed(function)(item) for item in items)
+    except BrokenProcessPool:
+        raise WorkerDied from None

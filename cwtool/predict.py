@@ -43,8 +43,10 @@ def predict(
             write(_rows(model, columns, score, variance, p))
     if n_rows == 0:
         raise DataError(f"{report.names}: no rows to predict")
+    known = model.learned()
     result: dict[str, Any] = {
         "rows": n_rows,
+        "learned_before": [f.name for f in report.files if f.digest in known],
         "unknown_entries": unknown,
         "unknown_share": ratio(unknown, nnz),
         "bad_lines": report.bad_lines,

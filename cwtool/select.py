@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cwtool import registry
+from cwtool.charts import Line, Panel
 from cwtool.data import Block, ReadOptions, read_blocks
 from cwtool.data.block import Floats, Ints
 from cwtool.data.labels import Labels, written
@@ -154,15 +155,21 @@ def error(y: Floats, score: Floats) -> float:
     return float(np.mean((score >= 0) != (y > 0)))
 
 
-def refit(
-    chosen: Selection, train: list[Block], test: list[Block], options: SelectOptions, name: str,
-    params: dict[str, Any],
+def error_of(
+    name: str, params: dict[str, Any], chosen: Selection, train: list[Block], test: list[Block],
+    options: SelectOptions,
 ) -> float:  # fmt: skip
-    """Test error of this algorithm when it learns the chosen features alone."""
-    reduced = [chosen.project(block) for block in train]
-    model = learn(name, params, reduced, options)
+    """Test error of an algorithm that learns the chosen features alone."""
+    model = learn(name, params, [chosen.project(block) for block in train], options)
     wrong = [(b.y, model.scores(chosen.project(b))[0].score) for b in test]
     return error(*(np.concatenate(part) for part in zip(*wrong, strict=True)))
+
+
+def refit(
+    chosen: Selection, train: list[Block], test: list[Block], options: SelectOptions
+) -> float:
+    """Test error of an L2 support vector machine on the chosen features."""
+    return error_of("dcd", {"C": options.refit_C}, chosen, train, test, options)
 
 
 def test_error(
@@ -170,7 +177,7 @@ def test_error(
 ) -> float:
     """Of the weights of the chosen features; of a model that is not linear, learned from them."""
     if chosen.model.algorithm.measure != "weight":
-        return refit(chosen, train, test, options, options.algo, options.params)
+        return error_of(options.algo, options.params, chosen, train, test, options)
     y = np.concatenate([b.y for b in test])
     return error(y, np.concatenate([chosen.margins(chosen.project(b)) for b in test]))
 
@@ -230,9 +237,8 @@ def select(
             "seconds": found.seconds,
         }
         if test:
-            svm = {"C": options.refit_C}
             result["test_error"] = test_error(found, train, test, options)
-            result["refit_error"] = refit(found, train, test, options, "dcd", svm)
+            result["refit_error"] = refit(found, train, test, options)
         if sets:
             result["frequency"] = [
                 sum(j in s for s in sets) / len(sets) for j in found.ids.tolist()
@@ -273,3 +279,19 @@ def rows(results: list[dict[str, Any]], names: dict[str, str]) -> Iterator[str]:
             values = ("-" if result[c][k] is None else f"{result[c][k]:.9g}" for c in columns)
             place = str(result["features"]), str(k + 1), str(feature)
             yield "\t".join([*place, *values, names.get(str(feature), "")])
+
+
+def panels(results: list[dict[str, Any]]) -> list[Panel]:
+    """Test error and seconds against the number of features, as in Figure 1 of Tan et al. 2016."""
+    ordered = sorted(results, key=lambda result: result["features"])
+    x = [float(result["features"]) for result in ordered]
+
+    def line(label: str, key: str, scale: float = 1.0) -> Line:
+        return Line(label, x, [scale * result[key] for result in ordered])
+
+    algo = ordered[0]["algo"]
+    errors = [line(algo, "test_error", 100), line("SVM on its features", "refit_error", 100)]
+    return [
+        Panel("test error", errors, "features", "test error, %"),
+        Panel("time", [line(algo, "seconds")], "features", "seconds"),
+    ]

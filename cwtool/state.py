@@ -121,11 +121,14 @@ class Features:
         return self.count - before
 
     def _observe(self, ids: Ints) -> None:
-        self._reserve(self.n_keys + slots.large(ids, self.direct))
-        fresh, self.n_keys = slots.observe(
-            ids, self.direct, self.seen, self.keys, self.buckets, self.n_keys
-        )
-        self.n_direct += fresh
+        while len(ids):
+            done, fresh, self.n_keys = slots.observe(
+                ids, self.direct, self.seen, self.keys, self.buckets, self.n_keys
+            )
+            self.n_direct += fresh
+            ids = ids[done:]
+            if len(ids):  # there is no room for the next new one
+                self._reserve(self.n_keys + 1)
 
     def _reserve(self, n_keys: int) -> None:
         """Room for that many hashed ids."""
@@ -136,9 +139,9 @@ class Features:
             )
             for table in self._tables:
                 table.grow(self.direct + wanted)
-        if n_keys > LOAD * len(self.buckets):
+        if len(self.keys) > LOAD * len(self.buckets):
             size = len(self.buckets)
-            while n_keys > LOAD * size:
+            while len(self.keys) > LOAD * size:
                 size *= 2
             self.buckets = np.empty(0, dtype=np.int32)  # let go of the old before the new
             self.buckets = np.zeros(size, dtype=np.int32)
@@ -164,7 +167,8 @@ class Features:
 
     def ids_and_slots(self) -> tuple[Ints, Ints]:
         """The ids seen, ascending, each with its slot."""
-        bits = np.unpackbits(self.seen.view(np.uint8), bitorder="little")
+        last = int(self.seen.nonzero()[0].max(initial=-1))
+        bits = np.unpackbits(self.seen[: last + 1].view(np.uint8), bitorder="little")
         small = np.flatnonzero(bits.view(np.bool_)).astype(np.int32)
         keys = self.keys[: self.n_keys]
         by_id = np.argsort(keys, kind="stable").astype(np.int32)
@@ -216,8 +220,9 @@ class State:
         """All of it but the numbers, by name; where it can, not a copy."""
         ids, slots = self.features.saving_order()
         packed: dict[str, NDArray[Any]] = {"ids": ids}
+        places = slots.astype(np.intp)  # once, not for each column
         for name in self.features.columns:
-            packed[f"feature.{name}"] = self.features.column(name)[slots]
+            packed[f"feature.{name}"] = self.features.column(name)[places]
         for name, square in self.squares.items():
             packed[f"square.{name}"] = square[np.ix_(slots, slots)]
         for name, table in self.tables.items():

@@ -44,6 +44,7 @@ class Best:
 
     pass_: int = 0
     error: float = np.inf
+    summary: dict[str, Any] = field(default_factory=dict)
     packed: tuple[dict[str, Any], modelfile.Arrays] | None = None
 
 
@@ -62,6 +63,7 @@ class Trainer:
         self.aside: Spool | None = Spool() if options.holdout else None
         self.n_paths = 0
         self.reported = 0  # files closed
+        self.judged: dict[str, Any] = {}  # metrics on the rows kept aside
         # rows met, learned or kept aside
         self.visited = sum(f["rows"] for run in model.history for f in run["files"])
 
@@ -81,10 +83,11 @@ class Trainer:
             if checks:
                 self._check(pass_, best)
         record["passes"] = pass_
-        if best.packed is not None:
-            if best.pass_ != pass_:
+        if checks:
+            if best.pass_ != pass_ and best.packed is not None:
                 self.model = Model.unpack(*best.packed)
             record |= {"best_pass": best.pass_, "validation_error": best.error}
+            self.judged = best.summary
         self.model.history.append(record)
         return record
 
@@ -118,7 +121,7 @@ class Trainer:
                 f"--passes is for learners of single rows; {self.model.algorithm.name} visits "
                 "each time slot as often as it needs"
             )
-        return time_slots(blocks, slot_rows)
+        return time_slots(blocks, slot_rows, self.options.max_memory)
 
     def _learn_first(self, block: Block) -> None:
         """Rows met for the first time: predicted, counted, learned."""
@@ -187,9 +190,12 @@ class Trainer:
 
     def _held_out(self) -> Iterator[Block]:
         if self.options.validation:
+            report = ReadReport()
             yield from self.model.labels.settle(
-                read_blocks(self.options.validation, self.options.read)
+                read_blocks(self.options.validation, self.options.read, report)
             )
+            if report.bad_lines:
+                self.console.warn(f"{report.names}: {report.bad_lines:,} bad lines skipped")
         if self.aside is not None:
             yield from (block.take(block.order) for block in self.aside.blocks())
 
@@ -204,9 +210,10 @@ class Trainer:
             raise DataError("no rows were kept aside to validate on", "raise --holdout")
         self.console.event("validation", {"pass": pass_, **tally.summary()})
         if error < best.error:
-            header, arrays = self.model.pack()
-            best.pass_, best.error = pass_, error
-            best.packed = header, {name: array.copy() for name, array in arrays.items()}
+            best.pass_, best.error, best.summary = pass_, error, tally.summary()
+            if pass_ < self.options.passes:  # one that follows may be worse
+                header, arrays = self.model.pack()
+                best.packed = header, {name: array.copy() for name, array in arrays.items()}
 
     def _out_of_patience(self, pass_: int, best: Best) -> bool:
         return 0 < self.options.patience <= pass_ - best.pass_
@@ -231,7 +238,7 @@ def train(
     started = perf_counter()
     trainer = Trainer(model, options, console)
     record = trainer.fit(paths)
-    measured = {**record, "error": record.get("validation_error", record["error"])}
+    measured = {**record, **trainer.judged, "rows": record["rows"]}
     failed = [gate for gate in options.require if not gate.passes(measured)]
     place = target.with_name(target.name + ".rejected") if failed else target
     size = trainer.model.save(place)

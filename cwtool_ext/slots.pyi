@@ -2,7 +2,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 def rehash(keys: NDArray[np.int32], count: int, buckets: NDArray[np.int32]) -> None: ...
-def large(indices: NDArray[np.int32], direct: int) -> int: ...
 def observe(
     indices: NDArray[np.int32],
     direct: int,
@@ -10,7 +9,7 @@ def observe(
     keys: NDArray[np.int32],
     buckets: NDArray[np.int32],
     count: int,
-) -> tuple[int, int]: ...
+) -> tuple[int, int, int]: ...
 def lookup(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],

@@ -37,53 +37,38 @@ def rehash(const int32_t[::1] keys, int64_t count, int32_t[::1] buckets):
             buckets[find(keys[k], keys, buckets, shift, mask)] = <int32_t> (k + 1)
 
 
-cpdef int64_t large(const int32_t[::1] indices, int64_t direct) except -1:
-    """How many ids are not direct."""
-    cdef int64_t k
-    cdef int32_t n = 0, low = 0, bound = <int32_t> min(direct, 2147483647)
-    with nogil:
-        for k in range(indices.shape[0]):
-            n += indices[k] >= bound
-            low = min(low, indices[k])
-    if low < 0:
-        raise ValueError("ids are not negative")
-    return n
-
-
-cdef inline bint mark(uint64_t* word, uint64_t bit) noexcept nogil:
-    """Set the bit; was it new? Most are not, and reading alone is cheaper."""
-    if word[0] & bit:
-        return False
-    word[0] |= bit
-    return True
-
-
 def observe(int32_t[::1] indices, int64_t direct, uint64_t[::1] seen, int32_t[::1] keys,
             int32_t[::1] buckets, int64_t count):
-    """Ids to slots, in place, giving slots to new ids. `keys` and `buckets` must have room for
-    every entry. Returns (new direct ids, new count of keys)."""
+    """Ids to slots, in place, giving slots to new ids, as far as `keys` and `buckets` have room.
+    Returns (entries done, new direct ids, new count of keys)."""
     cdef int shift = shift_of(buckets.shape[0])
-    cdef uint32_t mask = <uint32_t> (buckets.shape[0] - 1)
-    cdef int64_t k, at, fresh = 0, wanted = count
-    cdef int32_t id
-    wanted += large(indices, direct)
-    if seen.shape[0] * 64 < direct:
+    cdef uint32_t mask = <uint32_t> (buckets.shape[0] - 1), bound = <uint32_t> direct, id
+    cdef int64_t k, at, fresh = 0, done = indices.shape[0]
+    cdef int64_t room = min(keys.shape[0], <int64_t> buckets.shape[0] - 1)
+    cdef uint64_t bit
+    if not 0 <= direct <= seen.shape[0] * 64 or direct > 1 << 31:
         raise ValueError("there must be a bit for every direct id")
-    if wanted > keys.shape[0] or wanted >= buckets.shape[0]:
-        raise ValueError(f"there is no room for {wanted} keys")
     with nogil:
         for k in range(indices.shape[0]):
-            id = indices[k]
-            if id < direct:
-                fresh += mark(&seen[id >> 6], <uint64_t> 1 << (id & 63))
+            id = <uint32_t> indices[k]
+            if id < bound:
+                bit = <uint64_t> 1 << (id & 63)
+                if not seen[id >> 6] & bit:  # rare, and reading alone is cheaper
+                    seen[id >> 6] |= bit
+                    fresh += 1
                 continue
-            at = find(id, keys, buckets, shift, mask)
+            at = find(<int32_t> id, keys, buckets, shift, mask)
             if buckets[at] == 0:
-                keys[count] = id
+                if count == room or id >> 31:
+                    done = k
+                    break
+                keys[count] = <int32_t> id
                 count += 1
                 buckets[at] = <int32_t> count
             indices[k] = <int32_t> (direct + buckets[at] - 1)
-    return fresh, count
+    if done < indices.shape[0] and indices[done] < 0:
+        raise ValueError("ids are not negative")
+    return done, fresh, count
 
 
 def lookup(int64_t[::1] indptr, int32_t[::1] indices, double[::1] values, int64_t direct,

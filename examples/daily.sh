@@ -1,7 +1,8 @@
 #!/bin/sh
 # One day of a feed: score today's file with yesterday's model, then learn it. For cron:
 #   15 3 * * *  examples/daily.sh url.cw /feed/$(date +\%F).svm.gz >> daily.jsonl
-# Safe to run twice: a file that was learned before is skipped. Options for a new model, such as
+# Safe to run twice: a file that was learned before is skipped, and its evaluation says so in
+# "learned_before". Options for a new model, such as
 # --algo cw-fact, come from CWTOOL_TRAIN_* variables or cwtool.toml.
 set -eu
 model=$1

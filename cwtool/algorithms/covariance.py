@@ -22,6 +22,7 @@ from cwtool_ext import diagonal, full
 from cwtool_ext.rules import Rule
 
 PROJECTIONS = {"kl": 0, "l2": 1}
+BREATH = 1 << 28  # entries of Sigma that are visited before an interrupt is heard again
 
 
 @dataclass(frozen=True)
@@ -111,11 +112,14 @@ class Full(Covariance):
     shrink = 0.0  # NAROW's b: score = mu.x / max(1, b v)
 
     def learn(self, block: Block, state: State, order: Longs, out: Scores) -> None:
-        full.learn(
-            block.indptr, block.indices, block.values, block.y, order, state.features.table,
-            room_for_all(state, self.max_memory), state.features.count, self.rule, self.shrink,
-            self.params.floor, block.scale, out.score, out.variance,
-        )  # fmt: skip
+        sigma, n = room_for_all(state, self.max_memory), state.features.count
+        step = max(16, BREATH // max(1, n * n))
+        for start in range(0, len(order), step):
+            full.learn(
+                block.indptr, block.indices, block.values, block.y, order[start : start + step],
+                state.features.table, sigma, n, self.rule, self.shrink, self.params.floor,
+                block.scale, out.score, out.variance,
+            )  # fmt: skip
 
     def scores(self, block: Block, state: State, out: Scores) -> None:
         full.scores(

@@ -53,6 +53,8 @@ class DCD(Slotted):
             rows = rows[:n_active]
             above = most if most > 0 else math.inf
             below = least if least < 0 else -math.inf
+        else:
+            self.notes.append("stopped by --max-epochs before --tol was reached")
         self.notes.append(f"slot {slot + 1}: {block.n_rows:,} rows, {epoch} epochs")
 
 

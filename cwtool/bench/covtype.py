@@ -4,14 +4,17 @@ linear model gets wrong in about 26 % of the rows."""
 from __future__ import annotations
 
 import argparse
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
+from cwtool.data import Block
+
 REALS, AREAS, SOILS = 10, 4, 40
 
 
-def rows(n: int, seed: int) -> list[str]:
+def block(n: int, seed: int) -> Block:
     rng = np.random.default_rng(seed)
     shape = np.random.default_rng(99)
     x = np.clip(rng.beta(2, 2, size=(n, REALS)), 0, 1)
@@ -20,13 +23,23 @@ def rows(n: int, seed: int) -> list[str]:
     w, a, s = shape.normal(size=REALS), shape.normal(size=AREAS), shape.normal(size=SOILS)
     bend = np.sin(7 * x[:, 0]) + 2 * (x[:, 2] - 0.5) * np.cos(9 * x[:, 3]) + x[:, 4] * x[:, 5]
     score = 1.6 * (x - 0.5) @ w + 0.4 * a[area] + 0.5 * s[soil] + 1.3 * bend
-    y = score - np.median(score) + rng.logistic(0, 0.85, n) > 0
-    text = []
-    for i in range(n):
-        pairs = [f"{j + 1}:{v:.4g}" for j, v in enumerate(x[i].tolist()) if v >= 5e-5]
-        pairs += [f"{REALS + 1 + area[i]}:1", f"{REALS + AREAS + 1 + soil[i]}:1"]
-        text.append(f"{'+1' if y[i] else '-1'} {' '.join(pairs)}\n")
-    return text
+    y = np.where(score - np.median(score) + rng.logistic(0, 0.85, n) > 0, 1.0, -1.0)
+    reals = np.tile(np.arange(REALS), (n, 1))
+    ids = np.column_stack([reals, REALS + area, REALS + AREAS + soil]).astype(np.int32)
+    values = np.column_stack([x, np.ones((n, 2))])
+    indptr = np.arange(0, ids.size + 1, REALS + 2, dtype=np.int64)
+    return Block(indptr, ids.ravel(), values.ravel(), y, np.arange(n, dtype=np.int32), y=y)
+
+
+def rows(n: int, seed: int) -> list[str]:
+    found = block(n, seed)
+    pairs = [
+        f" {j + 1}:{v:.4g}" if v >= 5e-5 else ""
+        for j, v in zip(found.indices.tolist(), found.values.tolist(), strict=True)
+    ]
+    labels = ["+1" if y > 0 else "-1" for y in found.y.tolist()]
+    ends = pairwise(found.indptr.tolist())
+    return [label + "".join(pairs[a:b]) + "\n" for label, (a, b) in zip(labels, ends, strict=True)]
 
 
 def main() -> None:

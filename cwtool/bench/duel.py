@@ -143,7 +143,8 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in [heads, rule, *rows])
 
 
-def markdown(outcome: Outcome) -> str:
+def tables(outcome: Outcome) -> list[tuple[list[str], list[list[str]]]]:
+    """Costs of the contenders, and verdicts on the targets: heads and rows."""
     duel, costs = outcome.duel, outcome.costs
     reference = costs.get(duel.reference)
     heads = ["contender", "CPU s", "wall s", "peak MB", "CPU ratio", "wall ratio"]
@@ -161,20 +162,27 @@ def markdown(outcome: Outcome) -> str:
             rows.append([name, f"{cost.cpu:.3f}", f"{cost.wall:.3f}", f"{cost.rss:.0f}", *ratios])
         else:
             rows.append([f"{name}: {outcome.missing[name]}", *["-"] * 5])
+    judged = [list(row) for row in verdicts(outcome)]
+    return [(heads, rows), (["target", "measured", "verdict"], judged)]
+
+
+def explanation(outcome: Outcome) -> str:
     rounds = max(map(len, outcome.runs.values()), default=0)
-    return "\n\n".join(
-        [
-            f"## {duel.title}",
-            f"{duel.timed} Rounds: {rounds}; median times, highest peak, ratios to "
-            f"{duel.reference}.",
-            table(heads, rows),
-            table(["target", "measured", "verdict"], [list(row) for row in verdicts(outcome)]),
-        ]
+    return (
+        f"{outcome.duel.timed} Rounds: {rounds}; median times, highest peak, ratios to "
+        f"{outcome.duel.reference}."
     )
+
+
+def markdown(outcome: Outcome) -> str:
+    made = [table(heads, rows) for heads, rows in tables(outcome)]
+    return "\n\n".join([f"## {outcome.duel.title}", explanation(outcome), *made])
 
 
 def record(outcome: Outcome) -> dict[str, Any]:
     """The same, with every run, for JSON."""
+    costs, judged = tables(outcome)
+    title = outcome.duel.title
     return {
         "title": outcome.duel.title,
         "runs": {name: [asdict(cost) for cost in runs] for name, runs in outcome.runs.items()},
@@ -182,5 +190,9 @@ def record(outcome: Outcome) -> dict[str, Any]:
         "targets": [
             dict(zip(("target", "measured", "verdict"), row, strict=True))
             for row in verdicts(outcome)
+        ],
+        "tables": [
+            {"title": title, "text": explanation(outcome), "heads": costs[0], "rows": costs[1]},
+            {"title": f"{title}: targets", "heads": judged[0], "rows": judged[1]},
         ],
     }

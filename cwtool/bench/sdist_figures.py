@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cwtool import charts
 from cwtool.data.block import Floats
 
 if TYPE_CHECKING:
@@ -155,12 +156,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--digits", type=Path)
     args = parser.parse_args()
+    charts.check(args.out / "any.png")
     args.out.mkdir(parents=True, exist_ok=True)
     figures = {f"surface_{shape}": surface_figure(shape) for shape in ("xor", "ring")}
     if args.digits:
         figures |= digit_figures(args.digits)
     for name, figure in figures.items():
-        figure.savefig(args.out / f"{name}.png", dpi=110)
+        charts.save(figure, args.out / f"{name}.png")
 
 
 if __name__ == "__main__":

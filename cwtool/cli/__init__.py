@@ -19,6 +19,8 @@ COMMANDS = {
     "train": "Learn from LIBSVM data, or go on learning with --resume.",
     "predict": "Labels, scores, variances and probabilities for new rows; --evaluate.",
     "select-features": "Choose features, and say how good a classifier on them is.",
+    "tune": "Choose parameters by cross-validation, then train with the best.",
+    "bench": "Repeat the experiments of the papers; figures beside theirs.",
     "inspect": "What a model holds: its making, its history, its weights.",
     "completion": "Print the shell completion script for bash, zsh or fish.",
 }

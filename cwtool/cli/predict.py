@@ -99,6 +99,9 @@ def command(
     if result["qids"]:
         console.note(f"qid: was ignored in {result['qids']:,} rows")
     if evaluate:
+        if result["learned_before"]:
+            names = ", ".join(result["learned_before"])
+            console.warn(f"the model has learned {names}; on new rows it will be worse than this")
         console.event("evaluate", result)
 
 

@@ -98,6 +98,13 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     help="With --project: keep the ids, or count from the first.",
 )
 @click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw test error and time against the number of features: FILE.png or FILE.svg. Needs "
+    "--test and matplotlib.",
+)
+@click.option(
     "--feature-names",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Names for ids: lines of id, tab, name.",
@@ -140,6 +147,7 @@ def command(
     out: Path | None,
     project: Path | None,
     ids: str,
+    plot: Path | None,
     feature_names: Path | None,
     seed: int,
     normalize: str,
@@ -160,11 +168,16 @@ def command(
     test error of these weights and of an SVM fitted to the chosen features. All rows are held in
     memory. Without -o or --json the features are printed as a table.
     """
+    from cwtool import charts
     from cwtool.data.parse import Reading
     from cwtool.files import complete_text
     from cwtool.inspect import names_of
-    from cwtool.select import SelectOptions, rows, select
+    from cwtool.select import SelectOptions, panels, rows, select
 
+    if plot is not None:
+        charts.check(plot)
+        if not test:
+            raise click.UsageError("--plot shows the error on test rows: it needs --test")
     own = tuple(p.name for p in declared(registry.algorithm(ctx.meta[ALGO]).Params))
     names = names_of(feature_names) if feature_names else {}
     console = options.console(as_json, quiet, verbose)
@@ -191,3 +204,6 @@ def command(
     if out is not None or not as_json:
         with complete_text(out) if out else nullcontext(sys.stdout) as file:
             file.writelines(line + "\n" for line in rows(results, names))
+    if plot is not None:
+        charts.save(charts.chart(panels(results)), plot)
+        console.note(f"wrote {plot}")

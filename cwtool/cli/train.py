@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cwtool.model import Model
 
 ALGO = "cwtool.algo"
+FLAGS = "qv"  # short options without a value
 READING = ("zero_based", "normalize", "bias", "hash_bits")
 
 
@@ -93,6 +94,8 @@ def _value_of(args: list[str], *names: str) -> str | None:
         if word == "--":
             break
         for name in names:
+            if not name.startswith("--") and not word.startswith("--"):
+                word = word[:1] + word[1:].lstrip(FLAGS)  # -qa NAME
             if word == name and k + 1 < len(args):
                 found = args[k + 1]
             elif name.startswith("--") and word.startswith(name + "="):
@@ -128,9 +131,7 @@ def _algo_names() -> str:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Go on from this model, exactly as if its data and this data were one.",
 )
-@click.option(
-    "--again", is_flag=True, help="With --resume: learn also files that it has learned before."
-)
+@click.option("--again", is_flag=True, help="Learn a file again that was learned before.")
 @click.option(
     "--passes",
     type=click.IntRange(min=1),
@@ -237,6 +238,8 @@ def command(
 
     if patience and not (validation or holdout):
         raise click.UsageError("--patience needs --validation or --holdout")
+    if patience and passes == 1:
+        raise click.UsageError("--patience needs --passes: it ends them early")
     if STDIN in validation and passes > 1:
         raise click.UsageError("--validation is read once a pass, and stdin only once")
     gates = tuple(Gate.parse(text) for text in require)
@@ -305,18 +308,17 @@ def _subject(
 
 def _unseen(paths: list[str], model: Model, console: Console) -> list[str]:
     """The files that the model has not learned yet."""
-    known = {f["digest"]: f["name"] for run in model.history for f in run["files"]}
-    if not known:
-        return paths
     from cwtool.data.digest import file_digest
 
-    left = []
+    known = model.learned()
+    left: list[str] = []
     for path in paths:
-        name = known.get(file_digest(path) or "")
-        if name is None:
+        name = known.get(file_digest(path) or "") if known else None
+        if name is None and path not in left:
             left.append(path)
-        else:
-            console.warn(f"{path} was learned before (as {name}): skipped; --again to repeat it")
-            if console.json:
-                console.event("skipped", {"file": path})
+            continue
+        before = "is given twice" if name is None else f"was learned before (as {name})"
+        console.warn(f"{path} {before}: skipped; --again to repeat it")
+        if console.json:
+            console.event("skipped", {"file": path})
     return left

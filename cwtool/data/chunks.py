@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cwtool.data.compression import compression, decompressed
 from cwtool.data.digest import CELL, Digest
-from cwtool.data.sources import Handle, Peeked, Stdin, display, open_raw, peek
+from cwtool.data.sources import Handle, Peeked, display, open_raw, peek
 from cwtool.errors import DataError
 
 SENTINEL = np.full(64, ord("\n"), dtype=np.uint8)  # the parser may look this far past its text
@@ -29,7 +29,6 @@ class Chunk:
     """A stretch of one source; its lines are those that begin in it. `last` closes the source."""
 
     path: str
-    size: int  # of the source, if it is known
     n_bytes: int  # of the source that this chunk stands for
     first: bool
     last: bool
@@ -57,16 +56,14 @@ def chunks_of(path: str, step: int) -> Iterator[Chunk]:
         for start in range(0, handle.size, step):
             stop = min(start + step, handle.size)
             yield Chunk(
-                path, handle.size, stop - start, start == 0, stop == handle.size,
+                path, stop - start, start == 0, stop == handle.size,
                 handle=handle, start=start, stop=stop,
             )  # fmt: skip
     else:
-        yield from _stream_chunks(path, handle, stream, kind, step)
+        yield from _stream_chunks(path, stream, kind, step)
 
 
-def _stream_chunks(
-    path: str, handle: Handle | Stdin, stream: Peeked, kind: str | None, step: int
-) -> Iterator[Chunk]:
+def _stream_chunks(path: str, stream: Peeked, kind: str | None, step: int) -> Iterator[Chunk]:
     digest = Digest()
     stream.tap = digest.update
     pieces = decompressed(kind, stream, path) if kind else iter(lambda: stream.read(CELL), b"")
@@ -79,7 +76,7 @@ def _stream_chunks(
         cut = carry.rfind(NEWLINE) + 1
         if cut:
             yield Chunk(
-                path, handle.size, digest.length - counted, first, False,
+                path, digest.length - counted, first, False,
                 text=_text(carry, cut), cells=digest.take(),
             )  # fmt: skip
             del carry[:cut]
@@ -87,7 +84,7 @@ def _stream_chunks(
         elif len(carry) > MAX_LINE:
             raise endless(path)
     yield Chunk(
-        path, handle.size, digest.length - counted, first, True,
+        path, digest.length - counted, first, True,
         text=_text(carry, len(carry)), cells=digest.take(end=True),
     )  # fmt: skip
 

@@ -37,7 +37,6 @@ class FileReport:
     """What was met in one source."""
 
     name: str
-    size: int = 0
     bytes: int = 0
     rows: int = 0
     nnz: int = 0
@@ -53,14 +52,11 @@ class ReadReport:
     """What was met in the whole input; fills as blocks come."""
 
     files: list[FileReport] = field(default_factory=list)
+    size: int = 0  # bytes of all sources; 0: not known
 
     @property
     def bytes(self) -> int:
         return sum(f.bytes for f in self.files)
-
-    @property
-    def size(self) -> int:
-        return sum(f.size for f in self.files)
 
     @property
     def bad_lines(self) -> int:
@@ -83,14 +79,15 @@ def read_blocks(
     options = options or ReadOptions()
     report = ReadReport() if report is None else report
     paths = [os.fspath(p) for p in paths]
-    jobs = 1 if _one_chunk(paths, options) else options.jobs
+    report.size = size_of(paths)
+    jobs = 1 if len(paths) == 1 and 0 < report.size <= options.block_bytes else options.jobs
     chunks = (chunk for path in paths for chunk in chunks_of(path, options.block_bytes))
     pool: list[Buffers] = []
     cells = bytearray()
     current: FileReport | None = None
     for parsed in ahead(lambda chunk: parse(chunk, options.reading, pool), chunks, jobs):
         if current is None:
-            current = FileReport(display(parsed.chunk.path), parsed.chunk.size)
+            current = FileReport(display(parsed.chunk.path))
             report.files.append(current)
             cells.clear()
         parsed.block.file = len(report.files) - 1
@@ -105,12 +102,13 @@ def read_blocks(
             parsed.block.release()
 
 
-def _one_chunk(paths: list[str], options: ReadOptions) -> bool:
-    """Is there so little to read that threads would only cost?"""
+def size_of(paths: list[str]) -> int:
+    """Bytes of all of them, as they lie on disk; 0 where that cannot be told."""
     try:
-        return len(paths) == 1 and 0 < Path(paths[0]).stat().st_size <= options.block_bytes
+        sizes = [Path(p).stat().st_size for p in paths]
     except OSError:
-        return False
+        return 0
+    return sum(sizes) if all(sizes) else 0
 
 
 def _count(parsed: Parsed, current: FileReport, report: ReadReport, options: ReadOptions) -> None:

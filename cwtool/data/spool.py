@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from typing import IO
@@ -9,6 +10,7 @@ from typing import IO
 import numpy as np
 
 from cwtool.data.block import Block, Floats, Ints, Longs
+from cwtool.errors import UsageError
 from cwtool.order import permutation
 
 WINDOW_ROWS = 1 << 16
@@ -62,11 +64,24 @@ class Spool:
         if self.stored <= self.in_memory:
             self.windows.append(window)
             return
+        try:
+            self.windows.append(self._written(window))
+        except OSError as failure:
+            raise UsageError(
+                f"rows kept for another pass do not fit into {tempfile.gettempdir()}: "
+                f"{os.strerror(failure.errno or 0)}",
+                "set TMPDIR to a folder with more room, or train with --passes 1",
+            ) from None
+
+    def _written(self, window: Window) -> tuple[int, int, int]:
+        """Its place in the temporary file."""
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="cwtool-")  # noqa: SIM115
-        self.windows.append((self._file.seek(0, 2), len(window[3]), len(window[1])))
+        offset = self._file.seek(0, 2)
         for array in window:
             self._file.write(array.tobytes())
+        self._file.flush()
+        return offset, len(window[3]), len(window[1])
 
     def _load(self, window: Window | tuple[int, int, int]) -> Block:
         if len(window) == 3:

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from cwtool import memory
 from cwtool.data.block import Block
+from cwtool.errors import UsageError
 
 
 def joined(blocks: list[Block]) -> Block:
@@ -28,10 +30,18 @@ def joined(blocks: list[Block]) -> Block:
     )
 
 
-def time_slots(blocks: Iterable[Block], n_rows: int) -> Iterator[Block]:
+COPIES = 3  # of a slot: its blocks, the joined one, one to work in
+
+
+def _bytes(block: Block) -> int:
+    return 12 * block.nnz + 36 * block.n_rows
+
+
+def time_slots(blocks: Iterable[Block], n_rows: int, max_memory: int = 0) -> Iterator[Block]:
     """Slots of `n_rows` rows (0: no limit) that never reach over the end of a file, so that files
     learned in one run or in several give the same slots."""
     waiting: list[Block] = []
+    free = memory.allowed(max_memory)
     for block in blocks:
         if waiting and waiting[0].file != block.file:
             yield joined(waiting)
@@ -47,5 +57,12 @@ def time_slots(blocks: Iterable[Block], n_rows: int) -> Iterator[Block]:
                 waiting = []
             start = stop
         block.release()
+        if (held := COPIES * sum(map(_bytes, waiting))) > free:
+            rows = sum(b.n_rows for b in waiting)
+            raise UsageError(
+                f"{block.source}: a time slot of more than {rows:,} rows needs more than "
+                f"{memory.words(held)}, and {memory.words(free)} may be used",
+                f"cut the file into smaller slots: --slot-rows {max(1, rows // 2)}",
+            )
     if waiting:
         yield joined(waiting)

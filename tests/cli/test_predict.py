@@ -289,3 +289,11 @@ def test_missing_model(cwtool: Run, planted: Run) -> None:
     ended = cwtool("predict", planted("b.svm", 2, 9), "-m", "none.cw")
     assert ended.code == 4
     assert "none.cw: no such model" in ended.err
+
+
+def test_rows_that_were_learned_are_named(cwtool: Run, model: str, planted: Run) -> None:
+    ended = cwtool("predict", "a.svm", planted("b.svm", 2, 50), "-m", model, "--evaluate")
+    assert ended.code == 0 and "the model has learned a.svm;" in ended.err
+    ended = cwtool("predict", "b.svm", "-m", model, "--evaluate", "--json", "--output", "label")
+    assert "learned" not in ended.err
+    assert json.loads(ended.out.splitlines()[-1])["learned_before"] == []

@@ -151,3 +151,26 @@ def test_bad_data(cwtool: Callable[..., Any], folder: Path) -> None:
     assert (ended.code, "bad.svm:2:" in ended.err) == (3, True)
     Path("one.svm").write_text("+1 1:1\n+1 2:1\n")
     assert cwtool("select-features", "one.svm").code == 3
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_plot(ok: Run, few: tuple[str, str], suffix: str) -> None:
+    pytest.importorskip("matplotlib")
+    train, test = few
+    ok("select-features", train, "--test", test, "--features", "3,8", "--plot", f"p.{suffix}")
+    head = Path(f"p.{suffix}").read_bytes()[:5]
+    assert head == (b"\x89PNG\r" if suffix == "png" else b"<?xml")
+
+
+def test_plots_that_cannot_be(
+    cwtool: Callable[..., Any], few: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train, test = few
+    ended = cwtool("select-features", train, "--test", test, "--plot", "p.jpg")
+    assert (ended.code, ".png or .svg" in ended.err) == (2, True)
+    monkeypatch.setattr("cwtool.charts.available", lambda: True)
+    ended = cwtool("select-features", train, "--plot", "p.svg")
+    assert (ended.code, "needs --test" in ended.err) == (2, True)
+    monkeypatch.setattr("cwtool.charts.available", lambda: False)
+    ended = cwtool("select-features", train, "--test", test, "--plot", "p.svg")
+    assert (ended.code, "cwtool[report]" in ended.err) == (2, True)

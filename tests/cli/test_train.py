@@ -137,6 +137,19 @@ def test_patience_alone_is_refused(cwtool: Run, planted: Run) -> None:
     assert "--validation or --holdout" in ended.err
 
 
+def test_patience_with_one_pass_is_refused(cwtool: Run, planted: Run) -> None:
+    a = planted("a.svm", 1, 50)
+    ended = cwtool("train", a, "-m", "m.cw", "--holdout", 0.5, "--patience", 2)
+    assert (ended.code, Path("m.cw").exists()) == (2, False) and "--passes" in ended.err
+
+
+def test_bad_lines_of_the_validation_file_are_named(cwtool: Run, planted: Run) -> None:
+    a, b = planted("a.svm", 1, 50), planted("b.svm", 2, 50)
+    Path(b).write_text("+1 3:x\n" + Path(b).read_text())
+    ended = cwtool("train", a, "-m", "m.cw", "--validation", b, "--on-bad-line", "skip")
+    assert ended.code == 0 and "b.svm: 1 bad lines skipped" in ended.err
+
+
 def test_validation_from_stdin_serves_one_pass(cwtool: Run, ok: Run, planted: Run) -> None:
     a, b = planted("a.svm", 1, 200), planted("b.svm", 2, 200)
     train = ["train", a, "--validation", "-", "-m", "m.cw"]
@@ -213,6 +226,9 @@ def test_gate_on_the_validation(cwtool: Run, planted: Run) -> None:
     gate = ["--require", "error<0.5", "-m", "m.cw"]
     assert cwtool("train", good, *gate).code == 0
     assert cwtool("train", good, "--validation", bad, *gate).code == 5
+    gate[1] = "auc>0.5"
+    assert cwtool("train", good, *gate).code == 0
+    assert cwtool("train", good, "--validation", bad, *gate).code == 5
 
 
 @pytest.mark.parametrize(
@@ -243,6 +259,16 @@ def test_learned_files_are_skipped(cwtool: Run, ok: Run, planted: Run) -> None:
     ended = cwtool("train", "--resume", "m.cw", a, "--again", "-m", "m.cw")
     assert (ended.code, "before" in ended.err) == (0, False)
     assert header("m.cw")["rows"] == 500
+
+
+def test_a_file_given_twice_is_learned_once(cwtool: Run, ok: Run, planted: Run) -> None:
+    a, b = planted("a.svm", 1, 50), planted("b.svm", 2, 50)
+    ended = cwtool("train", a, b, a, "-m", "m.cw")
+    assert ended.code == 0 and "a.svm is given twice: skipped" in ended.err
+    ok("train", a, b, "-m", "once.cw")
+    assert same("m.cw", "once.cw")
+    ok("train", a, b, a, "-m", "again.cw", "--again")
+    assert header("again.cw")["rows"] == 150
 
 
 def test_a_changed_file_is_new(ok: Run, planted: Run) -> None:
@@ -572,6 +598,18 @@ def test_what_is_not_a_model_is_not_replaced(cwtool: Run, planted: Run) -> None:
     assert ended.code == 4
     assert "not a cwtool model" in ended.err
     assert (data.read_bytes(), Path("notes.txt").read_text()) == (before, "precious")
+
+
+def test_algorithm_among_grouped_short_options(ok: Run, planted: Run) -> None:
+    ok("train", "-qa", "scw1", "--eta", 0.8, planted("a.svm", 1, 50), "-m", "m.cw")
+    assert header("m.cw")["algorithm"] == "scw1"
+
+
+def test_a_slot_that_does_not_fit(cwtool: Run, planted: Run) -> None:
+    a = planted("a.svm", 1, 300)
+    ended = cwtool("train", "-a", "dcd", a, "-m", "m.cw", "--max-memory", "20kB")
+    assert (ended.code, Path("m.cw").exists()) == (2, False)
+    assert "time slot" in ended.err and "--slot-rows" in ended.err
 
 
 def test_slots_are_reported(ok: Run, planted: Run) -> None:

@@ -47,6 +47,8 @@ def variants() -> list[Any]:
                 f"{name}-fw": [*short, *last, "--predict", "fw", "--w0", "0.1"],
                 f"{name}-stsgd": [*short, *last, *stsgd],
             }
+        if "discriminant" in own:
+            choices = {name: ["--iterations", "2000", "--chains", "2", "--d-max", "15"]}
         if "average" in own:
             switch = "--no-average" if own["average"].default else "--average"
             choices[f"{name}{switch[1:]}"] = [switch]

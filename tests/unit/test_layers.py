@@ -43,6 +43,10 @@ RULES = [
     ("cwtool.train", ("click", "cwtool.cli"), None),
     ("cwtool.predict", ("click", "cwtool.cli"), None),
     ("cwtool.select", ("click", "cwtool.cli", "cwtool.console"), None),
+    ("cwtool.tune", ("click", "cwtool.cli"), None),
+    ("cwtool.bench", ("click", "cwtool.cli", "cwtool.report", "cwtool.tune"), None),
+    ("cwtool.report", ("click", "cwtool.cli", "cwtool.console"), None),
+    ("cwtool.charts", (*UPPER, "cwtool.model", "cwtool.bench", "cwtool.report"), None),
     ("cwtool.console", ("click", "cwtool.cli", "cwtool.model", "cwtool.train"), None),
     ("cwtool.errors", ("cwtool",), None),
 ]
@@ -84,6 +88,15 @@ def test_only_the_command_line_knows_click() -> None:
     assert all(within(name, "cwtool.cli") for name in users)
 
 
+def test_only_plots_know_matplotlib() -> None:
+    users = {
+        name
+        for name, path in MODULES.items()
+        if any(within(i, "matplotlib") for i in imports(path))
+    }
+    assert users == {"cwtool.charts", "cwtool.bench.sdist_figures"}
+
+
 def test_nothing_unsafe_is_unpacked() -> None:
     for path in MODULES.values():
         unsafe = {"pickle", "marshal", "shelve", "dill", "cloudpickle"} & {
@@ -100,7 +113,10 @@ def test_kernels_know_nothing_of_the_package() -> None:
     assert [p.name for p in sources if upward.search(p.read_text())] == []
 
 
-@pytest.mark.parametrize("module", ["cwtool.cli", "cwtool.cli.train", "cwtool.registry"])
+@pytest.mark.parametrize(
+    "module",
+    ["cwtool.cli", "cwtool.cli.train", "cwtool.cli.tune", "cwtool.cli.bench", "cwtool.registry"],
+)
 def test_starting_is_cheap(module: str) -> None:
     """No command imports NumPy before it knows that it needs it."""
     script = f"import sys, {module}; print('numpy' in sys.modules, 'scipy' in sys.modules)"

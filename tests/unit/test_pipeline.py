@@ -91,7 +91,7 @@ def test_any_blocks_any_jobs(
     assert file.rows == len(want)
     assert file.nnz == sum(len(cells) for _, _, cells in want)
     assert file.digest == file_digest(path)
-    assert file.bytes == file.size == Path(path).stat().st_size
+    assert file.bytes == report.size == Path(path).stat().st_size
 
 
 @given(

@@ -1,5 +1,6 @@
 """Rows kept for later passes come back whole, and in an order that depends on the seed alone."""
 
+import errno
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from cwtool.data import spool
 from cwtool.data.block import Block
 from cwtool.data.spool import Spool
+from cwtool.errors import UsageError
 from cwtool.order import permutation
 
 
@@ -132,3 +134,18 @@ def test_permutations_look_random() -> None:
 def test_the_order_of_a_seed_is_for_ever() -> None:
     """Frozen: a saved seed must mean the same tomorrow."""
     assert permutation(10, 0, 2, 0).tolist() == [0, 9, 6, 5, 3, 8, 4, 2, 7, 1]
+
+
+def test_a_full_disk_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        def seek(self, *_: int) -> int:
+            return 0
+
+        def write(self, _: bytes) -> None:
+            raise OSError(errno.ENOSPC, "")
+
+    monkeypatch.setattr(spool.tempfile, "TemporaryFile", lambda **_: Full())
+    kept = Spool(in_memory=0)
+    with pytest.raises(UsageError, match="No space left") as failure:
+        kept.add(Block.from_rows(rows_of(50, 1), labels_of(50)))
+    assert "TMPDIR" in str(failure.value.hint)

@@ -1,0 +1,165 @@
+"""Where the rows of a cell come from: files of a data folder, or a generator."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cwtool.bench.generators import MAKERS
+from cwtool.data import Block, Reading, ReadOptions, read_blocks
+from cwtool.data.digest import file_digest
+from cwtool.data.labels import Labels
+from cwtool.data.timeslots import joined
+from cwtool.errors import DataError, UsageError
+from cwtool.order import permutation
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files, or the name of a generator with its arguments; and what is done with their rows.
+    Paths are absolute: workers may stand in another folder."""
+
+    train: tuple[str, ...] = ()
+    test: tuple[str, ...] = ()
+    make: str = ""
+    args: dict[str, Any] = field(default_factory=dict)  # of the generator
+    rows: int = 0  # at most so many training rows, drawn at random; 0: all
+    split: float = 0.0  # this share of the training rows, drawn at random, is the test part
+    fresh: bool = False  # every repeat has rows, or a split, of its own
+    reading: Reading = field(default_factory=Reading)
+    max_bad_lines: int = 0
+
+    def identity(self) -> dict[str, Any]:
+        """What the rows are, whatever their files are called: part of the key of a cell."""
+        known = {k: v for k, v in asdict(self).items() if k not in ("train", "test")}
+        return {
+            **known,
+            "args": {**defaults(self.make), **self.args},
+            "train": [digest(path) for path in self.train],
+            "test": [digest(path) for path in self.test],
+        }
+
+    def training(self, seed: int = 0) -> Block:
+        """The training rows; the files of the test rows are not even opened."""
+        return _parts(self._text(test=False), seed if self.fresh else 0)[0]
+
+    def both(self, seed: int = 0) -> tuple[Block, Block]:
+        train, test = _parts(self._text(test=True), seed if self.fresh else 0)
+        if test is None or test.n_rows == 0:
+            raise DataError(f"{self.name} has no test rows")
+        return train, test
+
+    def everything(self, seed: int = 0) -> Block:
+        """Training and test rows one after the other, for those who predict before they learn."""
+        train, test = _parts(self._text(test=True), seed if self.fresh else 0)
+        return train if test is None else joined([train, test])
+
+    @property
+    def name(self) -> str:
+        return self.make or ", ".join(self.train)
+
+    def _text(self, *, test: bool) -> str:
+        """The source as text, to remember its rows by; without test files if not asked for."""
+        return json.dumps(asdict(self) | ({} if test else {"test": []}), sort_keys=True)
+
+
+def defaults(maker: str) -> dict[str, Any]:
+    """What a generator does unless told otherwise."""
+    if not maker:
+        return {}
+    taken = inspect.signature(MAKERS[maker]).parameters.values()
+    return {p.name: p.default for p in taken if p.default is not p.empty}
+
+
+@cache
+def digest(path: str) -> str:
+    return file_digest(path) or path
+
+
+def read(paths: list[str], labels: Labels, options: ReadOptions) -> Block:
+    """All rows of some files as one block."""
+    blocks = labels.settle(read_blocks(paths, options))
+    found = []
+    for block in blocks:
+        found.append(block.take(block.order))
+        block.release()
+    if not found:
+        raise DataError(f"{', '.join(paths)}: no rows")
+    if not labels.complete:
+        raise DataError(f"{', '.join(paths)}: all rows have one label; two classes are needed")
+    return joined(found)
+
+
+@lru_cache(maxsize=2)
+def _parts(text: str, seed: int) -> tuple[Block, Block | None]:
+    known = json.loads(text)
+    source = Source(**known | {"reading": Reading(**known["reading"])})
+    train: Block
+    test: Block | None
+    if source.make:
+        train, test = MAKERS[source.make](seed, **source.args)
+    else:
+        labels = Labels()
+        options = ReadOptions(source.reading, source.max_bad_lines)
+        train = read(list(source.train), labels, options)
+        test = read(list(source.test), labels, options) if source.test else None
+    if source.split:
+        mixed = permutation(train.n_rows, seed)
+        cut = round(source.split * train.n_rows)
+        # both parts keep the order of the file
+        train, test = train.take(np.sort(mixed[cut:])), train.take(np.sort(mixed[:cut]))
+    if 0 < source.rows < train.n_rows:
+        train = train.take(np.sort(permutation(train.n_rows, seed)[: source.rows]))
+    return train, test
+
+
+OF_ALL = ("split", "fresh", "normalize", "bias")  # keys of every data table
+OF_FILES = ("folder", "train", "test", "rows")
+
+
+def resolve(name: str, table: dict[str, Any], folder: Path | None) -> Source | None:
+    """The source that a suite calls `name`; nothing if its files are not there."""
+    reading = Reading(normalize=table.get("normalize", "none"), bias=table.get("bias", False))
+    kept = {k: table[k] for k in ("split", "fresh") if k in table}
+    if "make" in table:
+        maker = table["make"]
+        if maker not in MAKERS:
+            raise UsageError(f"data {name}: no generator {maker!r}; there is: {', '.join(MAKERS)}")
+        args = {k: v for k, v in table.items() if k not in (*OF_ALL, "make")}
+        _check_args(name, maker, args)
+        return Source(make=maker, args=args, reading=reading, **kept)
+    if wrong := sorted(table.keys() - {*OF_ALL, *OF_FILES}):
+        known = ", ".join((*OF_FILES, *OF_ALL, "make"))
+        raise UsageError(f"data {name}: {wrong[0]!r} is unknown; there is: {known}")
+    if folder is None:
+        return None
+    at = folder / table.get("folder", name)
+    train = _found(at, table.get("train", "train.svm*"))
+    test = () if "split" in table else _found(at, table.get("test", "test.svm*"))
+    if not train:
+        return None
+    return Source(train, test, rows=table.get("rows", 0), reading=reading, **kept)
+
+
+def _found(folder: Path, patterns: str | list[str]) -> tuple[str, ...]:
+    """Files of these patterns, in the order of the numbers in their names: Day2 before Day10."""
+    listed = [patterns] if isinstance(patterns, str) else patterns
+    paths = {str(path.absolute()) for pattern in listed for path in folder.glob(pattern)}
+    return tuple(sorted(paths, key=_by_numbers))
+
+
+def _by_numbers(path: str) -> list[tuple[int, str]]:
+    return [(int(word), "") if word.isdigit() else (0, word) for word in re.split(r"(\d+)", path)]
+
+
+def _check_args(name: str, maker: str, args: dict[str, Any]) -> None:
+    known = list(inspect.signature(MAKERS[maker]).parameters)[1:]
+    if wrong := sorted(args.keys() - set(known)):
+        raise UsageError(f"data {name}: {maker} has no {wrong[0]!r}; there is: {', '.join(known)}")

@@ -1,0 +1,230 @@
+"""A suite is one TOML file: data, methods, experiments, and what to report of them.
+
+    title, paper, notes          words
+    repeats = 10, folds = 5      random orders; parts of the cross-validation
+    [data.NAME]                  files of the folder --data, or make = a generator (sources.py)
+    [method.NAME]                algo, label, params, grid (chosen by cross-validation on the
+                                 training rows), sweep (each value is a point of a curve)
+    [[experiment]]               name, task (tasks.py), data, methods, repeats, options
+    [[table]]                    experiment, metric, title, scale, digits, paper.DATA.METHOD;
+                                 along, at: read off a curve
+    [[figure]]                   experiment, x, y, title
+    [[claim]]                    of the paper: text, rule = "a < b, c on metric"
+
+Any table may hold `quick`, keys that replace its own under --quick.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import MISSING, dataclass, field, fields
+from itertools import product
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cwtool import registry
+from cwtool.bench.tasks import TASKS
+from cwtool.errors import UsageError
+from cwtool.params import build as build_params
+from cwtool.params import declared
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+SUITES = Path(__file__).parent / "suites"
+RULE = re.compile(r"(?P<one>[\w.-]+) (?P<sign>[<>]) (?P<others>[\w., -]+) on (?P<metric>\w+)")
+T = TypeVar("T")
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Method:
+    algo: str
+    label: str = ""
+    params: Values = field(default_factory=dict)
+    grid: dict[str, list[Any]] = field(default_factory=dict)
+    sweep: dict[str, list[Any]] = field(default_factory=dict)
+
+    @property
+    def points(self) -> list[Values]:
+        """Values of the sweep, one after the other; one empty point without a sweep."""
+        return list(combinations_of(self.sweep))
+
+
+@dataclass(frozen=True)
+class Experiment:
+    task: str
+    name: str = ""
+    data: list[str] = field(default_factory=list)  # all
+    methods: list[str] = field(default_factory=list)  # all
+    repeats: int = 0  # those of the suite
+    options: Values = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Table:
+    metric: str
+    title: str
+    experiment: str = ""
+    scale: float = 1.0  # shown = scale * measured; the paper's figures are given as shown
+    digits: int = 2
+    along: str = ""  # read off the curve of the sweep against this metric,
+    at: list[float] = field(default_factory=list)  # where it has these values
+    paper: dict[str, dict[str, float]] = field(default_factory=dict)  # by data and method
+
+
+@dataclass(frozen=True)
+class Figure:
+    x: str  # a metric, a column of the curve, or a parameter of the sweep
+    y: str
+    title: str
+    experiment: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    scale: float = 1.0
+    log_x: bool = False
+
+
+@dataclass(frozen=True)
+class Claim:
+    """`rule`: "a < b, c on metric": the means of a are below those of b and of c; with `along`
+    the means of their curves against that metric, where they overlap."""
+
+    text: str
+    rule: str
+    experiment: str = ""
+    along: str = ""
+    data: list[str] = field(default_factory=list)  # all
+
+    PATTERN = re.compile(
+        r"(?P<one>[\w.-]+) (?P<sign>[<>]) (?P<others>[\w., -]+) on (?P<metric>\w+)"
+    )
+
+    @property
+    def parsed(self) -> tuple[str, str, list[str], str]:
+        match = RULE.fullmatch(self.rule)
+        if match is None:
+            raise UsageError(f'claim {self.rule!r} is not of the form "a < b, c on metric"')
+        others = [name.strip() for name in match["others"].split(",")]
+        return match["one"], match["sign"], others, match["metric"]
+
+
+@dataclass(frozen=True)
+class Suite:
+    name: str
+    title: str
+    data: dict[str, Values]
+    methods: dict[str, Method]
+    experiments: dict[str, Experiment]
+    paper: str = ""
+    notes: str = ""
+    repeats: int = 1
+    folds: int = 5
+    tables: list[Table] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    quick: bool = False
+
+
+def combinations_of(grid: dict[str, list[Any]]) -> list[Values]:
+    """All points of a grid, the last name changing fastest."""
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in SUITES.glob("*.toml"))
+
+
+def load(name: str, *, quick: bool = False) -> Suite:
+    """A suite that is shipped, or that stands in a file of the user."""
+    path = Path(name) if name.endswith(".toml") else SUITES / f"{name}.toml"
+    try:
+        found = tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        raise UsageError(f"there is no suite {name!r}", f"there is: {', '.join(names())}") from None
+    except (OSError, ValueError) as failure:
+        raise UsageError(f"{path}: {failure}") from None
+    try:
+        return _suite(path.stem, shortened(found, quick), quick)
+    except UsageError as failure:
+        raise UsageError(f"{path}: {failure}", failure.hint) from None
+
+
+def shortened(table: Any, quick: bool) -> Any:
+    """The tables without `quick`, whose keys have replaced the others if it is wanted."""
+    if isinstance(table, list):
+        return [shortened(item, quick) for item in table]
+    if not isinstance(table, dict):
+        return table
+    merged = {**table, **(table.get("quick", {}) if quick else {})}
+    return {key: shortened(value, quick) for key, value in merged.items() if key != "quick"}
+
+
+def _suite(name: str, found: Values, quick: bool) -> Suite:
+    methods = {
+        key: _made(Method, {"label": key, **table}, f"method.{key}")
+        for key, table in found.pop("method", {}).items()
+    }
+    experiments = {}
+    for table in found.pop("experiment", []):
+        experiment = _made(Experiment, {"name": table.get("task", ""), **table}, "experiment")
+        experiments[experiment.name] = experiment
+    parts: Values = {"methods": methods, "experiments": experiments, "name": name, "quick": quick}
+    for key, kind in (("table", Table), ("figure", Figure), ("claim", Claim)):
+        first = {"experiment": next(iter(experiments), "")}
+        parts[f"{key}s"] = [_made(kind, {**first, **t}, key) for t in found.pop(key, [])]
+    suite = _made(Suite, {**found, **parts}, "suite")
+    _check(suite)
+    return suite
+
+
+def _made(kind: type[T], table: Values, where: str) -> T:
+    known = [f.name for f in fields(kind)]  # type: ignore[arg-type]
+    for key in table:
+        if key not in known:
+            raise UsageError(f"{where}: {key!r} is unknown", f"there is: {', '.join(known)}")
+    for f in fields(kind):  # type: ignore[arg-type]
+        if f.name not in table and f.default is MISSING and f.default_factory is MISSING:
+            raise UsageError(f"{where}: {f.name!r} is missing")
+    return kind(**table)
+
+
+def _check(suite: Suite) -> None:
+    """Every name that is used is declared, and every parameter is one of its algorithm."""
+
+    def known(name: str, group: Any, where: str) -> None:
+        if name not in group:
+            raise UsageError(f"{where}: there is no {name!r} among {', '.join(group)}")
+
+    for experiment in suite.experiments.values():
+        known(experiment.task, TASKS, "experiment")
+        for name in experiment.data:
+            known(name, suite.data, f"experiment {experiment.name}")
+        for name in experiment.methods or suite.methods:
+            known(name, suite.methods, f"experiment {experiment.name}")
+            _check_params(name, suite.methods[name], TASKS[experiment.task].extra)
+    parts: list[Table | Figure | Claim] = [*suite.tables, *suite.figures, *suite.claims]
+    for part in parts:
+        known(part.experiment, suite.experiments, type(part).__name__.lower())
+    for claim in suite.claims:
+        one, _, others, _ = claim.parsed
+        for name in [one, *others]:
+            known(name, suite.methods, "claim")
+
+
+def _check_params(name: str, method: Method, extra: tuple[str, ...]) -> None:
+    if method.algo not in registry.names():
+        return  # a contender of its task alone
+    kind = registry.algorithm(method.algo)
+    own = {p.name for p in declared(kind.Params)}
+    try:
+        for point in combinations_of({**method.sweep, **method.grid}):
+            given = {**method.params, **point}
+            build_params(
+                kind.Params, {k: v for k, v in given.items() if k in own or k not in extra}
+            )
+    except UsageError as failure:
+        raise UsageError(f"method {name}: {failure}", failure.hint) from None

@@ -1,0 +1,108 @@
+"""Line charts as SVG and PNG. matplotlib is an extra, known here and to bench/sdist_figures."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cwtool.errors import UsageError
+from cwtool.files import complete_bytes
+
+COLOURS = ("#3366a8", "#d1622b", "#3d8f5b", "#8a4fa3", "#b8860b", "#2b9ba8", "#a83256", "#666666")
+MARKS = "osD^vP*X"
+COLUMNS = 3  # panels side by side
+SUFFIXES = (".png", ".svg")
+
+
+@dataclass(frozen=True)
+class Line:
+    label: str
+    x: list[float]
+    y: list[float]
+    sd: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Panel:
+    title: str
+    lines: list[Line]
+    x_label: str = ""
+    y_label: str = ""
+    log_x: bool = False
+    log_y: bool = False
+
+
+def available() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("matplotlib") is not None
+
+
+def check(path: Path) -> None:
+    """Before any work: can a chart go there?"""
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"{path}: a plot is a file that ends in {' or '.join(SUFFIXES)}")
+    if not available():
+        raise UsageError("plots need matplotlib", "pip install 'cwtool[report]'")
+
+
+def chart(panels: list[Panel]) -> Any:
+    """Panels side by side, one legend for all; a line has one colour everywhere."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    matplotlib.rcParams.update({"svg.hashsalt": "cwtool", "font.size": 9})
+    columns = min(COLUMNS, len(panels))
+    rows = -(-len(panels) // columns)
+    size = (3.4 * columns + 0.4, 2.9 * rows + 0.5) if len(panels) > 1 else (5.6, 3.8)
+    figure = Figure(figsize=size, layout="constrained")
+    labels = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
+    handles: dict[str, Any] = {}
+    for k, panel in enumerate(panels):
+        axes = figure.add_subplot(rows, columns, k + 1)
+        for line in panel.lines:
+            number = labels.index(line.label)
+            colour = COLOURS[number % len(COLOURS)]
+            style: dict[str, Any] = {
+                "color": colour,
+                "marker": MARKS[number % len(MARKS)],
+                "markersize": 3.5,
+            }
+            (handles[line.label],) = axes.plot(line.x, line.y, linewidth=1.4, **style)
+            if any(line.sd):
+                low = [y - sd for y, sd in zip(line.y, line.sd, strict=True)]
+                high = [y + sd for y, sd in zip(line.y, line.sd, strict=True)]
+                axes.fill_between(line.x, low, high, color=colour, alpha=0.15, linewidth=0)
+        axes.set_title(panel.title, fontsize=10)
+        axes.set_xlabel(panel.x_label)
+        axes.set_ylabel(panel.y_label)
+        if panel.log_x:
+            axes.set_xscale("log")
+        if panel.log_y:
+            axes.set_yscale("log")
+        axes.grid(color="#e4e4e4", linewidth=0.6)
+        axes.spines[["top", "right"]].set_visible(False)
+    if len(labels) > 1:
+        known = [handles[label] for label in labels]
+        columns = min(len(labels), max(3, 2 * columns))
+        figure.legend(known, labels, loc="outside lower center", ncols=columns, frameon=False)
+    return figure
+
+
+def as_svg(figure: Any) -> str:
+    """The figure as an element for a page."""
+    out = io.StringIO()
+    figure.savefig(out, format="svg", metadata={"Date": None})
+    text = out.getvalue()
+    return text[text.index("<svg") :]
+
+
+def save(figure: Any, path: Path) -> None:
+    """PNG or SVG, by the suffix."""
+    out = io.BytesIO()
+    metadata = {"Date": None} if path.suffix == ".svg" else {}
+    figure.savefig(out, format=path.suffix[1:], dpi=150, metadata=metadata)
+    with complete_bytes(path) as file:
+        file.write(out.getvalue())

@@ -1,0 +1,425 @@
+"""Results of a suite as Markdown, CSV, JSON lines, plots, and one page that needs no network."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from cwtool import __version__, charts
+from cwtool.bench.results import Record, Results, Verdict, judge
+from cwtool.bench.suite import Claim, Figure, Table
+from cwtool.files import complete_text
+
+MORE_IS_BETTER = {"auc", "f1", "kappa", "accuracy"}
+WITHOUT_PLOTS = "Plots were left out: matplotlib is not installed (`pip install 'cwtool[report]'`)."
+
+
+@dataclass(frozen=True)
+class Words:
+    text: str
+
+
+@dataclass(frozen=True)
+class Points:
+    """A list of sentences."""
+
+    items: list[str]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table; the columns after the first `words` hold numbers."""
+
+    heads: list[str]
+    rows: list[list[str]]
+    words: int = 1
+
+
+@dataclass(frozen=True)
+class Heading:
+    text: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    name: str
+    svg: str
+
+
+Part = Words | Points | Grid | Heading | Picture
+
+
+def number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def signed(value: float, digits: int) -> str:
+    return f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One place of a table, as shown."""
+
+    ours: float | None = None
+    sd: float | None = None
+    repeats: int = 0
+    paper: float | None = None
+
+    @property
+    def difference(self) -> float | None:
+        both = self.ours is not None and self.paper is not None
+        return self.ours - self.paper if both else None  # type: ignore[operator]
+
+    def words(self, digits: int, best: float | None) -> str:
+        if self.ours is None:
+            return "–"
+        text = number(self.ours, digits)
+        text = f"**{text}**" if self.ours == best else text
+        return text + (f" ± {number(self.sd, digits)}" if self.sd is not None else "")
+
+
+def title_of(data: str, point: dict[str, Any]) -> str:
+    return ", ".join([data, *(f"{k} {v}" for k, v in point.items())])
+
+
+def entries(table: Table, results: Results) -> dict[tuple[str, str], Entry]:
+    """By row of data and by method."""
+    found = {}
+    for data, point in results.rows(table):
+        for method in results.methods_of(table.experiment):
+            mean = results.entry(table, data, method, point)
+            paper = table.paper.get(data, {}).get(method) if not point else None
+            found[title_of(data, point), method] = Entry(
+                None if mean is None else table.scale * mean.mean,
+                None if mean is None or mean.sd is None else table.scale * mean.sd,
+                0 if mean is None else len(mean.values),
+                paper,
+            )
+    return found
+
+
+def grid(table: Table, results: Results) -> Grid | None:
+    """The longer of data and methods goes down; beside what has a figure in the paper, that
+    figure and the difference."""
+    found = entries(table, results)
+    if not any(entry.ours is not None for entry in found.values()):
+        return None
+    data = list(dict.fromkeys(row for row, _ in found))
+    methods = results.methods_of(table.experiment)
+    better: Callable[..., float] = max if table.metric in MORE_IS_BETTER else min
+    best = {}
+    for row in data:
+        values = [e.ours for (r, _), e in found.items() if r == row and e.ours is not None]
+        best[row] = better(values) if len(values) > 1 else None
+    labels = {m: results.suite.methods[m].label for m in methods}
+    down = len(data) >= len(methods)
+    lines, across = (data, methods) if down else (methods, data)
+
+    def at(line: str, column: str) -> tuple[str, str]:
+        return (line, column) if down else (column, line)
+
+    def figures(line: str, column: str) -> list[str]:
+        """Ours, the paper's and the difference, as far as the column has them."""
+        entry = found[at(line, column)]
+        ours = entry.words(table.digits, best[at(line, column)[0]])
+        paper, gap = number(entry.paper, table.digits), entry.difference
+        difference = "" if gap is None else signed(gap, table.digits)
+        shown = [(ours, measured), (paper, printed), (difference, measured & printed)]
+        return [text for text, columns in shown if column in columns]
+
+    def columns_with(name: str) -> set[str]:
+        return {c for c in across if any(getattr(found[at(n, c)], name) is not None for n in lines)}
+
+    measured, printed = columns_with("ours"), columns_with("paper")
+    heads = ["data" if down else "method"]
+    for column in across:
+        name = labels[column] if down else column
+        if column in measured:
+            heads += [name, "paper", "difference"] if column in printed else [name]
+        elif column in printed:
+            heads.append(f"{name}, paper")
+    rows = [
+        [line if down else labels[line], *(text for c in across for text in figures(line, c))]
+        for line in lines
+    ]
+    return Grid(heads, rows)
+
+
+def picture(figure: Figure, results: Results) -> Any:
+    """A panel for each data set."""
+    panels = []
+    for data in results.data_of(figure.experiment):
+        lines = []
+        for method in results.methods_of(figure.experiment):
+            found = results.series(figure, data, method)
+            if found is not None:
+                x, y, sd = found
+                label = results.suite.methods[method].label
+                scaled = [figure.scale * v for v in y], [figure.scale * v for v in sd]
+                lines.append(charts.Line(label, x, *scaled))
+        if lines:
+            named = figure.x_label or figure.x, figure.y_label or figure.y
+            panels.append(charts.Panel(data, lines, *named, log_x=figure.log_x))
+    return charts.chart(panels) if panels else None
+
+
+def judged(claim: Claim, results: Results) -> str:
+    """What the numbers say of a claim, in words."""
+    metric = claim.parsed[-1]
+    table = next((t for t in results.suite.tables if t.metric == metric), None)
+    scale, digits = (table.scale, table.digits) if table else (1.0, 4)
+    label = {name: method.label for name, method in results.suite.methods.items()}
+
+    def listed(verdicts: list[Verdict]) -> str:
+        words: dict[str, list[str]] = {}
+        for v in verdicts:
+            assert v.difference is not None
+            error = f" ± {number(scale * v.error, digits)}" if v.error else ""
+            gap = signed(scale * v.difference, digits)
+            words.setdefault(v.data, []).append(f"{label[v.other]} ({gap}{error})")
+        return "; ".join(f"{data} against {', '.join(of)}" for data, of in words.items())
+
+    verdicts = judge(claim, results)
+    ours = {w: [v for v in verdicts if v.ours == w] for w in ("holds", "fails", "even")}
+    paper = {w: [v for v in verdicts if v.paper == w] for w in ("holds", "fails", "even")}
+    total = sum(map(len, ours.values()))
+    said = [f"**{claim.text}**"]
+    if not total:
+        said.append("Not measured here.")
+    elif len(ours["holds"]) == total:
+        said.append(f"Our numbers confirm it: {listed(ours['holds'])}.")
+    else:
+        if ours["fails"]:
+            some = f" in {len(ours['fails'])} of {total} comparisons" if total > 1 else ""
+            said.append(f"Our numbers contradict it{some}: {listed(ours['fails'])}.")
+        if ours["holds"]:
+            said.append(f"It holds in {len(ours['holds'])} of {total}: {listed(ours['holds'])}.")
+        if ours["even"]:
+            said.append(f"No difference to be told: {listed(ours['even'])}.")
+    if printed := sum(map(len, paper.values())):
+        said.append(
+            f"By the figures the paper prints it holds in {len(paper['holds'])} of {printed}."
+        )
+        against = [v for v in verdicts if v.paper == "holds" and v.ours == "fails"]
+        if against:
+            where = ", ".join(f"{v.data} against {label[v.other]}" for v in against)
+            said.append(f"On the paper's own data we find the reverse: {where}.")
+    return " ".join(said)
+
+
+def chosen(results: Results) -> Grid | None:
+    """The parameters that cross-validation chose."""
+    rows: dict[tuple[str, str, str], dict[str, None]] = {}
+    for record in results.records:
+        if record.chosen:
+            words = ", ".join(f"{k} {v}" for k, v in record.chosen.items())
+            label = results.suite.methods[record.method].label
+            at = (title_of(record.data, record.point), label, record.experiment)
+            rows.setdefault(at, {})[words] = None
+    if not rows:
+        return None
+    return Grid(
+        ["data", "method", "chosen"],
+        [[d, m, "; ".join(w)] for (d, m, _), w in rows.items()],
+        words=3,
+    )
+
+
+def parts(results: Results, pictures: dict[str, Any]) -> Iterator[Part]:
+    """The whole report of a suite, in order."""
+    suite = results.suite
+    yield Heading(suite.title)
+    if suite.paper:
+        yield Words(f"Source: {suite.paper}.")
+    if suite.notes:
+        yield Words(" ".join(suite.notes.split()))
+    if suite.quick:
+        yield Words("This is the quick version: less data, fewer repeats, smaller grids.")
+    if suite.claims and results.records:
+        yield Heading("What the paper claims, and what we measure")
+        yield Points([judged(claim, results) for claim in suite.claims])
+    for table in suite.tables:
+        made = grid(table, results)
+        if made is not None:
+            yield Heading(table.title)
+            yield made
+    for record in results.records:
+        for extra in record.outcome.result.get("tables", []):
+            yield Heading(extra["title"])
+            if "text" in extra:
+                yield Words(extra["text"])
+            yield Grid(extra["heads"], extra["rows"])
+    for k, figure in enumerate(suite.figures):
+        name = f"figure-{k + 1}"
+        if name in pictures:
+            yield Heading(figure.title)
+            yield Picture(name, charts.as_svg(pictures[name]))
+    if suite.figures and not charts.available():
+        yield Words(WITHOUT_PLOTS)
+    if (picked := chosen(results)) is not None:
+        yield Heading(f"Chosen by {suite.folds}-fold cross-validation on the training rows")
+        yield picked
+    if results.absent:
+        yield Words(f"Not in the data folder, and left out: {', '.join(results.absent)}.")
+    if results.failures:
+        yield Heading("Cells that failed")
+        yield Points([failed(record) for record in results.failures])
+
+
+def failed(record: Record) -> str:
+    where = f"{record.experiment}, {record.data}, {record.method}, seed {record.seed}"
+    return f"{where}: {record.outcome.failure}"
+
+
+def markdown(report: list[Part]) -> str:
+    out = []
+    level = "#"
+    for part in report:
+        if isinstance(part, Heading):
+            out.append(f"{level} {part.text}")
+            level = "##"
+        elif isinstance(part, Words):
+            out.append(part.text)
+        elif isinstance(part, Points):
+            out.append("\n".join(f"- {item}" for item in part.items))
+        elif isinstance(part, Picture):
+            out.append(f"![{part.name}]({part.name}.svg)")
+        else:
+            rule = ["---"] * part.words + ["---:"] * (len(part.heads) - part.words)
+            rows = [part.heads, rule, *part.rows]
+            out.append("\n".join(f"| {' | '.join(row)} |" for row in rows))
+    return "\n\n".join(out) + "\n"
+
+
+def html(report: list[Part]) -> str:
+    """The report as a section of a page."""
+    out = ["<section>"]
+    level = "h2"
+    for part in report:
+        if isinstance(part, Heading):
+            out.append(f"<{level}>{inline(part.text)}</{level}>")
+            level = "h3"
+        elif isinstance(part, Words):
+            out.append(f"<p>{inline(part.text)}</p>")
+        elif isinstance(part, Points):
+            items = "".join(f"<li>{inline(item)}</li>" for item in part.items)
+            out.append(f"<ul>{items}</ul>")
+        elif isinstance(part, Picture):
+            out.append(f"<figure>{part.svg}</figure>")
+        else:
+            heads = html_row(part.heads, "th", part.words)
+            rows = "".join(html_row(row, "td", part.words) for row in part.rows)
+            table = f"<table><thead>{heads}</thead><tbody>{rows}</tbody></table>"
+            out.append(f'<div class="wide">{table}</div>')
+    return "\n".join([*out, "</section>"]) + "\n"
+
+
+def html_row(texts: list[str], tag: str, words: int) -> str:
+    kinds = [" class='word'" if k < words else "" for k in range(len(texts))]
+    cells = (
+        f"<{tag}{kind}>{inline(text)}</{tag}>" for kind, text in zip(kinds, texts, strict=True)
+    )
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def inline(text: str) -> str:
+    """Escaped, with **bold** and `code`."""
+    text = escape(text)
+    for mark, tag in (("**", "strong"), ("`", "code")):
+        text = "".join(
+            f"<{tag}>{piece}</{tag}>" if k % 2 else piece
+            for k, piece in enumerate(text.split(mark))
+        )
+    return text
+
+
+STYLE = """
+:root { color-scheme: light; }
+body { font: 15px/1.5 system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif; color: #222;
+       background: #fff; max-width: 1080px; margin: 0 auto; padding: 24px 24px 64px; }
+h1 { font-size: 26px; font-weight: 600; margin: 8px 0 0; }
+h2 { font-size: 21px; font-weight: 600; margin: 0 0 8px; }
+h3 { font-size: 16px; font-weight: 600; margin: 28px 0 8px; }
+section { border-top: 1px solid #ddd; margin-top: 36px; padding-top: 28px; }
+p, li { max-width: 78ch; }
+li { margin-bottom: 6px; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 14px; }
+th, td { padding: 5px 12px; text-align: right; white-space: nowrap; }
+th { font-weight: 600; border-bottom: 2px solid #bbb; vertical-align: bottom; }
+td { border-bottom: 1px solid #eee; }
+th.word, td.word { text-align: left; }
+th:first-child, td:first-child { padding-left: 0; }
+figure { margin: 12px 0; }
+figure svg { max-width: 100%; height: auto; }
+code { font-size: 13px; background: #f4f4f4; padding: 1px 4px; border-radius: 3px; }
+nav a { color: #3366a8; margin-right: 14px; }
+footer { margin-top: 48px; color: #777; font-size: 13px; }
+"""
+
+
+def page(folder: Path) -> Path:
+    """All suites whose results are in the folder, on one page."""
+    sections = {p.parent.name: p.read_text() for p in sorted(folder.glob("*/section.html"))}
+    links = "".join(f'<a href="#{name}">{escape(name)}</a>' for name in sections)
+    body = "".join(
+        text.replace("<section>", f'<section id="{name}">', 1) for name, text in sections.items()
+    )
+    path = folder / "report.html"
+    with complete_text(path) as out:
+        out.write(
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>cwtool bench</title><style>{STYLE}</style></head><body>"
+            f"<h1>cwtool bench</h1><nav>{links}</nav>\n{body}"
+            f"<footer>cwtool {__version__}</footer></body></html>\n"
+        )
+    return path
+
+
+def write(results: Results, folder: Path) -> str:
+    """All files of a suite, in a folder of its name; the Markdown."""
+    here = folder / results.suite.name
+    here.mkdir(parents=True, exist_ok=True)
+    pictures = {}
+    if charts.available():
+        for k, figure in enumerate(results.suite.figures):
+            made = picture(figure, results)
+            if made is not None:
+                pictures[f"figure-{k + 1}"] = made
+    for name, made in pictures.items():
+        for suffix in charts.SUFFIXES:
+            charts.save(made, here / f"{name}{suffix}")
+    report = list(parts(results, pictures))
+    text = markdown(report)
+    with complete_text(here / "report.md") as out:
+        out.write(text)
+    with complete_text(here / "section.html") as out:
+        out.write(html(report))
+    with complete_text(here / "tables.csv") as out:
+        rows = csv.writer(out)
+        rows.writerow(
+            ["table", "data", "method", "metric", "mean", "sd", "repeats", "paper", "difference"]
+        )
+        for table in results.suite.tables:
+            for (data, method), e in entries(table, results).items():
+                values = [e.ours, e.sd, e.repeats, e.paper, e.difference]
+                shown = ["" if v is None else f"{v:.6g}" for v in values]
+                rows.writerow([table.title, data, method, table.metric, *shown])
+    with complete_text(here / "cells.jsonl") as out:
+        for record in results.records:
+            out.write(json.dumps(flat(record)) + "\n")
+    return text
+
+
+def flat(record: Record) -> dict[str, Any]:
+    """A cell and its place, for JSON."""
+    place = {k: getattr(record, k) for k in ("experiment", "data", "method", "point", "seed")}
+    known = {"cell": record.cell.name, "params": record.cell.params, "chosen": record.chosen}
+    return {**place, **known, **asdict(record.outcome)}

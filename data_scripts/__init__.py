@@ -1,0 +1,1 @@
+"""Public data sets: fetched, verified, and written as LIBSVM text; see fetch.py."""

@@ -1,0 +1,137 @@
+"""Suites: what is shipped makes sense, and what makes none is said."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cwtool.bench import runner, suite
+from cwtool.bench.sources import resolve
+from cwtool.errors import UsageError
+
+SMALL = """
+title = "small"
+repeats = 3
+quick = { repeats = 1 }
+
+[data.made]
+make = "words"
+rows = 100
+quick = { rows = 50 }
+
+[method.a]
+algo = "arow"
+grid = { r = [0.1, 1.0], quick = { r = [1.0] } }
+
+[method.b]
+algo = "cw"
+sweep = { eta = [0.7, 0.9] }
+
+[[experiment]]
+task = "test"
+
+[[table]]
+title = "error"
+metric = "error"
+
+[[claim]]
+text = "a is better"
+rule = "a < b on error"
+"""
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("name", suite.names())
+def test_shipped(name: str, quick: bool) -> None:
+    """Every name and every parameter is known, and there is something to do without files."""
+    found = suite.load(name, quick=quick)
+    places, absent = runner.places(found, None)
+    assert places
+    assert found.title
+    assert {p.data for p in places}.isdisjoint(absent)
+    for table in found.tables:
+        for figures in table.paper.values():
+            assert figures.keys() <= found.methods.keys()
+
+
+def test_the_papers_are_covered() -> None:
+    wanted = {"bcw-table2", "sbcw-fig1", "cwfact-synthetic", "cwfact-text", "cwfact-url"}
+    assert wanted | {"cwsparse", "stsgd-tables", "peers"} <= set(suite.names())
+
+
+def small(tmp_path: Path, text: str = SMALL, **how: Any) -> suite.Suite:
+    path = tmp_path / "small.toml"
+    path.write_text(text)
+    return suite.load(str(path), **how)
+
+
+def test_quick_replaces(tmp_path: Path) -> None:
+    slow, quick = small(tmp_path), small(tmp_path, quick=True)
+    assert (slow.repeats, quick.repeats) == (3, 1)
+    assert (slow.data["made"]["rows"], quick.data["made"]["rows"]) == (100, 50)
+    assert slow.methods["a"].grid == {"r": [0.1, 1.0]}
+    assert quick.methods["a"].grid == {"r": [1.0]}
+
+
+def test_places(tmp_path: Path) -> None:
+    places, absent = runner.places(small(tmp_path), None)
+    assert not absent
+    assert len(places) == 3 + 2 * 3
+    assert [p.point for p in places if p.seed == 0] == [{}, {"eta": 0.7}, {"eta": 0.9}]
+    judges = [cell for p in places for _, cell in p.candidates(5) if p.method == "a"]
+    assert len({cell.name for cell in judges}) == 2  # once for all orders
+    assert {cell.task for cell in judges} == {"validation"}
+
+
+def test_fresh_data_is_judged_for_each_repeat(tmp_path: Path) -> None:
+    text = SMALL.replace("rows = 100", "rows = 100\nfresh = true")
+    places, _ = runner.places(small(tmp_path, text), None)
+    judges = [cell for p in places for _, cell in p.candidates(5) if p.method == "a"]
+    assert len({cell.name for cell in judges}) == 6
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("repeats = 3", "repeat = 3", "'repeat' is unknown"),
+        ('title = "small"', "", "'title' is missing"),
+        ('algo = "arow"', 'algo = "arow"\nparam = {}', "method.a: 'param' is unknown"),
+        ("r = [0.1", "R = [0.1", "method a: there is no parameter 'R'"),
+        ("r = [0.1", "r = [-0.1", "method a: -r is -0.1"),
+        ('task = "test"', 'task = "tset"', "there is no 'tset'"),
+        ('task = "test"', 'task = "test"\ndata = ["b"]', "there is no 'b' among made"),
+        ('task = "test"', 'task = "test"\nmethods = ["c"]', "there is no 'c' among a, b"),
+        ("a < b on error", "a < c on error", "there is no 'c' among a, b"),
+        ("a < b on error", "a = b", "not of the form"),
+        ('metric = "error"', 'metric = "error"\nexperiment = "x"', "there is no 'x' among test"),
+        ("title", "title = ", "small.toml"),
+    ],
+)
+def test_mistakes(tmp_path: Path, old: str, new: str, said: str) -> None:
+    with pytest.raises(UsageError) as failure:
+        small(tmp_path, SMALL.replace(old, new, 1))
+    assert said in str(failure.value)
+    assert "small.toml" in str(failure.value)
+
+
+def test_no_such_suite() -> None:
+    with pytest.raises(UsageError, match="there is no suite 'x'") as failure:
+        suite.load("x")
+    assert "bcw-table2" in str(failure.value.hint)
+
+
+def test_files_of_a_folder(tmp_path: Path) -> None:
+    for name in ("Day10.svm", "Day2.svm.gz", "Day1.svm", "test.svm"):
+        (tmp_path / "feed").mkdir(exist_ok=True)
+        (tmp_path / "feed" / name).write_text("+1 1:1\n")
+    found = resolve("feed", {"train": ["Day?.svm*", "Day1?.svm*"]}, tmp_path)
+    assert found is not None
+    assert [Path(p).name for p in found.train] == ["Day1.svm", "Day2.svm.gz", "Day10.svm"]
+    assert [Path(p).name for p in found.test] == ["test.svm"]
+    assert resolve("other", {}, tmp_path) is None
+    with pytest.raises(UsageError, match="data feed: 'tests' is unknown"):
+        resolve("feed", {"tests": "Day2.svm"}, tmp_path)
+    with pytest.raises(UsageError, match="no generator 'x'"):
+        resolve("made", {"make": "x"}, None)
+    with pytest.raises(UsageError, match="words has no 'row'"):
+        resolve("made", {"make": "words", "row": 3}, None)

@@ -1,0 +1,110 @@
+"""Tasks and generators: what they measure is there in the data that was made."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cwtool.bench.cells import Cell, perform
+from cwtool.bench.generators import copied_bits, covtype_like, words
+from cwtool.bench.sources import Source
+from cwtool.bench.tasks import visiting_order
+
+BITS = Source(make="copied-bits", args={"rows": 300, "copies": 5}, fresh=True)
+WORDS = Source(make="words", args={"rows": 300, "features": 500, "relevant": 20})
+
+
+def done(task: str, source: Source, algo: str, **more: Any) -> dict[str, Any]:
+    outcome = perform(Cell(task, source, algo, **more))[1]
+    assert not outcome.failure, outcome.failure
+    return outcome.result
+
+
+def test_copies_of_ten_bits() -> None:
+    block, _ = copied_bits(0, rows=400, copies=30)
+    x = block.values.reshape(400, 30, 10)
+    bits = np.sign(x.sum(axis=1))
+    assert 0.04 < (bits[:, None] != x).mean() < 0.06
+    w = np.linalg.lstsq(bits, block.y, rcond=None)[0]
+    assert (np.sign(bits @ w) == block.y).mean() > 0.9
+
+
+def test_bags_of_words() -> None:
+    train, test = words(0, rows=400, features=1000)
+    assert test is not None
+    assert (train.n_rows, test.n_rows) == (400, 200)
+    assert 0.3 < (train.y > 0).mean() < 0.7
+    for block in (train, test):
+        assert block.indices.max() < 1000
+        assert block.values.min() == 1
+        rows = np.repeat(np.arange(block.n_rows), np.diff(block.indptr))
+        assert (np.diff(rows * 1000 + block.indices) > 0).all()  # ids ascend in every row
+    counts = np.bincount(train.indices, minlength=1000)
+    assert counts[:10].sum() > 10 * counts[-10:].sum()
+
+
+def test_rows_like_covtype() -> None:
+    train, test = covtype_like(0, rows=2000)
+    assert test is not None
+    assert (train.n_rows, test.n_rows, train.nnz) == (2000, 400, 24000)
+    assert train.indices.max() < 54
+
+
+def test_online_counts_mistakes() -> None:
+    found = done("online", BITS, "cw")
+    curve = found["curve"]
+    assert curve["rows"][-1] == found["rows"] == 300
+    assert curve["mistakes"][-1] == found["mistakes"]
+    assert found["error"] == found["mistakes"] / 300
+    assert (np.diff(curve["mistakes"]) >= 0).all()
+    assert curve["error"][-1] < curve["error"][0]
+    other = done("online", BITS, "cw", seed=1)
+    assert other["mistakes"] != found["mistakes"]  # rows of its own
+
+
+def test_a_feed_is_halved_in_its_order() -> None:
+    rows = WORDS.training()
+    half = visiting_order(rows, 0, timed=True)
+    assert 100 < len(half) < 200
+    assert (np.diff(half) > 0).all()
+    assert sorted(visiting_order(rows, 0, timed=False).tolist()) == list(range(300))
+    assert done("online", WORDS, "arow", options={"timed": True})["rows"] < 450
+
+
+@pytest.mark.parametrize("algo", ["sbcw", "l1svm", "sofs", "arow"])
+def test_selection(algo: str) -> None:
+    for size in (5, 20):
+        found = done("select", WORDS, algo, params={"features": size})
+        assert found["features"] == len(found["support"]) == size
+        assert 0 < found["refit_error"] < 0.5
+
+
+def test_support_and_sparsity() -> None:
+    found = done("test", WORDS, "rda", params={"lam": 0.01}, options={"support": True})
+    assert len(found["support"]) == found["nonzero"] < found["features"] == 500
+    assert found["share"] == pytest.approx(1 - found["sparsity"])
+
+
+def test_the_path_ends_where_training_ends() -> None:
+    path = done("trace", WORDS, "sgd", options={"points": 6})
+    at_once = done("test", WORDS, "sgd")
+    assert path["curve"]["rows"] == [50, 100, 150, 200, 250, 300]
+    assert path["error"] == at_once["error"]
+    assert path["share"] == at_once["share"]
+    longer = done("trace", WORDS, "stsgd", options={"points": 3, "passes": 4})
+    assert longer["curve"]["rows"][-1] == 1200
+
+
+def test_density_levels() -> None:
+    curve = done("density", WORDS, "sgd")["curve"]
+    assert curve["density"] == sorted(curve["density"])
+    assert sum(curve["features"]) == len(np.unique(WORDS.training().indices))
+    assert all(0 <= share <= 1 for share in curve["share"])
+
+
+def test_effective_dimension() -> None:
+    """Ten directions matter of 50: the full covariance finds out, the diagonal does not."""
+    full = done("effective-dimension", BITS, "cw", params={"prior": 1.0, "covariance": "full"})
+    diag = done("effective-dimension", BITS, "cw", params={"prior": 1.0})
+    assert full["dimension"] < 25 < diag["dimension"] <= 50
+    assert full["curve"]["rows"] == diag["curve"]["rows"]

@@ -1,0 +1,201 @@
+"""Reports: means, the paper's figures beside them, and words that follow from the numbers."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cwtool import charts, report
+from cwtool.bench import suite
+from cwtool.bench.cells import Cell, Outcome
+from cwtool.bench.results import Record, Results, judge
+from cwtool.bench.sources import Source
+
+TEXT = """
+title = "a & b"
+paper = "Somebody"
+
+[data]
+x = {}
+y = {}
+z = {}
+
+[method.a]
+label = "A"
+algo = "arow"
+[method.b]
+label = "B"
+algo = "cw"
+
+[[experiment]]
+task = "test"
+
+[[table]]
+title = "error, %"
+metric = "error"
+scale = 100
+paper.x = { a = 9.0, b = 11.0 }
+paper.z = { a = 5.0, b = 4.0 }
+
+[[table]]
+title = "kappa"
+metric = "kappa"
+
+[[figure]]
+title = "curve"
+x = "rows"
+y = "error"
+
+[[claim]]
+text = "A is better than B."
+rule = "a < b on error"
+"""
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> Results:
+    path = tmp_path / "small.toml"
+    path.write_text(TEXT)
+    results = Results(suite.load(str(path)), absent=["z"])
+    errors = {
+        ("x", "a"): [0.13, 0.15, 0.14],
+        ("x", "b"): [0.10, 0.12, 0.10],
+        ("y", "a"): [0.1, 0.3, 0.2],
+        ("y", "b"): [0.3, 0.1, 0.2],
+    }
+    for (data, method), values in errors.items():
+        for seed, value in enumerate(values):
+            result = {
+                "error": value,
+                "support": [1, 2 + seed],
+                "features": 10,
+                "curve": {"rows": [1, 2], "error": [value, value / 2]},
+            }
+            cell = Cell("test", Source(), "arow")
+            results.records.append(
+                Record("test", data, method, {}, seed, cell, Outcome(result), {"r": 1})
+            )
+    failed = Outcome(failure="no <memory>")
+    results.records.append(Record("test", "y", "b", {}, 3, cell, failed))
+    return results
+
+
+def test_table(found: Results) -> None:
+    made = report.grid(found.suite.tables[0], found)
+    assert made is not None
+    assert made.heads == ["data", "A", "paper", "difference", "B", "paper", "difference"]
+    x, y, z = made.rows
+    assert x == ["x", "14.00 ± 1.00", "9.00", "+5.00", "**10.67** ± 1.15", "11.00", "−0.33"]
+    assert y[:4] == ["y", "**20.00** ± 10.00", "", ""]
+    assert z == ["z", "–", "5.00", "", "–", "4.00", ""]
+
+
+def test_what_only_the_paper_has_gets_one_column(found: Results) -> None:
+    table = found.suite.tables[0]
+    found.suite.data["z2"] = {}
+    for name in ("c", "d", "e"):
+        found.suite.methods[name] = suite.Method("arow", name)
+    made = report.grid(table, found)
+    assert made is not None
+    assert made.heads == ["method", "x", "paper", "difference", "y", "z, paper"]
+    assert made.rows[0][-1] == "5.00"
+    assert made.rows[2] == ["c", "–", "", "", "–", ""]
+
+
+def test_kappa_is_of_all_repeats(found: Results) -> None:
+    made = report.grid(found.suite.tables[1], found)
+    assert made is not None
+    # supports {1, 2}, {1, 3}, {1, 4} of 10: observed 0.8, chance 0.68
+    assert made.rows[0][1] == f"**{(0.8 - 0.68) / 0.32:.2f}**"
+
+
+def test_verdicts(found: Results) -> None:
+    verdicts = {v.data: v for v in judge(found.suite.claims[0], found)}
+    assert (verdicts["x"].ours, verdicts["x"].paper) == ("fails", "holds")
+    assert verdicts["x"].difference == pytest.approx(0.1 / 3)
+    assert (verdicts["y"].ours, verdicts["y"].paper) == ("even", "unknown")
+    assert (verdicts["z"].ours, verdicts["z"].paper) == ("unknown", "fails")
+
+
+def test_words(found: Results) -> None:
+    said = report.judged(found.suite.claims[0], found)
+    assert said.startswith("**A is better than B.** Our numbers contradict it in 1 of 2")
+    assert "x against B (+3.33 ± 0.33)" in said
+    assert "No difference to be told: y against B" in said
+    assert "By the figures the paper prints it holds in 1 of 2." in said
+    assert "On the paper's own data we find the reverse: x against B." in said
+
+
+def test_a_claim_along_a_curve(tmp_path: Path) -> None:
+    text = TEXT.replace('algo = "arow"', 'algo = "arow"\nsweep = { r = [1.0, 2.0] }')
+    text = text.replace('algo = "cw"', 'algo = "cw"\nsweep = { eta = [0.7, 0.9] }')
+    text = text.replace('"a < b on error"', '"a < b on error"\nalong = "share"')
+    table = '\nalong = "share"\nat = [0.5, 0.95]\nscale = 100\npaper.x'
+    text = text.replace("\nscale = 100\npaper.x", table)
+    path = tmp_path / "small.toml"
+    path.write_text(text)
+    results = Results(suite.load(str(path)))
+    lines = {"a": [(0.2, 0.1), (0.6, 0.3)], "b": [(0.4, 0.4), (1.0, 0.7)]}
+    cell = Cell("test", Source(), "arow")
+    for method, line in lines.items():
+        points = results.suite.methods[method].points
+        for point, (share, error) in zip(points, line, strict=True):
+            outcome = Outcome({"share": share, "error": error})
+            results.records.append(Record("test", "x", method, point, 0, cell, outcome))
+    (verdict,) = [v for v in judge(results.suite.claims[0], results) if v.ours != "unknown"]
+    assert verdict.ours == "holds"
+    # over 0.4 .. 0.6: a from 0.2 to 0.3, b from 0.4 to 0.5
+    assert verdict.difference == pytest.approx(0.25 - 0.45)
+    made = report.grid(results.suite.tables[0], results)
+    assert made is not None
+    assert made.rows[0][:2] == ["x, share 0.5", "**25.00**"]
+    assert made.rows[1][:2] == ["x, share 0.95", "–"]
+
+
+def test_files(found: Results, tmp_path: Path) -> None:
+    text = report.write(found, tmp_path / "out")
+    here = tmp_path / "out" / "small"
+    assert (here / "report.md").read_text() == text
+    assert "no <memory>" in text
+    assert "Not in the data folder, and left out: z." in text
+    rows = (here / "tables.csv").read_text().splitlines()
+    assert rows[0].startswith("table,data,method,metric,mean,sd,repeats,paper,difference")
+    assert '"error, %",x,a,error,14,1,3,9,5' in rows
+    assert len((here / "cells.jsonl").read_text().splitlines()) == 13
+    page = report.page(tmp_path / "out").read_text()
+    assert "a &amp; b" in page
+    assert "no &lt;memory&gt;" in page
+    assert "**" not in page
+    for outside in ("src=", "@import", "url(http", "<script", "<link"):
+        assert outside not in page
+    if charts.available():
+        assert page.count("<svg") == 1
+        assert (here / "figure-1.png").read_bytes()[1:4] == b"PNG"
+        assert (here / "figure-1.svg").read_text().startswith("<?xml")
+
+
+def test_without_matplotlib(
+    found: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(charts, "available", lambda: False)
+    text = report.write(found, tmp_path)
+    assert "Plots were left out" in text
+    assert "cwtool[report]" in text
+    assert not list((tmp_path / "small").glob("figure*"))
+
+
+def test_curves(found: Results) -> None:
+    x, y, sd = found.series(found.suite.figures[0], "x", "a") or ([], [], [])
+    assert x == [1, 2]
+    assert y == pytest.approx([0.14, 0.07])
+    assert sd == pytest.approx([np.std([0.13, 0.15, 0.14]), np.std([0.065, 0.075, 0.07])])
+
+
+def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    panel = charts.Panel("t", [charts.Line("a", [1, 2], [3, 4]), charts.Line("b", [1, 2], [4, 4])])
+    for name in ("a.svg", "b.svg", "a.png", "b.png"):
+        charts.save(charts.chart([panel, panel]), tmp_path / name)
+    for suffix in ("svg", "png"):
+        one, two = (tmp_path / f"{k}.{suffix}" for k in "ab")
+        assert one.read_bytes() == two.read_bytes()
