@@ -37,7 +37,7 @@ def variants() -> list[Any]:
             choices[f"{name}-exact"] = ["--solver", "exact", "--sigma", "0.1"]
             choices[f"{name}-restart"] = ["--carry", "restart"]
         if "k" in own:  # a plane in 30 dimensions wants more neighbours than 3
-            choices = {name: ["--k", "25"]}
+            choices = {name: ["--k", "25", "--scale", "std"]}
         if "engine" in own:
             short = ["--k", "9", "--steps", "40", "--scale", "std", "--update-every", "25"]
             last = ["--order", "1", "--stop", "last"]
