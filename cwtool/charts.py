@@ -1,4 +1,4 @@
-"""Line charts as SVG and PNG. The only place that knows matplotlib, which is an extra."""
+"""Line charts as SVG and PNG. matplotlib is an extra, known here and to bench/sdist_figures."""
 
 from __future__ import annotations
 

@@ -15,6 +15,13 @@ def permutation(n: int, *seeds: int) -> NDArray[np.int64]:
     return out
 
 
+def uniforms(n: int, *seeds: int) -> NDArray[np.float64]:
+    """Random numbers from 0 to 1, without 1."""
+    out = np.empty(n)
+    shuffle.uniforms(np.array(seeds, dtype=np.uint64), out)
+    return out
+
+
 def chosen(first: int, n: int, share: float, seed: int) -> NDArray[np.bool_]:
     """About this share of the rows numbered first .. first + n - 1, by row number alone."""
     out = np.empty(n, dtype=np.uint8)

@@ -41,6 +41,7 @@ MODULES = {
     "l1svm": "l1svm",
     "spar-dca": "spar_dca",
     "knn": "knn",
+    "sdist": "sdist",
     "rff-markov": "rff_markov",
 }
 

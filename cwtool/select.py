@@ -156,15 +156,21 @@ def error(y: Floats, score: Floats) -> float:
     return float(np.mean((score >= 0) != (y > 0)))
 
 
-def refit(
-    chosen: Selection, train: list[Block], test: list[Block], options: SelectOptions, name: str,
-    params: dict[str, Any],
+def error_of(
+    name: str, params: dict[str, Any], chosen: Selection, train: list[Block], test: list[Block],
+    options: SelectOptions,
 ) -> float:  # fmt: skip
-    """Test error of this algorithm when it learns the chosen features alone."""
-    reduced = [chosen.project(block) for block in train]
-    model = learn(name, params, reduced, options)
+    """Test error of an algorithm that learns the chosen features alone."""
+    model = learn(name, params, [chosen.project(block) for block in train], options)
     wrong = [(b.y, model.scores(chosen.project(b))[0].score) for b in test]
     return error(*(np.concatenate(part) for part in zip(*wrong, strict=True)))
+
+
+def refit(
+    chosen: Selection, train: list[Block], test: list[Block], options: SelectOptions
+) -> float:
+    """Test error of an L2 support vector machine on the chosen features."""
+    return error_of("dcd", {"C": options.refit_C}, chosen, train, test, options)
 
 
 def test_error(
@@ -172,7 +178,7 @@ def test_error(
 ) -> float:
     """Of the weights of the chosen features; of a model that is not linear, learned from them."""
     if chosen.model.algorithm.measure != "weight":
-        return refit(chosen, train, test, options, options.algo, options.params)
+        return error_of(options.algo, options.params, chosen, train, test, options)
     y = np.concatenate([b.y for b in test])
     return error(y, np.concatenate([chosen.margins(chosen.project(b)) for b in test]))
 
@@ -223,9 +229,8 @@ def select(
             "seconds": found.seconds,
         }
         if test:
-            svm = {"C": options.refit_C}
             result["test_error"] = test_error(found, train, test, options)
-            result["refit_error"] = refit(found, train, test, options, "dcd", svm)
+            result["refit_error"] = refit(found, train, test, options)
         if sets:
             often = np.mean([np.isin(found.ids, s) for s in sets], axis=0)
             result["frequency"] = often.tolist()

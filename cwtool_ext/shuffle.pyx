@@ -43,3 +43,12 @@ def choose(const uint64_t[::1] seeds, uint64_t first, double share, unsigned cha
         for i in range(out.shape[0]):
             state = base + (first + <uint64_t> i) * 0xD1342543DE82EF95u
             out[i] = <double> (splitmix(&state) >> 11) < share * 9007199254740992.0
+
+
+def uniforms(const uint64_t[::1] seeds, double[::1] out):
+    """Numbers between 0 and 1, without 1."""
+    cdef uint64_t state = start(seeds)
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(out.shape[0]):
+            out[i] = <double> (splitmix(&state) >> 11) / 9007199254740992.0

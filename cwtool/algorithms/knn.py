@@ -66,7 +66,8 @@ class Neighbours(Remembered):
     def bytes_needed(self, rows: csr_array) -> float:
         n, p = rows.shape
         entries = 16 * n * p if is_dense(rows) else 64 * rows.nnz
-        return float(entries + 2 * self.jobs * BLOCK_BYTES + 64 * n * self.params.k)
+        block = min(BLOCK_BYTES, 8 * n * n)
+        return float(entries + 2 * self.jobs * block + 64 * n * self.params.k)
 
     @abstractmethod
     def points(self, rows: csr_array, state: State) -> Any:

@@ -124,10 +124,10 @@ def selection(cell: Cell, rank: str = "weight", refit_C: float = 1.0) -> Result:
     order = permutation(train.n_rows, cell.seed)
     model, seconds = fit(cell.algo, own_params(cell), train, order, seed=cell.seed)
     found = ordered(model, rank).first(cell.params["features"])
-    options = SelectOptions((), cell.algo, own_params(cell), seed=cell.seed)
+    options = SelectOptions((), cell.algo, own_params(cell), refit_C=refit_C, seed=cell.seed)
     return {
         "error": test_error(found, [train], [test], options),
-        "refit_error": refit(found, [train], [test], options, "dcd", {"C": refit_C}),
+        "refit_error": refit(found, [train], [test], options),
         "seconds": seconds,
         "features": len(found.ids),
         "support": np.sort(found.ids).tolist(),

@@ -37,7 +37,16 @@ def variants() -> list[Any]:
             choices[f"{name}-exact"] = ["--solver", "exact", "--sigma", "0.1"]
             choices[f"{name}-restart"] = ["--carry", "restart"]
         if "k" in own:  # a plane in 30 dimensions wants more neighbours than 3
-            choices = {name: ["--k", "25"]}
+            choices = {name: ["--k", "25", "--scale", "std"]}
+        if "engine" in own:
+            short = ["--k", "9", "--steps", "40", "--scale", "std", "--update-every", "25"]
+            last = ["--order", "1", "--stop", "last"]
+            stsgd = ["--engine", "stsgd", "--kappa", "6", "--steps", "12"]
+            choices = {
+                name: short,
+                f"{name}-fw": [*short, *last, "--predict", "fw", "--w0", "0.1"],
+                f"{name}-stsgd": [*short, *last, *stsgd],
+            }
         if "discriminant" in own:
             choices = {name: ["--iterations", "2000", "--chains", "2", "--d-max", "15"]}
         if "average" in own:
@@ -53,7 +62,7 @@ def variants() -> list[Any]:
             choices[f"{name}-std"] = [*short, "--scale", "std", "--least", "20"]
         if "loss" in own:
             other = own["loss"].choices[-1]
-            choices[f"{name}-{other}"] = ["--loss", other]
+            choices[f"{name}-{other}"] = [*choices.get(name, []), "--loss", other]
         found += [pytest.param(["--algo", name, *o], id=k) for k, o in choices.items()]
     return found
 

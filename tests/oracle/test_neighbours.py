@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from cwtool.algorithms import neighbours
-from cwtool.algorithms.knn import KNN, KnnParams, deviations
+from cwtool.algorithms.knn import KNN, KnnParams, deviations, divisors
 from cwtool.algorithms.neighbours import nearest, vote
 from cwtool.data.block import Block
 
@@ -107,3 +107,28 @@ def test_deviations():
     np.testing.assert_allclose(mean, x.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(sd, x.std(axis=0), rtol=1e-12)
     assert sd[4] == 0
+
+
+@pytest.mark.parametrize(("size", "best"), [(10.0, "global"), (0.1, "std")])
+def test_auto_takes_the_scale_with_fewer_errors(size, best):
+    """The column that decides is larger or smaller than the noise."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(200, 12))
+    y = np.where(x[:, 0] > 0, 1.0, -1.0)
+    x[:, 0] *= size
+    rows = csr_array(x)
+    algorithm = KNN(KnnParams())
+    _, sd = deviations(rows)
+    assert algorithm.best_scale(rows, y, sd) == best
+    wrong = {}
+    for scale, by in (("std", x.std(axis=0)), ("global", 1.0)):
+        apart = distances(x / by, x / by)
+        np.fill_diagonal(apart, np.inf)
+        votes = y[np.argsort(apart, axis=1, kind="stable")[:, :3]].sum(axis=1)
+        wrong[scale] = np.count_nonzero((votes > 0) != (y > 0))
+    assert algorithm.notes == [
+        f"leave-one-out errors: std {wrong['std']}, global {wrong['global']}"
+    ]
+    by = divisors(sd, "global")
+    assert len(set(by)) == 1
+    assert by[0] == pytest.approx(np.sqrt(np.mean(x.var(axis=0))))

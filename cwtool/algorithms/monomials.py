@@ -1,0 +1,182 @@
+"""Columns that are products of scaled columns, made when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cwtool.data.block import Floats, Ints
+from cwtool.order import permutation
+from cwtool_ext import sdist as kernel
+
+Key = tuple[int, ...]  # ascending column numbers; (4,) is a column, (2, 2) a square
+
+MOST = 200_000  # candidates
+
+
+class Monomials:
+    """The value of a key is the product of its columns, over (its deviation) / (geometric mean of
+    the deviations of its columns), so that it has a typical deviation; constant products are dead.
+    """
+
+    def __init__(self, base: Any, deviation: Floats) -> None:
+        """Scaled columns, as an array or as CSR, and their deviations, 0 for dead ones."""
+        self.base, self.deviation = base, deviation
+        self.sparse = not isinstance(base, np.ndarray)
+        self._columns: Any = base.tocsc() if self.sparse else np.asfortranarray(base)
+        self._scales: dict[Key, float] = {}
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.base.shape[0])
+
+    def _single(self, j: int) -> Floats:
+        if not self.sparse:
+            column: Floats = self._columns[:, j]
+            return column
+        out, c = np.zeros(self.n_rows), self._columns
+        some = slice(c.indptr[j], c.indptr[j + 1])
+        out[c.indices[some]] = c.data[some]
+        return out
+
+    def _product(self, key: Key) -> Floats:
+        out: Floats = self._single(key[0]).copy()
+        for j in key[1:]:
+            out *= self._single(j)
+        return out
+
+    def scale(self, key: Key) -> float:
+        """What the product is divided by; inf if it is dead."""
+        if len(key) == 1:
+            return 1.0
+        if key not in self._scales:
+            product = self._product(key)
+            sd = float(product.std())
+            rare = np.count_nonzero(product) < max(3, 0.01 * len(product))
+            typical = float(np.exp(np.log(self.deviation[list(key)]).mean()))
+            dead = sd < 1e-10 or (self.sparse and rare)
+            self._scales[key] = np.inf if dead else sd / typical
+        return self._scales[key]
+
+    def column(self, key: Key) -> Floats:
+        product = self._product(key)
+        if len(key) > 1:
+            product /= self.scale(key)
+        return product
+
+    def matrix(self, keys: Sequence[Key]) -> Floats:
+        return np.ascontiguousarray(np.stack([self.column(key) for key in keys], axis=1))
+
+    def along(self, keys: Sequence[Key], xi: Floats) -> Floats:
+        """t = Phi xi"""
+        t = np.zeros(self.n_rows)
+        for key, x in zip(keys, xi.tolist(), strict=True):
+            t += x * self.column(key)
+        return t
+
+
+class Candidates:
+    """The keys that may be chosen: those of single columns, and products of two chosen keys."""
+
+    def __init__(self, monomials: Monomials, order: int, squares: bool) -> None:
+        self.monomials, self.order = monomials, order
+        self.keys: list[Key] = []
+        self.chosen: list[Key] = []
+        self._known: set[Key] = set()
+        self._by_order: dict[int, list[int]] = {}
+        live = np.flatnonzero(monomials.deviation > 0).tolist()
+        for j in live:
+            self._add((j,))
+        if squares and order > 1:
+            for j in live:
+                self._add((j, j))
+
+    def _add(self, key: Key) -> None:
+        if key not in self._known and len(self.keys) < MOST:
+            self._known.add(key)
+            self._by_order.setdefault(len(key), []).append(len(self.keys))
+            self.keys.append(key)
+
+    def expand(self, support: Sequence[Key]) -> None:
+        """After a step with these keys: their products with all that was ever chosen."""
+        self.chosen += [key for key in support if key not in self.chosen]
+        for a in support:
+            for b in self.chosen:
+                key = tuple(sorted(a + b))
+                if len(key) > self.order or key in self._known:
+                    continue
+                if not self.monomials.sparse or np.isfinite(self.monomials.scale(key)):
+                    self._add(key)
+
+    def sample(self, how: str, *seeds: int) -> list[Key]:
+        """About the root of their number, by position: an equal share of each order (strat), or
+        of all alike (uniform); or all of them (none)."""
+        n = len(self.keys)
+        wanted = min(n, max(10, ceil(sqrt(n))))
+        if how == "none":
+            return self.keys
+        groups = [list(range(n))]
+        if how == "strat":
+            groups = [self._by_order[order] for order in sorted(self._by_order, reverse=True)]
+        found: list[int] = []
+        for r, group in enumerate(groups):
+            take = min(len(group), (wanted - len(found)) // (len(groups) - r))
+            some = permutation(len(group), *seeds, r)[:take]
+            found += [group[k] for k in some.tolist()]
+        return [self.keys[k] for k in sorted(found)]
+
+
+class Term(NamedTuple):
+    """weight xi xi' of the metric, found at this step, counted from 1."""
+
+    step: int
+    weight: float
+    keys: tuple[Key, ...]
+    xi: Floats
+
+
+class Metric(NamedTuple):
+    """W = factor factor' over the products `keys` (-1: no more columns), each over its scale."""
+
+    keys: Ints
+    scale: Floats
+    factor: Floats
+
+    @property
+    def importance(self) -> Floats:
+        """The diagonal of W."""
+        total: Floats = (self.factor**2).sum(axis=1)
+        return total
+
+    def embed(self, columns: Floats, used: Ints) -> Floats:
+        """z with |z - z'|^2 the distance in W, from the used columns alone, which ascend."""
+        keys = np.where(self.keys < 0, -1, np.searchsorted(used, self.keys)).astype(np.int32)
+        z = np.zeros((len(columns), self.factor.shape[1]))
+        kernel.transform(np.ascontiguousarray(columns), keys, self.scale, self.factor, z)
+        return z
+
+    @property
+    def used(self) -> Ints:
+        """The columns it needs."""
+        found = np.unique(self.keys)
+        return found[found >= 0].astype(np.int32)
+
+
+def metric(terms: Sequence[Term], monomials: Monomials, order: int) -> Metric:
+    """The sum of the terms, with no more directions than terms or products."""
+    support = sorted({key for t in terms for key in t.keys}, key=lambda key: (len(key), key))
+    place = {key: s for s, key in enumerate(support)}
+    factor = np.zeros((len(support), len(terms)))
+    for m, t in enumerate(terms):
+        factor[[place[key] for key in t.keys], m] = sqrt(t.weight) * t.xi
+    if len(terms) > len(support):
+        values, vectors = np.linalg.eigh(factor @ factor.T)
+        kept = values > 1e-12 * values[-1]
+        factor = np.ascontiguousarray(vectors[:, kept] * np.sqrt(values[kept]))
+    keys = np.full((len(support), order), -1, dtype=np.int32)
+    for key, s in place.items():
+        keys[s, : len(key)] = key
+    return Metric(keys, np.array([monomials.scale(key) for key in support]), factor)

@@ -1,0 +1,204 @@
+"""The direction of a boosting step by stabilized truncated descent (Ma 2017, Alg. 3.4 in 2.2).
+
+max over |xi| = 1 of E s (xi'delta)^2, over pairs of a row i ~ u of the bag and one of its
+neighbours; s = 1 for the opposite class and -1 for the same. Four paths make bursts of steps, each
+followed by a soft threshold; features that are truncated too often leave for good; in the end the
+largest entries of the consensus are made exact. For sparse data with many columns: all candidates
+take part, of which the most promising are screened by the diagonal of A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, hstack
+
+from cwtool.algorithms.eigen import polished
+from cwtool.algorithms.monomials import Candidates, Key
+from cwtool.algorithms.stsgd import rejection_rate
+from cwtool.data.block import Floats, Ints, Longs
+from cwtool.order import uniforms
+from cwtool_ext import oja as kernel
+from cwtool_ext import sdist
+
+if TYPE_CHECKING:
+    from cwtool.algorithms.boosting import Boost, Hood
+
+BURST, BURSTS, PATHS, STAGES = 50, 5, 4, 8
+REJECTION, ANNEALING = 0.7, -3.0  # beta_0 and gamma of (3.14)
+STABLE = 0.6  # share of informative bursts in which a feature must be kept
+INFORMATIVE = 2  # bursts after which a feature is judged
+SCREEN = 2000  # columns of largest A_jj
+STILL = 1e-3  # change of the consensus at which a stage was the last
+ROOM = 20_000_000  # entries of all candidates; those that come later stay out
+PAIRS = 3  # beside the seed
+
+
+class Pairs(NamedTuple):
+    """Rows of the bag, of each a neighbour, and the sign s."""
+
+    first: Longs
+    second: Longs
+    sign: Floats
+
+
+def pairs(around: Hood, bag: Longs, u: Floats, n: int, *seeds: int) -> Pairs:
+    """i ~ u, its neighbour of any kind; weighted as if both kinds were equally many."""
+    far, near = around.opposite.shape[1], around.same.shape[1]
+    draws = uniforms(2 * n, *seeds)
+    total = np.cumsum(u)
+    at = np.searchsorted(total, draws[:n] * total[-1], side="right")
+    first = bag[np.minimum(at, len(bag) - 1)]
+    place = (draws[n:] * (far + near)).astype(np.int64)
+    second = np.hstack([around.opposite, around.same])[first, place]
+    sign = np.where(place < far, (far + near) / (2 * far), -(far + near) / (2 * near))
+    return Pairs(first, second, sign)
+
+
+def laplacian(around: Hood, bag: Longs, u: Floats) -> csr_array:
+    """Lam as a matrix."""
+    n = len(around.same)
+    i, j, s = [], [], []
+    for kind, sign in ((around.opposite, 1.0), (around.same, -1.0)):
+        k = kind.shape[1]
+        i.append(np.repeat(bag, k))
+        j.append(kind[bag].ravel())
+        s.append(np.repeat(sign * u / k, k))
+    a, b, w = np.concatenate(i), np.concatenate(j), np.concatenate(s)
+    where = np.concatenate([a, b, a, b]), np.concatenate([a, b, b, a])
+    return csr_array((np.concatenate([w, w, -w, -w]), where), shape=(n, n))
+
+
+class Path:
+    """One of several walks over the same columns."""
+
+    def __init__(self, xi: Floats) -> None:
+        p = len(xi)
+        self.xi = xi.copy()
+        self.touched, self.count = np.empty(p, dtype=np.int32), np.zeros(p, dtype=np.int32)
+        self.vectors, self.moves = np.empty((2, p)), np.empty(p * BURSTS)
+
+    def walk(
+        self, phi: tuple[Longs, Ints, Floats], some: Pairs, active: NDArray[np.uint8], step: float,
+        gravity: float, updated: Floats, kept: Floats,
+    ) -> Floats:  # fmt: skip
+        """The bursts of a stage; how far weights moved."""
+        last = np.full(len(self.xi), -1, dtype=np.int64)
+        n = kernel.bursts(
+            *phi, *some, BURST, active, step, gravity, self.xi, updated, kept, self.touched,
+            self.count, last, self.vectors, self.moves,
+        )  # fmt: skip
+        moves: Floats = self.moves[:n].copy()
+        return moves
+
+    def mask(self, active: NDArray[np.uint8], instead: Floats) -> None:
+        self.xi *= active
+        length = np.linalg.norm(self.xi)
+        self.xi = self.xi / length if length else instead.copy()
+
+
+def consensus(paths: Sequence[Path]) -> Floats:
+    """The mean direction; xi and -xi are the same."""
+    total = np.zeros(len(paths[0].xi))
+    for path in paths:
+        total += path.xi if path.xi @ paths[0].xi >= 0 else -path.xi
+    length = float(np.linalg.norm(total))
+    return total / length if length else paths[0].xi
+
+
+def ascent(phi: csr_array, xi: Floats, kappa: int, draw: Sequence[Pairs]) -> Floats:
+    """Stages of bursts from xi, until the consensus stands still; draw: pairs of each walk."""
+    p = phi.shape[1]
+    rows = phi.indptr.astype(np.int64), phi.indices.astype(np.int32), phi.data
+    step = 0.5 / (2 * max(float((phi.data**2).sum()) / phi.shape[0], 1e-300))
+    active = np.ones(p, dtype=np.uint8)
+    updated, kept = np.zeros(p), np.zeros(p)
+    paths, found, gravity = [Path(xi) for _ in range(PATHS)], xi, 0.0
+    for stage in range(STAGES):
+        some = draw[stage * PATHS : (stage + 1) * PATHS]
+        moves = [
+            path.walk(rows, mine, active, step, gravity, updated, kept)
+            for path, mine in zip(paths, some, strict=True)
+        ]
+        before, found = found, consensus(paths)
+        judged = updated > INFORMATIVE
+        share = np.where(judged, kept / np.maximum(updated, 1), 1.0)
+        updated[judged] = kept[judged] = 0
+        stays = (active > 0) & (share >= STABLE)
+        if stays.sum() < kappa:
+            stays = np.zeros(p, dtype=np.bool_)
+            stays[np.argsort(-np.abs(found) - (active > 0), kind="stable")[:kappa]] = True
+        active = stays.astype(np.uint8)
+        for path in paths:
+            path.mask(active, found)
+        left = int(active.sum())
+        beta = rejection_rate(left / p, REJECTION, ANNEALING)
+        pool = np.concatenate(moves)
+        gravity = float(np.quantile(pool, beta)) if len(pool) else 0.0
+        still = min(np.linalg.norm(found - before), np.linalg.norm(found + before)) < STILL
+        if still or left <= kappa:
+            break
+    return consensus(paths)
+
+
+class Oja:
+    """Finds the direction of a step among all candidates."""
+
+    def __init__(self, boost: Boost) -> None:
+        self.boost = boost
+        self.phi = csr_array((boost.monomials.n_rows, 0))
+
+    def _columns(self, keys: Sequence[Key]) -> csr_array:
+        """Phi of the candidates, to which only new ones are added."""
+        have, n = self.phi.shape[1], self.phi.shape[0]
+        if len(keys) > have and self.phi.nnz < ROOM:
+            columns = [self.boost.monomials.column(key) for key in keys[have:]]
+            where = [np.flatnonzero(column) for column in columns]
+            values = [column[rows] for column, rows in zip(columns, where, strict=True)]
+            starts = np.cumsum([0, *map(len, where)])
+            new = csc_array(
+                (np.concatenate(values), np.concatenate(where), starts), shape=(n, len(where))
+            )
+            self.phi = csr_array(hstack([self.phi, new], format="csr"))
+        return self.phi
+
+    def __call__(
+        self, candidates: Candidates, around: Hood, bag: Longs, u: Floats, step: int
+    ) -> tuple[Sequence[Key], Floats, float]:
+        kappa, seed = self.boost.params.kappa, self.boost.seed
+        phi = self._columns(candidates.keys)
+        lam = laplacian(around, bag, u)
+        diagonal = np.asarray(phi.multiply(lam @ phi).sum(axis=0)).ravel()
+        screened = np.sort(np.argsort(-diagonal, kind="stable")[:SCREEN])
+        diagonal, phi = diagonal[screened], phi[:, screened]
+        keys = [candidates.keys[j] for j in screened.tolist()]
+        best = int(np.argmax(diagonal))
+        column = phi.T @ (lam @ phi[:, [best]].toarray().ravel())
+        xi = np.sqrt(np.maximum(diagonal, 0)) * np.sign(column)
+        length = np.linalg.norm(xi)
+        if not length:
+            return keys, xi, 0.0
+        draw = [
+            pairs(around, bag, u, BURST * BURSTS, seed, PAIRS, step, m)
+            for m in range(STAGES * PATHS)
+        ]
+        xi = ascent(phi, xi / length, kappa, draw)
+        return keys, *self._exact(phi, xi, around, bag, u)
+
+    def _exact(
+        self, phi: csr_array, xi: Floats, around: Hood, bag: Longs, u: Floats
+    ) -> tuple[Floats, float]:
+        """The best direction on the kappa largest entries."""
+        largest = np.argsort(-np.abs(xi), kind="stable")[: self.boost.params.kappa]
+        support = np.sort(largest[xi[largest] != 0])
+        some = np.ascontiguousarray(phi[:, support].toarray())
+        pulled = np.zeros(some.shape)
+        sdist.laplacian(some, around.same, around.opposite, bag, u, pulled)
+        A = some.T @ pulled
+        within, value = polished((A + A.T) / 2, np.arange(len(support)))
+        out = np.zeros(len(xi))
+        out[support] = within
+        return out, value

@@ -1,0 +1,232 @@
+"""Steps of sDist: boosting a metric W = sum w xi xi' by rank-one terms (Ma 2017, chapter 2).
+
+    margin_i = mean over opposite j of |z_i - z_j|^2 - mean over same j;  loss = sum exp(-margin_i)
+    g_i: what the term xi xi' adds to margin_i, from t = Phi xi alone
+    A = Phi' Lam Phi, with Lam the signed Laplacian of the neighbour graph
+"""
+
+from libc.math cimport exp, fabs, fmax, fmin, sqrt
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy, memset
+
+
+cdef int fits(const int64_t[:, ::1] same, const int64_t[:, ::1] opposite, Py_ssize_t n) except -1:
+    cdef Py_ssize_t i, s
+    if same.shape[0] != n or opposite.shape[0] != n:
+        raise ValueError("the neighbours do not fit the rows")
+    for i in range(n):
+        for s in range(same.shape[1]):
+            if not 0 <= same[i, s] < n:
+                raise ValueError(f"row {i} has the neighbour {same[i, s]} of {n}")
+        for s in range(opposite.shape[1]):
+            if not 0 <= opposite[i, s] < n:
+                raise ValueError(f"row {i} has the neighbour {opposite[i, s]} of {n}")
+    return 0
+
+
+def base_learner(const double[::1] t, const int64_t[:, ::1] same, const int64_t[:, ::1] opposite,
+                 double[::1] g):
+    """g_i = mean over opposite j of (t_i - t_j)^2 - mean over same j of (t_i - t_j)^2"""
+    cdef Py_ssize_t i, s, n = t.shape[0], a = same.shape[1], b = opposite.shape[1]
+    cdef double d, near, far
+    fits(same, opposite, n)
+    if g.shape[0] != n:
+        raise ValueError("g does not fit the rows")
+    with nogil:
+        for i in range(n):
+            near = far = 0
+            for s in range(a):
+                d = t[i] - t[same[i, s]]
+                near += d * d
+            for s in range(b):
+                d = t[i] - t[opposite[i, s]]
+                far += d * d
+            g[i] = far / b - near / a
+
+
+cdef inline void pull(const double* x, const double* z, double s, Py_ssize_t p,
+                      double* x_out, double* z_out) noexcept nogil:
+    cdef Py_ssize_t j
+    cdef double d
+    for j in range(p):
+        d = s * (x[j] - z[j])
+        x_out[j] += d
+        z_out[j] -= d
+
+
+def laplacian(const double[:, ::1] phi, const int64_t[:, ::1] same,
+              const int64_t[:, ::1] opposite, const int64_t[::1] bag, const double[::1] u,
+              double[:, ::1] out):
+    """out += Lam Phi: each pair of a row of the bag with a neighbour, of sign s = u_i / k if it is
+    of the opposite class and -u_i / k if it is of the same, adds s (phi_i - phi_j) to row i and
+    takes it from row j. u goes with the bag."""
+    cdef Py_ssize_t i, j, r, s, n = phi.shape[0], p = phi.shape[1]
+    cdef Py_ssize_t a = same.shape[1], b = opposite.shape[1]
+    fits(same, opposite, n)
+    if out.shape[0] != n or out.shape[1] != p or u.shape[0] != bag.shape[0]:
+        raise ValueError("the shapes do not fit")
+    for i in bag:
+        if not 0 <= i < n:
+            raise ValueError(f"the bag holds row {i} of {n}")
+    if p == 0:
+        return
+    with nogil:
+        for r in range(bag.shape[0]):
+            i = bag[r]
+            for s in range(b):
+                j = opposite[i, s]
+                pull(&phi[i, 0], &phi[j, 0], u[r] / b, p, &out[i, 0], &out[j, 0])
+            for s in range(a):
+                j = same[i, s]
+                pull(&phi[i, 0], &phi[j, 0], -u[r] / a, p, &out[i, 0], &out[j, 0])
+
+
+cdef double truncate(double* x, Py_ssize_t p, Py_ssize_t kappa, char* kept) noexcept nogil:
+    """Keep the kappa largest |x_j|, of equal ones the first, and make x of length 1.
+    Returns the length before; 0: nothing was done."""
+    cdef Py_ssize_t j, best, _round
+    cdef double length = 0
+    memset(kept, 0, p)
+    for _round in range(min(kappa, p)):
+        best = -1
+        for j in range(p):
+            if not kept[j] and (best < 0 or fabs(x[j]) > fabs(x[best])):
+                best = j
+        kept[best] = 1
+        length += x[best] * x[best]
+    length = sqrt(length)
+    if length > 0:
+        for j in range(p):
+            x[j] = x[j] / length if kept[j] else 0
+    return length
+
+
+cdef void times(const double* A, const double* x, Py_ssize_t p, double* out) noexcept nogil:
+    """A x for a symmetric A and an x that is mostly zero."""
+    cdef Py_ssize_t i, j
+    memset(out, 0, p * sizeof(double))
+    for i in range(p):
+        if x[i] != 0:
+            for j in range(p):
+                out[j] += x[i] * A[i * p + j]
+
+
+def power(const double[:, ::1] A, double[::1] x, Py_ssize_t kappa, int iterations, double tol,
+          double[::1] work):
+    """x <- truncate(A x + shift x) / norm until it stands still, the shift growing tenfold when
+    x'A x would fall, which ends that. Returns x'A x; work holds 3 p + p / 8 numbers."""
+    cdef Py_ssize_t j, p = x.shape[0]
+    cdef int _step
+    cdef double q, new_q, shift = 0, plus, minus, length = 0
+    cdef double* ax
+    cdef double* z
+    cdef double* az
+    cdef char* kept
+    if A.shape[0] != p or A.shape[1] != p or work.shape[0] < 3 * p + p // 8 + 1 or kappa < 1:
+        raise ValueError("the shapes do not fit")
+    if p == 0:
+        return 0.0
+    ax, z, az = &work[0], &work[p], &work[2 * p]
+    kept = <char*> &work[3 * p]
+    with nogil:
+        truncate(&x[0], p, kappa, kept)
+        times(&A[0, 0], &x[0], p, ax)
+        q = 0
+        for j in range(p):
+            q += x[j] * ax[j]
+        for _step in range(iterations):
+            for j in range(p):
+                z[j] = ax[j] + shift * x[j]
+            if truncate(z, p, kappa, kept) == 0:
+                break
+            times(&A[0, 0], z, p, az)
+            new_q = 0
+            for j in range(p):
+                new_q += z[j] * az[j]
+            if new_q < q - 1e-12 * fmax(1, fabs(q)):
+                length = 0
+                for j in range(p):
+                    length += ax[j] * ax[j]
+                shift = fmax(10 * shift, 0.1 * sqrt(length) + 1e-12)
+                continue
+            plus = minus = 0
+            for j in range(p):
+                minus += (z[j] - x[j]) * (z[j] - x[j])
+                plus += (z[j] + x[j]) * (z[j] + x[j])
+            memcpy(&x[0], z, p * sizeof(double))
+            memcpy(ax, az, p * sizeof(double))
+            q = new_q
+            if sqrt(fmin(plus, minus)) <= tol:
+                break
+    return q
+
+
+cdef double slope(const double[::1] f, const double[::1] g, double least, double w,
+                  bint logistic) noexcept nogil:
+    """-d/dw of the loss at f + w g, up to a factor."""
+    cdef Py_ssize_t i
+    cdef double total = 0
+    for i in range(f.shape[0]):
+        if logistic:
+            total += g[i] / (1 + exp(f[i] + w * g[i]))
+        else:
+            total += g[i] * exp(least - f[i] - w * g[i])
+    return total
+
+
+cdef double best_step(const double[::1] f, const double[::1] g, bint logistic,
+                      double most) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef double least = 0, largest = 0, low = 0, high, middle
+    for i in range(f.shape[0]):
+        least = f[i] if i == 0 else fmin(least, f[i])
+        largest = fmax(largest, fabs(g[i]))
+    if largest == 0 or not slope(f, g, least, 0, logistic) > 0:
+        return 0
+    high = fmin(1 / largest, most)
+    while slope(f, g, least, high, logistic) > 0:
+        if high >= most:
+            return most
+        low, high = high, fmin(2 * high, most)
+    while high - low > 1e-10 * high:
+        middle = 0.5 * (low + high)
+        if slope(f, g, least, middle, logistic) > 0:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+
+
+def line_search(const double[::1] f, const double[::1] g, bint logistic, double most):
+    """w >= 0 that minimizes sum exp(-f - w g), or sum log(1 + exp(-f - w g)); at most `most`."""
+    cdef double w
+    if g.shape[0] != f.shape[0]:
+        raise ValueError("f and g do not fit")
+    with nogil:
+        w = best_step(f, g, logistic, most)
+    return w
+
+
+def transform(const double[:, ::1] x, const int32_t[:, ::1] keys, const double[::1] scale,
+              const double[:, ::1] factor, double[:, ::1] z):
+    """z_i += sum_s phi_s(x_i) factor_s, with phi_s the product of the columns keys_s (-1: none)
+    over scale_s; always in the same order, so that a row does not depend on the others."""
+    cdef Py_ssize_t i, s, c, r, n = x.shape[0], rank = factor.shape[1]
+    cdef double phi
+    if (z.shape[0] != n or z.shape[1] != rank or factor.shape[0] != keys.shape[0]
+            or scale.shape[0] != keys.shape[0]):
+        raise ValueError("the shapes do not fit")
+    for s in range(keys.shape[0]):
+        for c in range(keys.shape[1]):
+            if not -1 <= keys[s, c] < x.shape[1]:
+                raise ValueError(f"there is no column {keys[s, c]}")
+    with nogil:
+        for i in range(n):
+            for s in range(keys.shape[0]):
+                phi = 1 / scale[s]
+                for c in range(keys.shape[1]):
+                    if keys[s, c] >= 0:
+                        phi *= x[i, keys[s, c]]
+                if phi != 0:
+                    for r in range(rank):
+                        z[i, r] += phi * factor[s, r]

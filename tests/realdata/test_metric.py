@@ -1,0 +1,58 @@
+"""sdist against plain nearest neighbours, with defaults: on planted and on real data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cwtool.bench.synthetic import hidden, write
+from cwtool.cli import run
+
+
+@pytest.fixture
+def error(tmp_path, capsys):
+    """Test error of an algorithm."""
+
+    def measure(train: Path, test: Path, algo: str, *options: str) -> float:
+        model = str(tmp_path / "m.cw")
+        assert run(["train", str(train), "--algo", algo, *options, "-m", model, "-q"]) == 0
+        assert run(["predict", str(test), "-m", model, "--evaluate", "--json"]) == 0
+        return float(json.loads(capsys.readouterr().out.splitlines()[-1])["error"])
+
+    return measure
+
+
+@pytest.mark.parametrize("shape", ["xor", "ring"])
+def test_two_columns_hidden_among_48(shape, error, tmp_path):
+    x, y = hidden(shape, 2500, 50, 7)
+    train, test = tmp_path / "train.svm", tmp_path / "test.svm"
+    write(train, x[:500], y[:500])
+    write(test, x[500:], y[500:])
+    assert error(train, test, "knn") > 0.4
+    assert error(train, test, "sdist") <= 0.25
+
+
+@pytest.mark.parametrize(("name", "most"), [("madelon", 0.15), ("uci_ionosphere", 0.12)])
+def test_real_data(name, most, error, shared_data):
+    (train,) = (shared_data / name).glob("train.svm*")
+    assert error(train, shared_data / name / "test.svm", "sdist") <= most
+
+
+def test_madelon_is_hard_for_plain_neighbours(error, shared_data):
+    (train,) = (shared_data / "madelon").glob("train.svm*")
+    assert error(train, shared_data / "madelon" / "test.svm", "knn", "--scale", "std") > 0.4
+
+
+def test_digits_no_worse_than_plain_neighbours(error, shared_data):
+    (train,) = (shared_data / "zip_4v9").glob("train.svm*")
+    test = shared_data / "zip_4v9" / "test.svm"
+    assert error(train, test, "sdist") <= error(train, test, "knn")
+
+
+def test_stsgd_on_text_is_better_than_plain_neighbours(error, shared_data):
+    (train,) = (shared_data / "skf_pcmac").glob("train.svm*")
+    test = shared_data / "skf_pcmac" / "test.svm"
+    plain = error(train, test, "knn")
+    assert error(train, test, "sdist", "--engine", "stsgd", "--order", "1") < plain
