@@ -213,14 +213,23 @@ def judged(claim: Claim, results: Results) -> str:
     return " ".join(said)
 
 
+def at_edge(value: Any, tried: list[Any]) -> bool:
+    """Might a value beyond those that were tried be better?"""
+    numbers = len(tried) > 2 and not any(isinstance(v, bool | str) for v in tried)
+    return numbers and value in (min(tried), max(tried))
+
+
 def chosen(results: Results) -> Grid | None:
     """The parameters that cross-validation chose."""
     rows: dict[tuple[str, str, str], dict[str, None]] = {}
     for record in results.records:
         if record.chosen:
-            words = ", ".join(f"{k} {v}" for k, v in record.chosen.items())
-            label = results.suite.methods[record.method].label
-            at = (title_of(record.data, record.point), label, record.experiment)
+            method = results.suite.methods[record.method]
+            words = ", ".join(
+                f"{k} {v}{' (edge of the grid)' if at_edge(v, method.grid[k]) else ''}"
+                for k, v in record.chosen.items()
+            )
+            at = (title_of(record.data, record.point), method.label, record.experiment)
             rows.setdefault(at, {})[words] = None
     if not rows:
         return None

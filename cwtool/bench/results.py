@@ -167,6 +167,7 @@ def judge(claim: Claim, results: Results) -> list[Verdict]:
     """On every data set: by a paired t-test at 5 % over orders and points where there are
     several, by the means where there is one; the paper's by its means."""
     one, sign, others, metric = claim.parsed
+    slack = claim.slack if sign == "<" else -claim.slack
     tables = [
         t for t in results.suite.tables if (t.experiment, t.metric) == (claim.experiment, metric)
     ]
@@ -174,7 +175,7 @@ def judge(claim: Claim, results: Results) -> list[Verdict]:
     for data in claim.data or [
         *dict.fromkeys([*results.data_of(claim.experiment), *(d for t in tables for d in t.paper)])
     ]:
-        printed = [t.paper[data] for t in tables if data in t.paper]
+        printed = [(t.paper[data], slack * t.scale) for t in tables if data in t.paper]
         for other in others:
             pairs = (
                 _along(results, claim, data, one, other, metric)
@@ -186,15 +187,15 @@ def judge(claim: Claim, results: Results) -> list[Verdict]:
             if len(pairs):
                 delta = pairs[:, 0] - pairs[:, 1]
                 difference = float(delta.mean())
-                ours = _word(difference, sign)
+                ours = _word(difference - slack, sign)
                 if len(delta) > 1:
                     error = float(delta.std(ddof=1) / np.sqrt(len(delta)))
-                    if abs(difference) <= stdtrit(len(delta) - 1, 0.975) * error:
+                    if abs(difference - slack) <= stdtrit(len(delta) - 1, 0.975) * error:
                         ours = "even"
             paper = "unknown"
-            for figures in printed:
+            for figures, shown_slack in printed:
                 if one in figures and other in figures:
-                    paper = _word(figures[one] - figures[other], sign)
+                    paper = _word(figures[one] - figures[other] - shown_slack, sign)
             if (ours, paper) != ("unknown", "unknown"):
                 verdicts.append(Verdict(data, other, ours, paper, difference, error))
     return verdicts

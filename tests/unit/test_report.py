@@ -1,5 +1,6 @@
 """Reports: means, the paper's figures beside them, and words that follow from the numbers."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -72,9 +73,7 @@ def found(tmp_path: Path) -> Results:
                 "curve": {"rows": [1, 2], "error": [value, value / 2]},
             }
             cell = Cell("test", Source(), "arow")
-            results.records.append(
-                Record("test", data, method, {}, seed, cell, Outcome(result), {"r": 1})
-            )
+            results.records.append(Record("test", data, method, {}, seed, cell, Outcome(result)))
     failed = Outcome(failure="no <memory>")
     results.records.append(Record("test", "y", "b", {}, 3, cell, failed))
     return results
@@ -115,6 +114,25 @@ def test_verdicts(found: Results) -> None:
     assert verdicts["x"].difference == pytest.approx(0.1 / 3)
     assert (verdicts["y"].ours, verdicts["y"].paper) == ("even", "unknown")
     assert (verdicts["z"].ours, verdicts["z"].paper) == ("unknown", "fails")
+
+
+def test_slack(found: Results) -> None:
+    claim = found.suite.claims[0]
+    for slack, ours, paper in ((0.015, "fails", "holds"), (0.0333, "even", "holds")):
+        verdict = judge(replace(claim, slack=slack), found)[0]
+        assert (verdict.ours, verdict.paper) == (ours, paper)
+    far = replace(claim, slack=0.06)
+    assert judge(far, found)[0].ours == "holds"
+    assert judge(far, found)[-1].paper == "holds"  # 5.0 against 4.0 %
+    other = replace(claim, rule="b > a on error", slack=0.06)
+    assert judge(other, found)[0].ours == "holds"
+
+
+def test_the_edge_of_a_grid() -> None:
+    assert report.at_edge(1, [1, 2, 3])
+    assert not report.at_edge(2, [1, 2, 3])
+    assert not report.at_edge("l2", ["kl", "l2", "none"])
+    assert not report.at_edge(1, [1, 2])
 
 
 def test_words(found: Results) -> None:
