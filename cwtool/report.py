@@ -16,6 +16,7 @@ from cwtool.bench.suite import Claim, Figure, Table
 from cwtool.files import complete_text
 
 MORE_IS_BETTER = {"auc", "f1", "kappa", "accuracy"}
+PAPER, DIFFERENCE = "paper", "difference"  # columns beside ours
 WITHOUT_PLOTS = "Plots were left out: matplotlib is not installed (`pip install 'cwtool[report]'`)."
 
 
@@ -141,7 +142,7 @@ def grid(table: Table, results: Results) -> Grid | None:
     for column in across:
         name = labels[column] if down else column
         if column in measured:
-            heads += [name, "paper", "difference"] if column in printed else [name]
+            heads += [name, PAPER, DIFFERENCE] if column in printed else [name]
         elif column in printed:
             heads.append(f"{name}, paper")
     rows = [
@@ -322,19 +323,25 @@ def html(report: list[Part]) -> str:
         elif isinstance(part, Picture):
             out.append(f"<figure>{part.svg}</figure>")
         else:
-            heads = html_row(part.heads, "th", part.words)
-            rows = "".join(html_row(row, "td", part.words) for row in part.rows)
+            folded = part.heads.count(PAPER) > 1  # else there is room for columns of their own
+            heads = html_row(part, part.heads, "th", folded)
+            rows = "".join(html_row(part, row, "td", folded) for row in part.rows)
             table = f"<table><thead>{heads}</thead><tbody>{rows}</tbody></table>"
             out.append(f'<div class="wide">{table}</div>')
     return "\n".join([*out, "</section>"]) + "\n"
 
 
-def html_row(texts: list[str], tag: str, words: int) -> str:
-    kinds = [" class='word'" if k < words else "" for k in range(len(texts))]
-    cells = (
-        f"<{tag}{kind}>{inline(text)}</{tag}>" for kind, text in zip(kinds, texts, strict=True)
-    )
-    return f"<tr>{''.join(cells)}</tr>"
+def html_row(table: Grid, texts: list[str], tag: str, folded: bool) -> str:
+    """A row of a table; with `folded`, the paper's figure and the difference stand below ours."""
+    cells: list[str] = []
+    for k, (head, text) in enumerate(zip(table.heads, texts, strict=True)):
+        if not folded or head not in (PAPER, DIFFERENCE):
+            kind = " class='word'" if k < table.words else ""
+            cells.append(f"<{tag}{kind}>{inline(text)}")
+        elif tag == "td" and text:
+            shown = f"<br><small>paper {text}" if head == PAPER else f"<small>, {text}"
+            cells[-1] += f"{shown}</small>"
+    return "<tr>" + "".join(f"{cell}</{tag}>" for cell in cells) + "</tr>"
 
 
 def inline(text: str) -> str:
@@ -362,9 +369,10 @@ li { margin-bottom: 6px; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 14px; }
 th, td { padding: 5px 12px; text-align: right; white-space: nowrap; }
 th { font-weight: 600; border-bottom: 2px solid #bbb; vertical-align: bottom; }
-td { border-bottom: 1px solid #eee; }
+td { border-bottom: 1px solid #eee; vertical-align: top; line-height: 1.35; }
 th.word, td.word { text-align: left; }
 th:first-child, td:first-child { padding-left: 0; }
+td small { color: #777; font-size: 12px; }
 figure { margin: 12px 0; }
 figure svg { max-width: 100%; height: auto; }
 code { font-size: 13px; background: #f4f4f4; padding: 1px 4px; border-radius: 3px; }

@@ -184,6 +184,7 @@ def test_files(found: Results, tmp_path: Path) -> None:
     assert "a &amp; b" in page
     assert "no &lt;memory&gt;" in page
     assert "**" not in page
+    assert "<td>14.00 ± 1.00<br><small>paper 9.00</small><small>, +5.00</small></td>" in page
     for outside in ("src=", "@import", "url(http", "<script", "<link"):
         assert outside not in page
     if charts.available():
