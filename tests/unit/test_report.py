@@ -11,6 +11,7 @@ from cwtool.bench import suite
 from cwtool.bench.cells import Cell, Outcome
 from cwtool.bench.results import Record, Results, judge
 from cwtool.bench.sources import Source
+from cwtool.page import assemble
 
 TEXT = """
 title = "a & b"
@@ -180,7 +181,7 @@ def test_files(found: Results, tmp_path: Path) -> None:
     assert rows[0].startswith("table,data,method,metric,mean,sd,repeats,paper,difference")
     assert '"error, %",x,a,error,14,1,3,9,5' in rows
     assert len((here / "cells.jsonl").read_text().splitlines()) == 13
-    page = report.page(tmp_path / "out").read_text()
+    page = assemble(tmp_path / "out").read_text()
     assert "a &amp; b" in page
     assert "no &lt;memory&gt;" in page
     assert "**" not in page
