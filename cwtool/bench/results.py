@@ -119,7 +119,8 @@ class Results:
                 continue
             points: list[dict[str, Any]] = []
             for method in self.methods_of(table.experiment):
-                points += [r.point for r in self.of(table.experiment, data, method)]
+                if self.of(table.experiment, data, method):
+                    points += self.suite.methods[method].points
             unique = [p for k, p in enumerate(points) if p not in points[:k]]
             if not unique and data in table.paper:
                 unique = [{}]
@@ -148,7 +149,8 @@ class Results:
             place = point.get(figure.x, at.mean if at else None)
             if y_mean is not None and place is not None:
                 found.append((float(place), y_mean.mean, y_mean.sd or 0.0))
-        return tuple(map(list, zip(*sorted(found), strict=True))) if found else None  # type: ignore[return-value]
+        places, means, sds = ([point[k] for point in sorted(found)] for k in range(3))
+        return (places, means, sds) if found else None
 
 
 @dataclass(frozen=True)
