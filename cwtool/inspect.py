@@ -24,6 +24,19 @@ def external(model: Model, feature: int) -> str:
     return str(feature if model.reading.zero_based else feature + 1)
 
 
+def interactions(model: Model, names: dict[str, str]) -> list[dict[str, Any]]:
+    """Products such as 12*40 with their importance, the greatest first."""
+    shown = []
+    for slots, importance in model.algorithm.interactions(model.state):
+        factors = sorted(model.state.features.ids_of(slots).tolist())
+        keys = [external(model, j) for j in factors]
+        row: dict[str, Any] = {"interaction": "*".join(keys), "importance": importance}
+        if any(key in names for key in keys):
+            row["name"] = "*".join(names.get(key, key) for key in keys)
+        shown.append(row)
+    return sorted(shown, key=lambda row: -row["importance"])
+
+
 def names_of(path: Path) -> dict[str, str]:
     """id -> name from lines of id, tab, name."""
     try:
@@ -47,7 +60,7 @@ def describe(model: Model, top: int, names: dict[str, str]) -> dict[str, Any]:
     shown = []
     for k in largest.tolist():
         key = external(model, int(ids[k]))
-        row = {"feature": key, "weight": float(weight[k])}
+        row = {"feature": key, model.algorithm.measure: float(weight[k])}
         if variance is not None:
             row["variance"] = float(variance[k])
         if key in names:
@@ -61,6 +74,7 @@ def describe(model: Model, top: int, names: dict[str, str]) -> dict[str, Any]:
         "labels": {"negative": model.labels.name(-1), "positive": model.labels.name(1)},
         "rows": model.rows,
         "features": model.state.features.count,
+        "measure": model.algorithm.measure,
         "nonzero_weights": len(nonzero),
         "row_scale": model.scale.value,
         **model.algorithm.details(model.state),
@@ -68,6 +82,7 @@ def describe(model: Model, top: int, names: dict[str, str]) -> dict[str, Any]:
         "progressive": model.progress.summary(),
         "history": model.history,
         "top": shown,
+        "interactions": interactions(model, names)[:top],
     }
 
 
@@ -75,14 +90,18 @@ def text(found: dict[str, Any]) -> str:
     """The description for people."""
     params = "  ".join(f"{k}={v}" for k, v in found["params"].items())
     reading = "  ".join(f"{k}={v}" for k, v in found["reading"].items() if v and v != "none")
+    measure = found["measure"]
+    known = f", {found['nonzero_weights']:,} with {_article(measure)}" if measure else ""
     lines = [
         f"algorithm    {found['algorithm']}  {params}",
         f"reading      {reading or 'as it is'}",
         f"classes      {found['labels']['negative']}, {found['labels']['positive']} (positive)",
         f"rows         {found['rows']:,}",
-        f"features     {found['features']:,} seen, {found['nonzero_weights']:,} with a weight",
+        f"features     {found['features']:,} seen{known}",
         f"row scale    {found['row_scale']:.6g}",
         *_spectrum(found),
+        *_metric(found),
+        *_posterior(found),
         f"probability  sigmoid({found['calibration']:.6g} * score / sqrt(1 + variance))",
         f"progressive  {metrics_line(found['progressive'])}",
         "history",
@@ -94,14 +113,45 @@ def text(found: dict[str, Any]) -> str:
             f"{'es' if run['passes'] > 1 else ''}, {metrics_line(run)}"
         )
     if found["top"]:
-        lines.append(f"{'feature':>12}  {'weight':>12}  {'variance':>12}  name")
+        lines.append(f"{'feature':>12}  {measure:>12}  {'variance':>12}  name")
     for row in found["top"]:
         variance = f"{row['variance']:.6g}" if "variance" in row else "-"
         lines.append(
-            f"{row['feature']:>12}  {row['weight']:>12.6g}  {variance:>12}  "
+            f"{row['feature']:>12}  {row[measure]:>12.6g}  {variance:>12}  "
             f"{row.get('name', '')}".rstrip()
         )
+    if found["interactions"]:
+        lines.append(f"{'interaction':>12}  {'importance':>12}  name")
+    for row in found["interactions"]:
+        lines.append(
+            f"{row['interaction']:>12}  {row['importance']:>12.6g}  {row.get('name', '')}".rstrip()
+        )
     return "\n".join(lines)
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def _metric(found: dict[str, Any]) -> list[str]:
+    """Of a learned metric W = L'L."""
+    if "rank" not in found:
+        return []
+    return [
+        f"metric       {found['terms']} terms of {found['steps']} steps, rank {found['rank']}, "
+        f"{found['support']} columns, scale {found['scaling']}"
+    ]
+
+
+def _posterior(found: dict[str, Any]) -> list[str]:
+    """Of chains that sample Fourier features."""
+    if "samples" not in found:
+        return []
+    loglik = " ".join(f"{v:.1f}" for v in found["loglik_of_chains"])
+    return [
+        f"posterior    {found['samples']} samples with {found['fourier_features']:.1f} Fourier "
+        f"features; log-likelihood of the chains {loglik}"
+    ]
 
 
 def _spectrum(found: dict[str, Any]) -> list[str]:
@@ -119,6 +169,11 @@ def _spectrum(found: dict[str, Any]) -> list[str]:
 def write_weights(model: Model, path: Path, source: Path) -> None:
     """id, weight, variance of every nonzero weight of the model that was read from `source`,
     tab-separated, as exact as they are."""
+    if model.algorithm.measure != "weight":
+        raise UsageError(
+            f"{model.algorithm.name} is no linear model and has no weights",
+            "leave out --weights" + ("; inspect shows importances" * bool(model.algorithm.measure)),
+        )
     ids, weight, variance = model.weights()
     nonzero = np.flatnonzero(weight)
     spread = np.full(len(weight), np.nan) if variance is None else variance

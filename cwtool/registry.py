@@ -39,6 +39,8 @@ MODULES = {
     "sbcw": "sbcw",
     "fgm": "sbcw",
     "l1svm": "l1svm",
+    "knn": "knn",
+    "rff-markov": "rff_markov",
 }
 
 

@@ -19,7 +19,7 @@ from cwtool.data.labels import Labels, written
 from cwtool.data.timeslots import joined, time_slots
 from cwtool.errors import DataError, UsageError
 from cwtool.files import complete_text
-from cwtool.inspect import external
+from cwtool.inspect import external, interactions
 from cwtool.model import Model
 from cwtool.order import chosen as sampled
 from cwtool.parallel import ahead
@@ -122,6 +122,11 @@ def selections(files: list[Block], options: SelectOptions) -> Iterator[Selection
 
 def ordered(model: Model, rank: str) -> Selection:
     """By block and score where the algorithm selects, else by |mu| or |mu| / sqrt(Sigma)."""
+    if not model.algorithm.measure:
+        raise UsageError(
+            f"{model.algorithm.name} uses all features alike and ranks none",
+            "select with sbcw, l1svm or sdist",
+        )
     ids, weight, variance = model.weights()
     confidence = np.full(len(ids), np.nan)
     if variance is not None:
@@ -151,13 +156,24 @@ def error(y: Floats, score: Floats) -> float:
 
 
 def refit(
-    chosen: Selection, train: list[Block], test: list[Block], options: SelectOptions
-) -> float:
-    """Test error of an L2 support vector machine on the chosen features."""
+    chosen: Selection, train: list[Block], test: list[Block], options: SelectOptions, name: str,
+    params: dict[str, Any],
+) -> float:  # fmt: skip
+    """Test error of this algorithm when it learns the chosen features alone."""
     reduced = [chosen.project(block) for block in train]
-    model = learn("dcd", {"C": options.refit_C}, reduced, options)
+    model = learn(name, params, reduced, options)
     wrong = [(b.y, model.scores(chosen.project(b))[0].score) for b in test]
     return error(*(np.concatenate(part) for part in zip(*wrong, strict=True)))
+
+
+def test_error(
+    chosen: Selection, train: list[Block], test: list[Block], options: SelectOptions
+) -> float:
+    """Of the weights of the chosen features; of a model that is not linear, learned from them."""
+    if chosen.model.algorithm.measure != "weight":
+        return refit(chosen, train, test, options, options.algo, options.params)
+    y = np.concatenate([b.y for b in test])
+    return error(y, np.concatenate([chosen.margins(chosen.project(b)) for b in test]))
 
 
 def kappa(sets: list[set[int]], d: int) -> float | None:
@@ -209,15 +225,15 @@ def select(
             "weight": found.weight.tolist(),
             "confidence": [None if np.isnan(c) else c for c in found.confidence.tolist()],
             "block": found.block.tolist(),
+            "interactions": interactions(found.model, {}),
             "test_error": None,
             "refit_error": None,
             "seconds": found.seconds,
         }
         if test:
-            y = np.concatenate([b.y for b in test])
-            score = np.concatenate([found.margins(found.project(b)) for b in test])
-            result["test_error"] = error(y, score)
-            result["refit_error"] = refit(found, train, test, options)
+            svm = {"C": options.refit_C}
+            result["test_error"] = test_error(found, train, test, options)
+            result["refit_error"] = refit(found, train, test, options, "dcd", svm)
         if sets:
             result["frequency"] = [
                 sum(j in s for s in sets) / len(sets) for j in found.ids.tolist()

@@ -143,8 +143,7 @@ class Trainer:
                 slot.add(part.y, score)
                 self.console.event("slot", {"file": part.source, **slot.summary()})
             if untrained:  # an empty model says nothing of the slope; these rows do, once learned
-                nothing = np.zeros(part.n_rows)
-                score, variance = self.model.algorithm.scores(part, self.model.state, nothing)
+                score, variance = self.model.algorithm.fitted(part, self.model.state)
             self.model.calibration.add(part.y, score, variance)
             while self.model.algorithm.notes:
                 self.console.detail(self.model.algorithm.notes.pop(0))

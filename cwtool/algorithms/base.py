@@ -51,6 +51,8 @@ class Algorithm(ABC):
         """The table columns of a feature, all zero at birth."""
 
     compact: bool = False  # needs slots 0 .. n-1 without gaps
+    # what `weights` tells of a feature: its weight in a linear score, its importance, or nothing
+    measure: str = "weight"
 
     @property
     def prior(self) -> float | str:
@@ -86,13 +88,21 @@ class Algorithm(ABC):
     def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
         """Predict; unknown[i] is the squared norm of what row i has in features never seen."""
 
+    def fitted(self, block: Block, state: State) -> Scores:
+        """For the calibration: scores of the rows that were the first to be learned."""
+        return self.scores(block, state, np.zeros(block.n_rows))
+
     @abstractmethod
     def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
-        """Weight and variance of the features at these slots."""
+        """Weight (or what `measure` says) and variance of the features at these slots."""
 
     def selection(self, state: State) -> Chosen | None:
         """What an algorithm that selects features has chosen; it has a parameter `features`."""
         return None
+
+    def interactions(self, state: State) -> list[tuple[Ints, float]]:
+        """The products of features that it uses: the slots of each, and its importance."""
+        return []
 
     def details(self, state: State) -> dict[str, Any]:
         """What inspect shows besides, ready for JSON."""

@@ -58,8 +58,7 @@ class Slotted(Algorithm):
     def learn(self, block: Block, state: State, order: Longs) -> Scores:
         """The scores before, for all rows; rows too long for sums of squares are not learned."""
         before = self.scores(block, state, np.empty(0))
-        v = np.empty(block.n_rows)
-        dual.squared_norms(block.indptr, block.values, block.scale, v)
+        v = squared_norms(block)
         usable = v <= LONGEST
         if not usable.all():
             block, v = block.take(np.flatnonzero(usable)), v[usable]
@@ -82,6 +81,12 @@ class Slotted(Algorithm):
 
     def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
         return state.features.table[slots, 0], None
+
+
+def squared_norms(block: Block) -> Floats:
+    v = np.empty(block.n_rows)
+    dual.squared_norms(block.indptr, block.values, block.scale, v)
+    return v
 
 
 def rows_of(block: Block) -> tuple[Longs, Ints, Floats, float]:

@@ -118,16 +118,16 @@ def visiting_order(rows: Block, seed: int, timed: bool) -> Longs:
 def selection(cell: Cell, rank: str = "weight", refit_C: float = 1.0) -> Result:
     """Choose `features` features, or keep a budget of as many, or take the first by rank; error
     of their weights and of a support vector machine fitted to them."""
-    from cwtool.select import SelectOptions, error, ordered, refit
+    from cwtool.select import SelectOptions, ordered, refit, test_error
 
     train, test = cell.source.both(cell.seed)
     order = permutation(train.n_rows, cell.seed)
     model, seconds = fit(cell.algo, own_params(cell), train, order, seed=cell.seed)
     found = ordered(model, rank).first(cell.params["features"])
-    options = SelectOptions((), cell.algo, refit_C=refit_C, seed=cell.seed)
+    options = SelectOptions((), cell.algo, own_params(cell), seed=cell.seed)
     return {
-        "error": error(test.y, found.margins(found.project(test))),
-        "refit_error": refit(found, [train], [test], options),
+        "error": test_error(found, [train], [test], options),
+        "refit_error": refit(found, [train], [test], options, "dcd", {"C": refit_C}),
         "seconds": seconds,
         "features": len(found.ids),
         "support": np.sort(found.ids).tolist(),

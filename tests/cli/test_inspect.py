@@ -105,10 +105,14 @@ def test_scores_from_the_weights(algo: str, reading: list[str], ok: Run, planted
         assert float(score) == pytest.approx(mine, abs=1e-12)
 
 
+def linear() -> list[str]:
+    return [algo for algo in registry.names() if registry.algorithm(algo).measure == "weight"]
+
+
 def kept() -> list[tuple[str, str]]:
     """Every algorithm with every covariance that it offers, or none."""
     found = []
-    for algo in registry.names():
+    for algo in linear():
         own = {p.name: p.choices for p in declared(registry.algorithm(algo).Params)}
         found += [(algo, covariance) for covariance in own.get("covariance", ("",))]
     return found
@@ -128,6 +132,17 @@ def test_weights_of_every_algorithm(algo: str, covariance: str, ok: Run, planted
     assert all(float(w) != 0 for _, w, _ in rows)
     confident = second or algo in ("cw-sparse", "sofs")
     assert all((float(v) > 0) == confident for _, _, v in rows)
+
+
+@pytest.mark.parametrize("algo", sorted(set(registry.names()) - set(linear())))
+def test_no_linear_weights(algo: str, ok: Run, cwtool: Run, planted: Run) -> None:
+    ok("train", planted("a.svm", 1, 100), "--algo", algo, "-m", "m.cw")
+    ended = cwtool("inspect", "m.cw", "--weights", "w.tsv")
+    assert (ended.code, ended.out) == (2, "")
+    assert f"{algo} is no linear model and has no weights" in ended.err
+    assert not Path("w.tsv").exists()
+    assert all("weight" not in row for row in json.loads(ok("inspect", "m.cw", "--json"))["top"])
+    assert " weight" not in ok("inspect", "m.cw")
 
 
 def test_weights_to_stdout(ok: Run, model: str) -> None:

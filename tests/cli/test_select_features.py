@@ -34,7 +34,17 @@ def few(folder: Path) -> tuple[str, str]:
     return "train.svm", "test.svm"
 
 
-@pytest.mark.parametrize("algo", registry.names())
+RANKED = [name for name in registry.names() if registry.algorithm(name).measure]
+
+
+@pytest.mark.parametrize("algo", sorted(set(registry.names()) - set(RANKED)))
+def test_all_features_alike(algo: str, cwtool: Run, few: tuple[str, str]) -> None:
+    ended = cwtool("select-features", few[0], "--algo", algo)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"{algo} uses all features alike" in ended.err
+
+
+@pytest.mark.parametrize("algo", RANKED)
 def test_every_algorithm_finds_what_decides(algo: str, ok: Run, few: tuple[str, str]) -> None:
     train, test = few
     command = ["select-features", train, "--test", test, "--features", "3,8", "--algo", algo]

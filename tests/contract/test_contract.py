@@ -36,6 +36,10 @@ def variants() -> list[Any]:
         if "solver" in own:
             choices[f"{name}-exact"] = ["--solver", "exact", "--sigma", "0.1"]
             choices[f"{name}-restart"] = ["--carry", "restart"]
+        if "k" in own:  # a plane in 30 dimensions wants more neighbours than 3
+            choices = {name: ["--k", "25"]}
+        if "discriminant" in own:
+            choices = {name: ["--iterations", "2000", "--chains", "2", "--d-max", "15"]}
         if "average" in own:
             switch = "--no-average" if own["average"].default else "--average"
             choices[f"{name}{switch[1:]}"] = [switch]
@@ -209,8 +213,9 @@ def test_empty_rows(algo: list[str], ok: Run, folder: Path) -> None:
     assert all(np.isfinite(a).all() for a in arrays.values())
     rows = predictions(ok, "m.cw", "a.svm").splitlines()[1:]
     assert len(rows) == 150
-    _, score, variance, probability = rows[0].split("\t")
-    assert (float(score), float(variance), float(probability)) == (0, 0, 0.5)
+    if registry.algorithm(algo[1]).measure == "weight":  # else the origin is a place like others
+        _, score, variance, probability = rows[0].split("\t")
+        assert (float(score), float(variance), float(probability)) == (0, 0, 0.5)
     assert [r.split("\t")[0] for r in rows[2:4]] == ["+1", "-1"]
 
 

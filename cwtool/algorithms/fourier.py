@@ -1,0 +1,182 @@
+"""A machine of random Fourier features, and the chain of reversible jumps that samples it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.data.block import Floats, Ints
+from cwtool.parallel import together
+from cwtool_ext import rff
+
+SPAN = 5000  # iterations at once; f is summed anew after them
+WARM = 0.3  # the power of the likelihood at the beginning
+
+
+class Prior(NamedTuple):
+    """How features are born; see cwtool_ext/rff.pyx."""
+
+    d_max: int = 40
+    t_max: int = 3
+    gamma: float = 2.0
+    conc: float = 1.0
+    alpha0: float = 0.5
+
+
+class Samples(NamedTuple):
+    """What a chain has been: sample k has the features samples[k] .. samples[k + 1] - 1, feature q
+    the atoms chains[q] .. chains[q + 1] - 1, an atom its column z and omega."""
+
+    samples: Ints
+    chains: Ints
+    z: Ints
+    omega: Floats
+    phase: Floats
+    beta: Floats
+    intercept: Floats
+    loglik: Floats
+
+    @classmethod
+    def joined(cls, parts: list[Samples]) -> Samples:
+        """One after the other."""
+
+        def starts(name: str) -> Ints:
+            counts = [np.diff(getattr(part, name)) for part in parts]
+            return np.append(0, np.cumsum(np.concatenate(counts))).astype(np.int32)
+
+        rest = (np.concatenate([getattr(part, name) for part in parts]) for name in cls._fields[2:])
+        return cls(starts("samples"), starts("chains"), *rest)
+
+    def thinned(self, n: int) -> Samples:
+        """At most n of them, evenly."""
+        last = len(self.intercept) - 1
+        kept = np.unique(np.linspace(0, last, min(n, last + 1)).astype(np.int64))
+        return self.joined([self.one(k) for k in kept.tolist()])
+
+    def one(self, k: int) -> Samples:
+        first, end = self.samples[k : k + 2].tolist()
+        atoms = slice(self.chains[first], self.chains[end])
+        return Samples(
+            self.samples[k : k + 2],
+            self.chains[first : end + 1],
+            self.z[atoms],
+            self.omega[atoms],
+            self.phase[first:end],
+            self.beta[first:end],
+            self.intercept[k : k + 1],
+            self.loglik[k : k + 1],
+        )
+
+    @property
+    def features(self) -> float:
+        """How many Fourier features on average."""
+        return len(self.phase) / len(self.intercept)
+
+    @property
+    def owner(self) -> NDArray[np.int64]:
+        """The sample of each feature."""
+        return np.repeat(np.arange(len(self.intercept)), np.diff(self.samples))
+
+    def compact(self) -> tuple[Ints, tuple[Ints, Ints, Floats, Floats]]:
+        """The columns in use, and the features with z counted among them."""
+        used, z = np.unique(self.z, return_inverse=True)
+        return used, (self.chains, z.astype(np.int32), self.omega, self.phase)
+
+    def kernel_weights(self) -> Floats:
+        """|beta| / sum |beta| of a sample, over the number of samples that have features."""
+        beta = np.abs(self.beta)
+        total = np.bincount(self.owner, beta)
+        weights: Floats = beta / total[self.owner] / np.count_nonzero(total)
+        return weights
+
+    def inclusion(self, n_columns: int) -> Floats:
+        """The share of the samples that use a column."""
+        where = np.stack([self.z, np.repeat(self.owner, np.diff(self.chains))])
+        columns = np.unique(where, axis=1)[0]
+        share: Floats = np.bincount(columns, minlength=n_columns) / len(self.intercept)
+        return share
+
+    def sets(self) -> dict[tuple[int, ...], float]:
+        """The columns that features have together, and the share of the samples with such one."""
+        found: dict[tuple[int, ...], set[int]] = {}
+        ends = zip(self.chains.tolist(), self.chains[1:].tolist(), strict=False)
+        z = self.z.tolist()
+        for k, (start, end) in zip(self.owner.tolist(), ends, strict=True):
+            found.setdefault(tuple(sorted(set(z[start:end]))), set()).add(k)
+        return {columns: len(where) / len(self.intercept) for columns, where in found.items()}
+
+
+class Chain:
+    """One chain over the features of x (by column) that tell the signs y."""
+
+    def __init__(self, x: Floats, y: Floats, prior: Prior, *seeds: int) -> None:
+        self.x, self.y, self.prior = x, y, prior
+        self.random = np.random.default_rng(seeds)
+        rows = prior.d_max + 2  # 0 is the constant, the last is for proposals
+        self.length: Ints = np.zeros(rows, dtype=np.int32)
+        self.z: Ints = np.zeros((rows, prior.t_max), dtype=np.int32)
+        self.omega = np.zeros((rows, prior.t_max))
+        self.phase, self.beta = np.zeros(rows), np.zeros(rows)
+        self.d, self.log_s, self.loglik = 0, 0.0, 0.0
+        self.done = 0
+        self.kept: list[Samples] = []
+        self._phi = np.empty((rows + 2, max(1, len(y))))
+        self._to: Ints = np.empty(self.z.size, dtype=np.int32)
+
+    def run(self, heat: Floats) -> None:
+        """An iteration for each heat, the power of the likelihood."""
+        uniforms = self.random.random((len(heat), 5 + self.prior.t_max))
+        normals = self.random.standard_normal((len(heat), 1 + self.prior.t_max))
+        self.step(uniforms, normals, heat)
+
+    def step(self, uniforms: Floats, normals: Floats, heat: Floats) -> None:
+        """An iteration for each row of random numbers."""
+        self.d, self.log_s, self.loglik = rff.sample(
+            self.x, self.y, self.length, self.z, self.omega, self.phase, self.beta, self.d,
+            self.log_s, self._phi, self._to, uniforms, normals, heat, self.done,
+            self.prior.gamma, self.prior.conc, self.prior.alpha0,
+        )  # fmt: skip
+        self.done += len(heat)
+
+    def keep(self) -> None:
+        """A sample: the chain as it is now."""
+        now = slice(1, self.d + 1)
+        there = np.arange(self.prior.t_max) < self.length[now, None]
+        sample = Samples(
+            np.array([0, self.d], dtype=np.int32),
+            np.append(0, np.cumsum(self.length[now])).astype(np.int32),
+            self.z[now][there],
+            self.omega[now][there],
+            self.phase[now].copy(),
+            self.beta[now].copy(),
+            self.beta[:1].copy(),
+            np.array([self.loglik]),
+        )
+        self.kept.append(sample)
+
+
+def spans(iterations: int, n: int) -> Iterator[tuple[Floats, bool]]:
+    """The heats of iterations that are made at once, and whether a sample is kept after them: n
+    from the second half. In the first eighth the likelihood gains its power."""
+    burn_in = iterations // 2
+    heat = np.minimum(1, WARM + (1 - WARM) * np.arange(burn_in) / max(1, burn_in // 4))
+    for start in range(0, burn_in, SPAN):
+        yield heat[start : start + SPAN], False
+    left = iterations - burn_in
+    for step in np.diff(np.linspace(0, left, 1 + min(n, left)).astype(np.int64)).tolist():
+        yield np.ones(step), True
+
+
+def run_all(chains: list[Chain], iterations: int, n: int, jobs: int) -> list[Samples]:
+    """n samples of each chain. The chains wait for each other after every span, so that a run
+    that is stopped stops."""
+    for heat, kept in spans(iterations, n):
+        together(partial(Chain.run, heat=heat), chains, jobs)
+        if kept:
+            for chain in chains:
+                chain.keep()
+    return [Samples.joined(chain.kept) for chain in chains]

@@ -1,0 +1,109 @@
+"""Nearest neighbours against a sort of all distances, and against scikit-learn."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from cwtool.algorithms import neighbours
+from cwtool.algorithms.knn import KNN, KnnParams, deviations
+from cwtool.algorithms.neighbours import nearest, vote
+from cwtool.data.block import Block
+
+
+def distances(rows, points):
+    """Summed in the order of the columns."""
+    total = np.zeros((len(rows), len(points)))
+    for j in range(points.shape[1]):
+        total += (rows[:, j, None] - points[None, :, j]) ** 2
+    return total
+
+
+def by_sorting(rows, points, positive, k, loo):
+    apart = distances(rows, points)
+    if loo:
+        np.fill_diagonal(apart, np.inf)
+    index = np.full((len(rows), 2, k), -1)
+    distance = np.full((len(rows), 2, k), np.inf)
+    for i in range(len(rows)):
+        for c in (0, 1):
+            mine = [j for j in np.flatnonzero(positive == c) if not (loo and i == j)]
+            mine = sorted(mine, key=lambda j: (apart[i, j], j))[:k]
+            index[i, c, : len(mine)] = mine
+            distance[i, c, : len(mine)] = apart[i, mine]
+    return index, distance
+
+
+@pytest.fixture(params=["normal", "whole", "far", "few"])
+def cloud(request):
+    rng = np.random.default_rng(7)
+    n, p = (4, 3) if request.param == "few" else (120, 9)
+    points, rows = rng.normal(size=(n, p)), rng.normal(size=(50, p))
+    if request.param == "whole":  # many equal distances
+        points, rows = rng.integers(0, 2, (n, p)).astype(float), rows.round()
+    if request.param == "far":  # where |x|^2 - 2 x.z + |z|^2 has no digits left
+        points, rows = points + 1e7, rows + 1e7
+        points[3] *= 1e20
+    return rows, points, rng.random(n) < 0.4
+
+
+@pytest.mark.parametrize("loo", [False, True])
+@pytest.mark.parametrize("k", [1, 3, 8])
+def test_nearest_is_what_sorting_gives(cloud, k, loo, monkeypatch):
+    rows, points, positive = cloud
+    rows = points if loo else rows
+    index, distance = by_sorting(rows, points, positive, k, loo)
+    for block_bytes in (1 << 25, 8 * 7 * len(points)):
+        monkeypatch.setattr(neighbours, "BLOCK_BYTES", block_bytes)
+        for jobs in (1, 2):
+            for form in (np.asarray, csr_array):
+                near = nearest(form(rows), form(points), positive, k, loo=loo, jobs=jobs)
+                np.testing.assert_array_equal(near.who, index)
+                np.testing.assert_array_equal(near.distance, distance)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 7])
+def test_vote(cloud, k):
+    """The majority; when there is none, the class of the nearest."""
+    rows, points, positive = cloud
+    score = vote(nearest(rows, points, positive, k))
+    assert np.abs(score).max() < 1 + 0.51 / k
+    for s, apart in zip(score, distances(rows, points), strict=True):
+        first = sorted(range(len(points)), key=lambda j: (apart[j], j))[:k]
+        votes = sum(1 if positive[j] else -1 for j in first)
+        assert (s >= 0) == (votes > 0 if votes else positive[first[0]])
+        assert abs(s - votes / k) <= 0.5 / k
+
+
+def test_one_class_alone():
+    points = np.eye(3)
+    assert (vote(nearest(points, points, np.ones(3, bool), 2, loo=True)) > 0).all()
+    assert (vote(nearest(points, points, np.zeros(3, bool), 5)) < 0).all()
+
+
+def test_same_predictions_as_scikit_learn():
+    peers = pytest.importorskip("sklearn.neighbors")
+    rng = np.random.default_rng(3)
+    points, y = rng.normal(size=(300, 12)) * np.arange(1, 13), rng.choice([-1, 1], 300)
+    rows = rng.normal(size=(200, 12)) * np.arange(1, 13)
+    for k in (1, 3, 5):
+        for scale, by in (("global", 1.0), ("std", points.std(axis=0))):
+            algorithm = KNN(KnnParams(k=k, scale=scale))
+            state = algorithm.new_state()
+            for x, labels in ((points, y), (rows, np.ones(200))):
+                block = Block.from_rows([list(enumerate(row)) for row in x], labels.tolist())
+                state.features.observe(block)
+                if x is points:
+                    algorithm.learn(block, state, block.order)
+            score = algorithm.scores(block, state, np.zeros(200)).score
+            peer = peers.KNeighborsClassifier(k, algorithm="brute").fit(points / by, y)
+            np.testing.assert_array_equal(np.where(score >= 0, 1, -1), peer.predict(rows / by))
+
+
+def test_deviations():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(40, 6)) * (rng.random((40, 6)) < 0.5) + [0, 0, 0, 0, 0, 1e6]
+    x[:, 4] = 3
+    mean, sd = deviations(csr_array(x))
+    np.testing.assert_allclose(mean, x.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(sd, x.std(axis=0), rtol=1e-12)
+    assert sd[4] == 0
