@@ -112,13 +112,15 @@ class Results:
 
     def rows(self, table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
         """Data sets with a figure of ours or of the paper, and the points of the sweep."""
+        methods = self.methods_of(table.experiment)
         for data in [*dict.fromkeys([*self.data_of(table.experiment), *table.paper])]:
             if table.along:
-                if any(r.data == data for r in self.records):
-                    yield from ((data, {table.along: at}) for at in table.at)
+                for at in table.at:
+                    if any(self.read_off(table, data, m, at) for m in methods):
+                        yield data, {table.along: at}
                 continue
             points: list[dict[str, Any]] = []
-            for method in self.methods_of(table.experiment):
+            for method in methods:
                 if self.of(table.experiment, data, method):
                     points += self.suite.methods[method].points
             unique = [p for k, p in enumerate(points) if p not in points[:k]]

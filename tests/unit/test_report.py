@@ -149,7 +149,7 @@ def test_a_claim_along_a_curve(tmp_path: Path) -> None:
     text = TEXT.replace('algo = "arow"', 'algo = "arow"\nsweep = { r = [1.0, 2.0] }')
     text = text.replace('algo = "cw"', 'algo = "cw"\nsweep = { eta = [0.7, 0.9] }')
     text = text.replace('"a < b on error"', '"a < b on error"\nalong = "share"')
-    table = '\nalong = "share"\nat = [0.5, 0.95]\nscale = 100\npaper.x'
+    table = '\nalong = "share"\nat = [0.1, 0.5, 0.95]\nscale = 100\npaper.x'
     text = text.replace("\nscale = 100\npaper.x", table)
     path = tmp_path / "small.toml"
     path.write_text(text)
@@ -168,7 +168,8 @@ def test_a_claim_along_a_curve(tmp_path: Path) -> None:
     made = report.grid(results.suite.tables[0], results)
     assert made is not None
     assert made.rows[0][:2] == ["x, share 0.5", "**25.00**"]
-    assert made.rows[1][:2] == ["x, share 0.95", "–"]
+    assert made.rows[1][:2] == ["x, share 0.95", "–"]  # b alone gets there
+    assert len(made.rows) == 2  # and nobody to 0.1
 
 
 def test_files(found: Results, tmp_path: Path) -> None:
