@@ -51,18 +51,21 @@ class Results:
     suite: Suite
     records: list[Record] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)  # data that is not there
+    _good: dict[tuple[str, str, str], list[Record]] = field(default_factory=dict)
 
     @property
     def failures(self) -> list[Record]:
         return [r for r in self.records if r.outcome.failure]
 
+    def add(self, record: Record) -> None:
+        self.records.append(record)
+        if not record.outcome.failure:
+            place = record.experiment, record.data, record.method
+            self._good.setdefault(place, []).append(record)
+
     def of(self, experiment: str, data: str, method: str) -> list[Record]:
-        wanted = (experiment, data, method)
-        return [
-            r
-            for r in self.records
-            if (r.experiment, r.data, r.method) == wanted and not r.outcome.failure
-        ]
+        """Those that did not fail."""
+        return self._good.get((experiment, data, method), [])
 
     def data_of(self, experiment: str) -> list[str]:
         return self.suite.experiments[experiment].data or list(self.suite.data)

@@ -74,9 +74,9 @@ def found(tmp_path: Path) -> Results:
                 "curve": {"rows": [1, 2], "error": [value, value / 2]},
             }
             cell = Cell("test", Source(), "arow")
-            results.records.append(Record("test", data, method, {}, seed, cell, Outcome(result)))
+            results.add(Record("test", data, method, {}, seed, cell, Outcome(result)))
     failed = Outcome(failure="no <memory>")
-    results.records.append(Record("test", "y", "b", {}, 3, cell, failed))
+    results.add(Record("test", "y", "b", {}, 3, cell, failed))
     return results
 
 
@@ -160,7 +160,7 @@ def test_a_claim_along_a_curve(tmp_path: Path) -> None:
         points = results.suite.methods[method].points
         for point, (share, error) in zip(points, line, strict=True):
             outcome = Outcome({"share": share, "error": error})
-            results.records.append(Record("test", "x", method, point, 0, cell, outcome))
+            results.add(Record("test", "x", method, point, 0, cell, outcome))
     (verdict,) = [v for v in judge(results.suite.claims[0], results) if v.ours != "unknown"]
     assert verdict.ours == "holds"
     # over 0.4 .. 0.6: a from 0.2 to 0.3, b from 0.4 to 0.5
