@@ -44,6 +44,14 @@ def _pass(e: dict[str, Any]) -> str:
     return f"pass {e['pass']}  error {percent(e['error'])} while learning  {weights}"
 
 
+def _trace(e: dict[str, Any]) -> str:
+    checked = f"  validation {percent(e['validation_error'])}" if "validation_error" in e else ""
+    return (
+        f"pass {e['pass']}  {e['rows']:,} rows  error {percent(e['error'])}{checked}  "
+        f"{e['nonzero_weights']:,} weights"
+    )
+
+
 def _validation(e: dict[str, Any]) -> str:
     return f"pass {e['pass']}  validation {metrics_line(e)}"
 
@@ -96,6 +104,7 @@ TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
     "file": _file,
     "slot": _slot,
     "pass": _pass,
+    "trace": _trace,
     "validation": _validation,
     "train": _train,
     "evaluate": _evaluate,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -20,6 +20,7 @@ from cwtool.data.timeslots import joined, time_slots
 from cwtool.errors import DataError, UsageError
 from cwtool.files import complete_text
 from cwtool.inspect import external, interactions
+from cwtool.metrics import density_shares, stability
 from cwtool.model import Model
 from cwtool.order import chosen as sampled
 from cwtool.parallel import ahead
@@ -176,25 +177,14 @@ def test_error(
     return error(y, np.concatenate([chosen.margins(chosen.project(b)) for b in test]))
 
 
-def kappa(sets: list[set[int]], d: int) -> float | None:
-    """Cohen's kappa of "chosen or not" over d features, the mean over all pairs of runs."""
-    found = []
-    for a, b in combinations(sets, 2):
-        share_a, share_b = len(a) / d, len(b) / d
-        observed = 1 - len(a ^ b) / d
-        chance = share_a * share_b + (1 - share_a) * (1 - share_b)
-        found.append((observed - chance) / (1 - chance) if chance < 1 else 1.0)
-    return float(np.mean(found)) if found else None
+def subsampled(files: list[Block], options: SelectOptions) -> list[list[Ints]]:
+    """For each subsample of the rows: the features chosen for each size, ascending."""
 
-
-def stability(files: list[Block], options: SelectOptions) -> list[list[set[int]]]:
-    """For each subsample of the rows: the features chosen for each size."""
-
-    def run(number: int) -> list[set[int]]:
+    def run(number: int) -> list[Ints]:
         seed = options.seed + number
         some = [b.take(np.flatnonzero(sampled(0, b.n_rows, options.share, seed))) for b in files]
         once = replace(options, seed=seed)
-        return [set(s.ids.tolist()) for s in selections(some, once)]
+        return [np.sort(s.ids) for s in selections(some, once)]
 
     return list(ahead(run, range(1, options.stability + 1), options.read.jobs))
 
@@ -213,8 +203,9 @@ def select(
     test = load(test_paths, labels, options.read) if test_paths else []
     if not labels.complete:
         raise DataError("all rows have one label; two classes are needed")
-    d = len(np.unique(np.concatenate([b.indices for b in train])))
-    runs = stability(train, options) if options.stability else []
+    n_rows = sum(b.n_rows for b in train)
+    ids, nnz = np.unique(np.concatenate([b.indices for b in train]), return_counts=True)
+    runs = subsampled(train, options) if options.stability else []
     for k, (size, found) in enumerate(zip(options.sizes, selections(train, options), strict=True)):
         sets = [run[k] for run in runs]
         result: dict[str, Any] = {
@@ -226,6 +217,7 @@ def select(
             "confidence": [None if np.isnan(c) else c for c in found.confidence.tolist()],
             "block": found.block.tolist(),
             "interactions": interactions(found.model, {}),
+            "density_shares": density_shares(found.ids, ids, nnz, n_rows),
             "test_error": None,
             "refit_error": None,
             "seconds": found.seconds,
@@ -235,13 +227,12 @@ def select(
             result["test_error"] = test_error(found, train, test, options)
             result["refit_error"] = refit(found, train, test, options, "dcd", svm)
         if sets:
-            result["frequency"] = [
-                sum(j in s for s in sets) / len(sets) for j in found.ids.tolist()
-            ]
-            result["stability"] = kappa(sets, d)
+            often = np.mean([np.isin(found.ids, s) for s in sets], axis=0)
+            result["frequency"] = often.tolist()
+            result["stability"] = stability(sets, len(ids))
         if project is not None:
-            ids = np.arange(len(found.ids)) if renumber else np.sort(found.ids)
-            names = [external(found.model, j) for j in ids.tolist()]
+            kept = np.arange(len(found.ids)) if renumber else np.sort(found.ids)
+            names = [external(found.model, j) for j in kept.tolist()]
             for name, blocks in (("train", train), ("test", test)):
                 if blocks:
                     write_rows(project / f"{name}.{size}.svm", found.project(joined(blocks)), names)

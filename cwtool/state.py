@@ -205,6 +205,16 @@ class Features:
             self.column(name)[places] = columns[name]
 
 
+def _column(packed: Mapping[str, NDArray[Any]], name: str) -> Floats:
+    """A column as it was; a sparse one has the places of what is not zero beside it."""
+    values: Floats = packed[name]
+    if f"{name}.at" not in packed:
+        return values
+    column = np.zeros(len(packed["ids"]))
+    column[packed[f"{name}.at"]] = values
+    return column
+
+
 @dataclass
 class State:
     """All that changes while an algorithm learns."""
@@ -217,12 +227,17 @@ class State:
     scratch: dict[str, Any] = field(default_factory=dict)  # not saved: see Algorithm.settle
 
     def pack(self) -> dict[str, NDArray[Any]]:
-        """All of it but the numbers, by name; where it can, not a copy."""
+        """All of it but the numbers, by name; where it can, not a copy. Of columns that are mostly
+        zero: the rest, and its places among the ids."""
         ids, slots = self.features.saving_order()
         packed: dict[str, NDArray[Any]] = {"ids": ids}
         places = slots.astype(np.intp)  # once, not for each column
         for name in self.features.columns:
-            packed[f"feature.{name}"] = self.features.column(name)[places]
+            column = self.features.column(name)[places]
+            at = np.flatnonzero(column.view(np.int64)).astype(np.int32)  # by bits: -0.0 counts
+            if at.nbytes + column.itemsize * len(at) < column.nbytes:
+                packed[f"feature.{name}.at"], column = at, column[at]
+            packed[f"feature.{name}"] = column
         for name, square in self.squares.items():
             packed[f"square.{name}"] = square[np.ix_(slots, slots)]
         for name, table in self.tables.items():
@@ -233,7 +248,7 @@ class State:
 
     def unpack(self, packed: Mapping[str, NDArray[Any]]) -> None:
         """Take over what was packed."""
-        columns = {c: packed[f"feature.{c}"] for c in self.features.columns}
+        columns = {c: _column(packed, f"feature.{c}") for c in self.features.columns}
         self.features.restore(packed["ids"], columns)
         for key, array in packed.items():
             kind, _, name = key.partition(".")

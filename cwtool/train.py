@@ -34,6 +34,7 @@ class TrainOptions:
     validation: tuple[str, ...] = ()
     patience: int = 0
     require: tuple[Gate, ...] = ()
+    trace: int = 0  # rows between two points of the curve of error and weights; 0: none
     max_memory: int = 0  # bytes that an algorithm may use; 0: most of what is free
     read: ReadOptions = field(default_factory=ReadOptions)
 
@@ -64,6 +65,7 @@ class Trainer:
         self.n_paths = 0
         self.reported = 0  # files closed
         self.judged: dict[str, Any] = {}  # metrics on the rows kept aside
+        self.since = Tally()  # the last point of the curve
         # rows met, learned or kept aside
         self.visited = sum(f["rows"] for run in model.history for f in run["files"])
 
@@ -97,10 +99,12 @@ class Trainer:
         with self.console.progress(self.model.algorithm.name) as progress:
             for block in self._portions(labels.settle(blocks)):
                 self._close_files(block.file)
-                self._learn_first(block)
+                for piece in self._pieces(block):
+                    self._learn_first(piece)
                 block.release()
                 progress.update(self._status)
             self._close_files(len(self.report.files))
+        self._trace(1, self.since)
         if self.run.rows == 0:
             hint = "lower --holdout" if self.aside and self.aside.n_rows else None
             raise DataError(f"{self.report.names}: no rows to learn from", hint)
@@ -123,6 +127,30 @@ class Trainer:
             )
         return time_slots(blocks, slot_rows, self.options.max_memory)
 
+    def _pieces(self, block: Block) -> Iterator[Block]:
+        """The block, cut where the curve has points; time slots stay whole."""
+        step, done = self.options.trace, 0
+        while step and self.model.algorithm.slot_rows is None and done < block.n_rows:
+            stop = min(block.n_rows, done + step - self.visited % step)
+            yield block.rows(done, stop)
+            done = stop
+            if self.visited % step == 0:
+                self._trace(1, self.since)
+        if done == 0:
+            yield block
+
+    def _trace(self, pass_: int, tally: Tally) -> None:
+        """A point of the curve: error since the last one, each row predicted before it was learned,
+        error on the rows kept aside, and weights that are not zero."""
+        if self.options.trace == 0 or tally.rows == 0:
+            return
+        point: dict[str, Any] = {"pass": pass_, "rows": self.visited, "error": tally.error}
+        if self.aside is not None or self.options.validation:
+            point["validation_error"] = self._validated().error
+        point["nonzero_weights"] = int(np.count_nonzero(self.model.weights()[1]))
+        self.console.event("trace", point)
+        self.since = Tally()
+
     def _learn_first(self, block: Block) -> None:
         """Rows met for the first time: predicted, counted, learned."""
         n_rows = block.n_rows
@@ -138,6 +166,7 @@ class Trainer:
             untrained = self.model.algorithm.untrained(self.model.state)
             score, variance = self.model.algorithm.learn(part, self.model.state, part.order)
             self.file.add(part.y, score)
+            self.since.add(part.y, score)
             if self.model.algorithm.slot_rows:
                 slot = Tally()
                 slot.add(part.y, score)
@@ -150,16 +179,18 @@ class Trainer:
 
     def _another_pass(self, pass_: int) -> None:
         assert self.kept is not None
-        wrong = 0
+        tally = Tally()
         with self.console.progress(f"pass {pass_}") as progress:
             for block, order in self.kept.shuffled(self.options.seed, pass_):
                 block.scale = self.model.scale.value
                 score, _ = self.model.algorithm.relearn(block, self.model.state, order)
-                wrong += int(np.count_nonzero((score >= 0) != (block.y > 0)))
+                tally.add(block.y, score)
                 progress.update(lambda: {"pass": pass_})
-        error = wrong / max(1, self.kept.n_rows)
         nonzero = int(np.count_nonzero(self.model.weights()[1]))
-        self.console.event("pass", {"pass": pass_, "error": error, "nonzero_weights": nonzero})
+        seen = {"pass": pass_, "error": tally.error or 0.0, "nonzero_weights": nonzero}
+        self.console.event("pass", seen)
+        self.visited += self.kept.n_rows
+        self._trace(pass_, tally)
 
     def _close_files(self, upto: int) -> None:
         """Report the files before number `upto`, each with its own progressive metrics."""
@@ -199,12 +230,17 @@ class Trainer:
         if self.aside is not None:
             yield from (block.take(block.order) for block in self.aside.blocks())
 
-    def _check(self, pass_: int, best: Best) -> None:
-        """Error on the rows kept aside; remember the model if it is the best so far."""
+    def _validated(self) -> Tally:
+        """The rows kept aside, predicted."""
         tally = Tally()
         for block in self._held_out():
             y = block.y
             tally.add(y, self.model.scores(block)[0].score)
+        return tally
+
+    def _check(self, pass_: int, best: Best) -> None:
+        """Error on the rows kept aside; remember the model if it is the best so far."""
+        tally = self._validated()
         error = tally.error
         if error is None:
             raise DataError("no rows were kept aside to validate on", "raise --holdout")
@@ -253,6 +289,9 @@ def train(
         "bytes": size,
     }
     console.event("train", result)
+    advice = trainer.model.algorithm.advice(trainer.model.state)
+    if advice:
+        console.note(advice)
     if failed:
         raise QualityError(
             f"not {failed[0]}: {failed[0].metric} is {measured.get(failed[0].metric)}",

@@ -17,6 +17,3 @@ def damp(
     floor: bool,
     var: NDArray[np.float64],
 ) -> float: ...
-def spread(
-    shared: NDArray[np.float64], slots: NDArray[np.int32], path: NDArray[np.float64]
-) -> None: ...

@@ -3,6 +3,7 @@
 mu_j = nnz_j mean_j / n;  n var_j = M2_j + nnz_j (mean_j - mu_j)^2 + (n - nnz_j) mu_j^2
 """
 
+from libc.math cimport sqrt
 from libc.stdint cimport int32_t
 
 cdef enum:
@@ -73,9 +74,10 @@ cdef inline void swap(double[::1] a, double[::1] b, Py_ssize_t i, Py_ssize_t j) 
 
 
 def damp(double n, double[:, ::1] shared, const int32_t[::1] slots, double unit, bint floor,
-         const double[::1] var):
-    """Set damp_j = var_j / unit - 1, with a floor at 0, or -1 for a constant column that has been
-    met. Returns the sum of x_j^2 / (1 + damp_j) over all rows."""
+         double[::1] var):
+    """Set damp_j = sqrt(var_j / unit) - 1, with a floor at 0, or -1 for a constant column that has
+    been met; var_j becomes the new divisor 1 + damp_j over the old. Returns the sum of
+    x_j^2 / (1 + damp_j)^2 over all rows."""
     cdef Py_ssize_t k
     cdef double total = 0.0, d
     cdef double* at
@@ -83,30 +85,14 @@ def damp(double n, double[:, ::1] shared, const int32_t[::1] slots, double unit,
     with nogil:
         for k in range(slots.shape[0]):
             at = &shared[slots[k], 0]
-            d = -1.0 if var[k] == 0.0 else var[k] / unit - 1.0
+            d = sqrt(var[k] / unit) - 1.0
             if at[NNZ] == 0.0 or (floor and -1.0 < d < 0.0):
                 d = 0.0
+            var[k] = (1.0 + d) / (1.0 + at[DAMP] if at[DAMP] != -1.0 else 1.0)
             at[DAMP] = d
             if d > -1.0:
-                total += (at[M2] + at[NNZ] * at[MEAN] * at[MEAN]) / (1.0 + d)
+                total += (at[M2] + at[NNZ] * at[MEAN] * at[MEAN]) / ((1.0 + d) * (1.0 + d))
     return total
-
-
-def spread(const double[:, ::1] shared, const int32_t[::1] slots, double[:, ::1] path):
-    """1 - gain_j into the last column of a path; who has left, or is constant, has no weight."""
-    cdef Py_ssize_t k
-    cdef const double* at
-    cdef double* there
-    inside(shared, slots)
-    if path.shape[0] != shared.shape[0] or path.shape[1] != 4:
-        raise ValueError("a path has a row of 4 columns for every shared row")
-    with nogil:
-        for k in range(slots.shape[0]):
-            at, there = &shared[slots[k], 0], &path[slots[k], 0]
-            if at[GONE] != 0.0 or at[DAMP] == -1.0:
-                there[0], there[1], there[2], there[3] = 0.0, 0.0, 0.0, 1.0
-            else:
-                there[3] = 1.0 - 1.0 / (1.0 + at[DAMP])
 
 
 cdef int check(const double[:, ::1] shared, const int32_t[::1] slots,

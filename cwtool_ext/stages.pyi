@@ -20,47 +20,96 @@ def prepare(
     order: NDArray[np.int64],
     shared: NDArray[np.float64],
     scale: float,
-    fresh: bool,
-    seen: NDArray[np.float64],
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
-    x: NDArray[np.float64],
-    rates: NDArray[np.float64],
+    z: NDArray[np.float64],
+    norms: NDArray[np.float64],
+) -> int: ...
+def count(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float64],
+    order: NDArray[np.int64],
+    shared: NDArray[np.float64],
+    scale: float,
+    norms: NDArray[np.float64],
+    part: int,
+    parts: int,
+) -> int: ...
+def number(
+    some: NDArray[np.int32],
+    shared: NDArray[np.float64],
+    places: NDArray[np.int32],
+    own: NDArray[np.int32],
+    divisors: NDArray[np.float64],
+    n: int,
+    gone: int,
+    part: int,
+    parts: int,
 ) -> tuple[int, int]: ...
+def compact(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float64],
+    order: NDArray[np.int64],
+    scale: float,
+    places: NDArray[np.int32],
+    divisors: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    z: NDArray[np.float64],
+) -> tuple[int, float]: ...
 def walk(
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
-    x: NDArray[np.float64],
+    z: NDArray[np.float64],
     rates: NDArray[np.float64],
     y: NDArray[np.float64],
     order: NDArray[np.int64],
     learned: NDArray[np.uint8],
     table: NDArray[np.float64],
     how: Walk,
-    eta: float,
     g0: float,
     burst: int,
     into: int,
     intercept: NDArray[np.float64],
     touched: NDArray[np.int32],
+    began: NDArray[np.float64],
     n_touched: int,
     pool_slot: NDArray[np.int32],
     pool_value: NDArray[np.float64],
     pool_kept: NDArray[np.uint8],
     score: NDArray[np.float64],
 ) -> tuple[int, int]: ...
-def purge(
+def tally(
     slots: NDArray[np.int32],
     kept: NDArray[np.uint8],
     shared: NDArray[np.float64],
+    part: int,
+    parts: int,
+) -> None: ...
+def judge(
+    slots: NDArray[np.int32],
+    shared: NDArray[np.float64],
     pi0: float,
     least: float,
-    spare: int,
+    part: int,
+    parts: int,
+    left: NDArray[np.int32],
 ) -> int: ...
+def remaining(
+    slots: NDArray[np.int32],
+    values: NDArray[np.float64],
+    shared: NDArray[np.float64],
+) -> int: ...
+def put_back(
+    own: NDArray[np.int32], mine: NDArray[np.float64], table: NDArray[np.float64]
+) -> None: ...
 def add_scores(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     values: NDArray[np.float64],
+    shared: NDArray[np.float64],
     table: NDArray[np.float64],
     g0: float,
     by_norm: bool,
@@ -68,5 +117,10 @@ def add_scores(
     score: NDArray[np.float64],
 ) -> None: ...
 def add_weights(
-    table: NDArray[np.float64], g0: float, by_norm: bool, out: NDArray[np.float64]
+    slots: NDArray[np.int32],
+    shared: NDArray[np.float64],
+    table: NDArray[np.float64],
+    g0: float,
+    by_norm: bool,
+    out: NDArray[np.float64],
 ) -> None: ...

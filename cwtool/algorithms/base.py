@@ -104,6 +104,10 @@ class Algorithm(ABC):
         """The products of features that it uses: the slots of each, and its importance."""
         return []
 
+    def advice(self, state: State) -> str | None:
+        """What whoever trained this should know, if anything."""
+        return None
+
     def details(self, state: State) -> dict[str, Any]:
         """What inspect shows besides, ready for JSON."""
         return {}

@@ -13,8 +13,9 @@ from cwtool_ext import columns
 
 
 def fit(state: State, floor: bool) -> None:
-    """Set damp_j: 1 / (1 + damp_j) is the squared scale of a column, relative to 1 / tau^2 if there
-    is a floor; a constant column (-1) leaves. And the norms of the rows with that scale."""
+    """Set damp_j: 1 / (1 + damp_j) is the scale of a column, relative to 1 / tau if there is a
+    floor; a constant column (-1) has no weight. And the norms of the rows with that scale; w s of
+    every path stays as it is."""
     features, n = state.features, float(state.numbers["seen"])
     _, slots = features.ids_and_slots()
     if n == 0 or len(slots) == 0:
@@ -23,5 +24,6 @@ def fit(state: State, floor: bool) -> None:
     columns.variances(n, features.table, slots, var, nnz)
     unit = columns.median(var.copy(), nnz) if floor else 1.0
     state.numbers["norms"] = columns.damp(n, features.table, slots, unit or 1.0, floor, var)
+    changed = np.flatnonzero(var != 1)
     for path in features.tables[1:]:
-        columns.spread(features.table, slots, path)
+        path[slots[changed], 0] *= var[changed]

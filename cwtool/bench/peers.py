@@ -15,6 +15,7 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from cwtool.bench import descents
 from cwtool.bench.duel import (
     Contender,
     Duel,
@@ -215,6 +216,7 @@ def mnist(folder: Path, size: float) -> Duel:
 
 
 DUELS = {"parse": parse, "arow": arow, "startup": startup, "covtype": covtype, "mnist": mnist}
+DUELS["descent"] = descents.duel
 
 
 def main() -> None:

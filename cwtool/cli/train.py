@@ -170,6 +170,13 @@ def _algo_names() -> str:
     help="Such as auc>=0.97. Otherwise exit 5; the new model goes to MODEL.rejected.",
 )
 @click.option(
+    "--trace",
+    type=click.IntRange(min=1),
+    metavar="ROWS",
+    help="Report error and weights that are not zero after every so many rows of the first pass, "
+    "and after each pass.",
+)
+@click.option(
     "--normalize",
     type=click.Choice(["none", "l2"]),
     default="none",
@@ -214,6 +221,7 @@ def command(
     holdout: float | None,
     patience: int | None,
     require: tuple[str, ...],
+    trace: int | None,
     max_memory: int,
     on_bad_line: str,
     max_bad_lines: int,
@@ -262,6 +270,7 @@ def command(
                 validation=validation,
                 patience=patience or 0,
                 require=gates,
+                trace=trace or 0,
                 max_memory=max_memory,
                 read=options.read_options(
                     subject.reading, on_bad_line, max_bad_lines, block_size, jobs

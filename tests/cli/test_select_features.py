@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from cwtool import registry
-from cwtool.select import kappa
 
 Run = Callable[..., str]
 
@@ -107,13 +106,14 @@ def test_stability(ok: Run, few: tuple[str, str]) -> None:
         assert {**one, "seconds": 0} == {**other, "seconds": 0}
 
 
-def test_kappa() -> None:
-    """Of the 2 x 2 table of two choices: (observed - chance) / (1 - chance)."""
-    assert kappa([{1, 2}, {1, 2}], 10) == pytest.approx(1)
-    # 1 in both, 7 in none: observed 0.8; chance 0.04 + 0.64
-    assert kappa([{1, 2}, {1, 3}], 10) == pytest.approx((0.8 - 0.68) / (1 - 0.68))
-    assert kappa([{1}, {2}, {1}], 2) == pytest.approx((-1 - 1 + 1) / 3)
-    assert kappa([{1}], 5) is None
+def test_shares_by_density(ok: Run, few: tuple[str, str]) -> None:
+    (found,) = objects(ok("select-features", few[0], "--features", "3", "--json"))
+    shares = found["density_shares"]
+    assert sum(level["selected"] for level in shares) == 3
+    seen = {j.split(":")[0] for line in Path(few[0]).read_text().splitlines()
+            for j in line.split()[1:]}  # fmt: skip
+    assert sum(level["features"] for level in shares) == len(seen)
+    assert shares[-1]["density_up_to"] == 1
 
 
 def test_projected_files(ok: Run, few: tuple[str, str]) -> None:

@@ -621,3 +621,39 @@ def test_slots_are_reported(ok: Run, planted: Run) -> None:
         assert slots[0]["auc"] == 0.5  # predicted by an empty model
         assert slots[1]["auc"] > 0.7
         assert json.loads(ok("inspect", f"{algo}.cw", "--json"))["calibration"] != 1
+
+
+@pytest.mark.parametrize("algo", ["tg", "stsgd", "arow"])
+def test_the_curve_of_error_and_weights(algo: str, ok: Run, planted: Run) -> None:
+    """Points where they were asked for, and the model is the same without them."""
+    a, b = planted("a.svm", 1, 2500), planted("b.svm", 2, 1100)
+    command = ["train", "-a", algo, a, b, "--passes", "2", "--holdout", "0.1"]
+    ok(*command, "-m", "plain.cw")
+    said = events(ok(*command, "--trace", "1000", "-m", "traced.cw", "--json"))
+    curve = [e for e in said if e["event"] == "trace"]
+    assert [(e["pass"], e["rows"]) for e in curve[:4]] == [
+        (1, 1000),
+        (1, 2000),
+        (1, 3000),
+        (1, 3600),
+    ]
+    learned = sum(e["rows"] for e in said if e["event"] == "file")
+    assert (curve[4]["pass"], curve[4]["rows"], len(curve)) == (2, 3600 + learned, 5)
+    assert all(0 <= e["error"] < 0.5 and 0 <= e["validation_error"] < 0.5 for e in curve)
+    assert all(e["nonzero_weights"] > 0 for e in curve)
+    assert Path("plain.cw").read_bytes() == Path("traced.cw").read_bytes()
+    lines = ok("train", "-a", algo, a, "-m", "text.cw", "--trace", "2000").splitlines()
+    assert [line.split("  ")[:2] for line in lines[:2]] == [
+        ["pass 1", "2,000 rows"],
+        ["pass 1", "2,500 rows"],
+    ]
+    assert lines[0].endswith(" weights")
+
+
+def test_stsgd_says_when_rows_were_too_few(cwtool: Any, planted: Run) -> None:
+    a = planted("a.svm", 1, 300)
+    ended = cwtool("train", "-a", "stsgd", a, "-m", "a.cw")
+    assert (ended.code, "takes 5,000 rows, and there were 300" in ended.err) == (0, True)
+    assert "--passes 6" in ended.err
+    assert "--passes" not in cwtool("train", "-a", "stsgd", a, "-m", "a.cw", "--passes", "2").err
+    assert "--passes" not in cwtool("train", "-a", "tg", a, "-m", "a.cw").err

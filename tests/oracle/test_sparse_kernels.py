@@ -1,5 +1,7 @@
 """Every sparse online kernel against its dense oracle, and against itself cut into blocks."""
 
+import tracemalloc
+
 import numpy as np
 import oracles
 import pytest
@@ -193,6 +195,31 @@ def test_blocks_change_no_bit(kind, name, loss):
     np.testing.assert_array_equal(whole.table, parts.table)
     np.testing.assert_array_equal(whole.score, parts.score)
     assert whole.table.any()
+
+
+@every
+def test_the_order_of_columns_does_not_matter(kind, name, loss):
+    X, y, order = problem(7)
+    shuffled = np.random.default_rng(7).permutation(FEATURES)
+    one, other = kind(name, loss, X, y), kind(name, loss, X[:, shuffled], y)
+    one.learn(order)
+    other.learn(order)
+    np.testing.assert_allclose(other.weights(), one.weights()[shuffled], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(other.weights() != 0, one.weights()[shuffled] != 0)
+
+
+@every
+def test_memory_does_not_grow_with_the_visits(kind, name, loss):
+    """No step keeps or gathers anything."""
+    X, y, order = problem(8)
+    peaks = []
+    for visits in (order, np.tile(order, 500)):
+        run = kind(name, loss, X, y)
+        tracemalloc.start()
+        run.learn(visits)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] <= peaks[0] + 1000
 
 
 @pytest.mark.parametrize("name", ["fobos", "tg", "thesis"])

@@ -139,7 +139,7 @@ def test_stabilized(case):
         state.numbers["bias"] = p["bias_frac"] * mean_norm(block, state)
         orders = [path[pos : pos + size].astype(np.int64) for path in DATA["path_rows"][: p["M"]]]
         kept = state.arrays["intercept"].copy()
-        algorithm._learn(block, state, orders, np.ones((p["M"], size), np.uint8), fresh=False)
+        algorithm.revisit(block, state, orders)
         pos += size
         share = 1 - state.numbers["gone"] / 39
         found["d"].append(share)

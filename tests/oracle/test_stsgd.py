@@ -44,12 +44,9 @@ def run(algo, X, y, paths, pieces=1, scale=None):
     state, block = algo.new_state(), block_of(X, y)
     state.numbers["met"] = state.features.observe(block)
     if scale is not None:
-        state.features.table[:P, 0] = 1 / scale**2 - 1
-        for table in state.features.tables[1:]:
-            table[:P, 3] = 1 - scale**2
+        state.features.table[:P, 0] = 1 / scale - 1
     for some in np.array_split(np.arange(len(paths[0])), pieces):
-        learned = np.ones((len(paths), len(some)), np.uint8)
-        algo._learn(block, state, [p[some] for p in paths], learned, fresh=False)
+        algo.revisit(block, state, [p[some] for p in paths])
     return state
 
 
@@ -89,7 +86,7 @@ def test_equals_the_dense_oracle(variant, scaled, seed):
     np.testing.assert_array_equal(state.features.table[:P, GONE] == 0, omega)
     assert 0 < omega.sum() < P
     for table, w in zip(state.features.tables[1:], W, strict=True):
-        np.testing.assert_allclose(table[:P, 0], w * scale, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(table[:P, 0], w, rtol=0, atol=1e-9)
         np.testing.assert_array_equal(table[:P, 0] != 0, w != 0)
     np.testing.assert_allclose(weights(algo, state), W.mean(axis=0) * scale, rtol=0, atol=1e-9)
 
@@ -115,10 +112,10 @@ def test_stable_sets_are_nested_and_those_who_left_stay_zero():
     state.numbers["met"] = state.features.observe(block)
     gone, gravities = np.zeros(P, bool), []
     for path in np.array_split(np.array(orders(5, 12 * 20)), 20, axis=1):
-        algo._learn(block, state, list(path), np.ones(path.shape, np.uint8), fresh=False)
+        algo.revisit(block, state, list(path))
         now = state.features.table[:P, GONE] == 1
         assert (now >= gone).all()
-        assert not any(table[:P, :3][now].any() for table in state.features.tables[1:])
+        assert not any(table[:P][now].any() for table in state.features.tables[1:])
         gone = now
         gravities.append(state.numbers["base_gravity"])
     assert 0 < gone.sum() < P
@@ -165,8 +162,8 @@ def test_reading_within_a_burst_is_reading_a_burst_that_ended():
     state = run(algo, X, y, paths)
     w, g0 = weights(algo, state), state.numbers["base_gravity"]
     tables = np.array([table[:P] for table in state.features.tables[1:]])
-    assert (tables[:, :, 2] > 0).any()
-    pulled = sparse_oracles.shrink(tables[:, :, 0], g0 * np.sqrt(tables[:, :, 2]))
+    assert (tables[:, :, 1] > 0).any()
+    pulled = sparse_oracles.shrink(tables[:, :, 0], g0 * np.sqrt(tables[:, :, 1]))
     np.testing.assert_allclose(w, pulled.mean(axis=0), rtol=0, atol=1e-12)
     assert not np.allclose(w, tables[:, :, 0].mean(axis=0))
     block = block_of(X, y)
@@ -225,9 +222,9 @@ def test_columns_are_scaled_by_their_deviation(floor):
     var[3] = 0.0
     by_std = np.argsort(var, kind="stable")
     tau2 = var[by_std[np.flatnonzero(np.cumsum(nnz[by_std]) >= 0.5 * nnz.sum())[0]]]
-    gain = 1 / np.maximum(var[alive], tau2) * tau2 if floor else 1 / var[alive]
-    np.testing.assert_allclose(1 / (1 + damp[alive]), gain, rtol=1e-10)
-    norms = (X[:, alive] ** 2 @ gain).sum()
+    square = tau2 / np.maximum(var[alive], tau2) if floor else 1 / var[alive]
+    np.testing.assert_allclose(1 / (1 + damp[alive]) ** 2, square, rtol=1e-10)
+    norms = (X[:, alive] ** 2 @ square).sum()
     assert state.numbers["norms"] == pytest.approx(norms, rel=1e-10)
 
 
@@ -239,9 +236,9 @@ def test_frozen_scales():
         X[i, data["indices"][some]] = data["data"][some]
     met = np.arange(40) != 6
     _, damp = fitted(X[:, met], floor=False)
-    np.testing.assert_allclose(1 / np.sqrt(1 + damp), data["scale"][met], rtol=1e-10)
+    np.testing.assert_allclose(1 / (1 + damp), data["scale"][met], rtol=1e-10)
     _, damp = fitted(X[:, met], floor=True)
-    found = 1 / np.sqrt(1 + damp)
+    found = 1 / (1 + damp)
     np.testing.assert_allclose(
         found / found.max(), data["floor_scale"][met] / data["floor_scale"].max(), rtol=1e-10
     )
@@ -255,3 +252,54 @@ def test_weighted_median(seed):
     order = np.argsort(values, kind="stable")
     at = np.searchsorted(np.cumsum(weights[order]), 0.5 * weights.sum())
     assert kernels.median(values.copy(), weights.copy()) == values[order[at]]
+
+
+def test_what_a_burst_emits_does_not_depend_on_the_scale_of_a_column():
+    """|change| / sqrt(k), as long as the slopes of the loss are the same: no margin reaches 1."""
+    X, y = problem(13)
+    wide = X * np.where(np.arange(P) == 4, 8.0, 1.0)
+    (path,) = orders(13, 40)[:1]
+
+    def emitted(gravity, rows):
+        algo = algorithm(paths=1, eta=1e-5, burst=40, bursts=2, gravity=gravity)
+        ((slots, values, _),) = algo._scratch(run(algo, rows, y, [path]))[0]
+        return values[np.argsort(slots)]
+
+    np.testing.assert_allclose(emitted("norm", wide), emitted("norm", X), rtol=1e-12)
+    assert emitted("count", wide)[4] == pytest.approx(8 * emitted("count", X)[4])
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_order_of_columns_does_not_matter(variant):
+    X, y = problem(14)
+    algo = algorithm(rejection=0.5, stability=0.5, **VARIANTS[variant])
+    paths, order = orders(14, 240), np.random.default_rng(14).permutation(P)
+    w = weights(algo, run(algo, X, y, paths))
+    assert 0 < np.count_nonzero(w) < P
+    np.testing.assert_allclose(
+        weights(algo, run(algo, X[:, order], y, paths)), w[order], rtol=0, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_where_rows_are_cut_and_columns_compacted_changes_no_bit(variant):
+    X, y = problem(15)
+    algo = algorithm(rejection=0.5, stability=0.5, **VARIANTS[variant])
+    paths = orders(15, 240)
+    one, many = run(algo, X, y, paths), run(algo, X, y, paths, 240)
+    assert one.numbers["gone"] > 0
+    for mine, other in zip(one.features.tables, many.features.tables, strict=True):
+        np.testing.assert_array_equal(mine[:P], other[:P])
+
+
+def test_rejection_falls_with_the_features_left():
+    shares = np.linspace(0, 1, 21)
+    for gamma in (-5.0, -1.0, 0.0, 1.0, 5.0):
+        rates = [rejection_rate(d, 0.7, gamma) for d in shares]
+        assert rates[0] == pytest.approx(0)
+        assert rates[-1] == pytest.approx(0.7)
+        assert (np.diff(rates) >= -1e-15).all()
+        slower = [rejection_rate(d, 0.7, gamma - 0.5) for d in shares]
+        assert (np.array(slower) >= np.array(rates) - 1e-15).all()
+    sizes = [burst_size(40, 0.3, d) for d in shares[:0:-1]]
+    assert sizes == sorted(sizes)

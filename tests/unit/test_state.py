@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cwtool.data.block import BIAS, Block
-from cwtool.state import DIRECT, Features
+from cwtool.state import DIRECT, Features, State
 
 COLUMNS = ("mean", "precision")
 small = st.integers(0, 300)
@@ -133,3 +133,23 @@ def test_groups_of_columns_grow_and_come_back_together() -> None:
         np.testing.assert_array_equal(again.column(name)[slots], v)
     with pytest.raises(KeyError):
         again.column("e")
+
+
+def test_columns_that_are_mostly_zero_are_packed_as_the_rest() -> None:
+    def state() -> State:
+        return State(Features(("full", "rare", "none")))
+
+    before, ids = state(), np.arange(7, 107, dtype=np.int32)
+    slots = before.features.slots_of(ids)
+    before.features.column("full")[slots] = np.arange(1, 101)
+    before.features.column("rare")[slots[[3, 50]]] = [2.5, -0.0]
+    packed = before.pack()
+    assert "feature.full.at" not in packed
+    assert packed["feature.rare.at"].tolist() == [3, 50]
+    assert packed["feature.rare"].tolist() == [2.5, 0.0]
+    assert len(packed["feature.none"]) == 0
+    after = state()
+    after.unpack(packed)
+    for name in ("full", "rare", "none"):
+        mine, other = (s.features.column(name)[slots] for s in (before, after))
+        assert mine.tobytes() == other.tobytes(), "to the sign of a zero"
