@@ -1,4 +1,4 @@
-"""Results of a suite as Markdown, CSV, JSON lines, plots, and one page that needs no network."""
+"""Results of a suite as Markdown, CSV, JSON lines, plots, and a section of a page."""
 
 from __future__ import annotations
 
@@ -6,52 +6,28 @@ import csv
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
-from cwtool import __version__, charts
+from cwtool import charts
 from cwtool.bench.results import Record, Results, Verdict, judge
 from cwtool.bench.suite import Claim, Figure, Table
 from cwtool.files import complete_text
+from cwtool.page import (
+    DIFFERENCE,
+    PAPER,
+    Grid,
+    Heading,
+    Part,
+    Picture,
+    Points,
+    Words,
+    html,
+    markdown,
+)
 
 MORE_IS_BETTER = {"auc", "f1", "kappa", "accuracy"}
 WITHOUT_PLOTS = "Plots were left out: matplotlib is not installed (`pip install 'cwtool[report]'`)."
-
-
-@dataclass(frozen=True)
-class Words:
-    text: str
-
-
-@dataclass(frozen=True)
-class Points:
-    """A list of sentences."""
-
-    items: list[str]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table; the columns after the first `words` hold numbers."""
-
-    heads: list[str]
-    rows: list[list[str]]
-    words: int = 1
-
-
-@dataclass(frozen=True)
-class Heading:
-    text: str
-
-
-@dataclass(frozen=True)
-class Picture:
-    name: str
-    svg: str
-
-
-Part = Words | Points | Grid | Heading | Picture
 
 
 def number(value: float | None, digits: int) -> str:
@@ -141,7 +117,7 @@ def grid(table: Table, results: Results) -> Grid | None:
     for column in across:
         name = labels[column] if down else column
         if column in measured:
-            heads += [name, "paper", "difference"] if column in printed else [name]
+            heads += [name, PAPER, DIFFERENCE] if column in printed else [name]
         elif column in printed:
             heads.append(f"{name}, paper")
     rows = [
@@ -213,14 +189,23 @@ def judged(claim: Claim, results: Results) -> str:
     return " ".join(said)
 
 
+def at_edge(value: Any, tried: list[Any]) -> bool:
+    """Might a value beyond those that were tried be better?"""
+    numbers = len(tried) > 2 and not any(isinstance(v, bool | str) for v in tried)
+    return numbers and value in (min(tried), max(tried))
+
+
 def chosen(results: Results) -> Grid | None:
     """The parameters that cross-validation chose."""
     rows: dict[tuple[str, str, str], dict[str, None]] = {}
     for record in results.records:
         if record.chosen:
-            words = ", ".join(f"{k} {v}" for k, v in record.chosen.items())
-            label = results.suite.methods[record.method].label
-            at = (title_of(record.data, record.point), label, record.experiment)
+            method = results.suite.methods[record.method]
+            words = ", ".join(
+                f"{k} {v}{' (edge of the grid)' if at_edge(v, method.grid[k]) else ''}"
+                for k, v in record.chosen.items()
+            )
+            at = (title_of(record.data, record.point), method.label, record.experiment)
             rows.setdefault(at, {})[words] = None
     if not rows:
         return None
@@ -275,112 +260,6 @@ def parts(results: Results, pictures: dict[str, Any]) -> Iterator[Part]:
 def failed(record: Record) -> str:
     where = f"{record.experiment}, {record.data}, {record.method}, seed {record.seed}"
     return f"{where}: {record.outcome.failure}"
-
-
-def markdown(report: list[Part]) -> str:
-    out = []
-    level = "#"
-    for part in report:
-        if isinstance(part, Heading):
-            out.append(f"{level} {part.text}")
-            level = "##"
-        elif isinstance(part, Words):
-            out.append(part.text)
-        elif isinstance(part, Points):
-            out.append("\n".join(f"- {item}" for item in part.items))
-        elif isinstance(part, Picture):
-            out.append(f"![{part.name}]({part.name}.svg)")
-        else:
-            rule = ["---"] * part.words + ["---:"] * (len(part.heads) - part.words)
-            rows = [part.heads, rule, *part.rows]
-            out.append("\n".join(f"| {' | '.join(row)} |" for row in rows))
-    return "\n\n".join(out) + "\n"
-
-
-def html(report: list[Part]) -> str:
-    """The report as a section of a page."""
-    out = ["<section>"]
-    level = "h2"
-    for part in report:
-        if isinstance(part, Heading):
-            out.append(f"<{level}>{inline(part.text)}</{level}>")
-            level = "h3"
-        elif isinstance(part, Words):
-            out.append(f"<p>{inline(part.text)}</p>")
-        elif isinstance(part, Points):
-            items = "".join(f"<li>{inline(item)}</li>" for item in part.items)
-            out.append(f"<ul>{items}</ul>")
-        elif isinstance(part, Picture):
-            out.append(f"<figure>{part.svg}</figure>")
-        else:
-            heads = html_row(part.heads, "th", part.words)
-            rows = "".join(html_row(row, "td", part.words) for row in part.rows)
-            table = f"<table><thead>{heads}</thead><tbody>{rows}</tbody></table>"
-            out.append(f'<div class="wide">{table}</div>')
-    return "\n".join([*out, "</section>"]) + "\n"
-
-
-def html_row(texts: list[str], tag: str, words: int) -> str:
-    kinds = [" class='word'" if k < words else "" for k in range(len(texts))]
-    cells = (
-        f"<{tag}{kind}>{inline(text)}</{tag}>" for kind, text in zip(kinds, texts, strict=True)
-    )
-    return f"<tr>{''.join(cells)}</tr>"
-
-
-def inline(text: str) -> str:
-    """Escaped, with **bold** and `code`."""
-    text = escape(text)
-    for mark, tag in (("**", "strong"), ("`", "code")):
-        text = "".join(
-            f"<{tag}>{piece}</{tag}>" if k % 2 else piece
-            for k, piece in enumerate(text.split(mark))
-        )
-    return text
-
-
-STYLE = """
-:root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif; color: #222;
-       background: #fff; max-width: 1080px; margin: 0 auto; padding: 24px 24px 64px; }
-h1 { font-size: 26px; font-weight: 600; margin: 8px 0 0; }
-h2 { font-size: 21px; font-weight: 600; margin: 0 0 8px; }
-h3 { font-size: 16px; font-weight: 600; margin: 28px 0 8px; }
-section { border-top: 1px solid #ddd; margin-top: 36px; padding-top: 28px; }
-p, li { max-width: 78ch; }
-li { margin-bottom: 6px; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 14px; }
-th, td { padding: 5px 12px; text-align: right; white-space: nowrap; }
-th { font-weight: 600; border-bottom: 2px solid #bbb; vertical-align: bottom; }
-td { border-bottom: 1px solid #eee; }
-th.word, td.word { text-align: left; }
-th:first-child, td:first-child { padding-left: 0; }
-figure { margin: 12px 0; }
-figure svg { max-width: 100%; height: auto; }
-code { font-size: 13px; background: #f4f4f4; padding: 1px 4px; border-radius: 3px; }
-nav a { color: #3366a8; margin-right: 14px; }
-footer { margin-top: 48px; color: #777; font-size: 13px; }
-"""
-
-
-def page(folder: Path) -> Path:
-    """All suites whose results are in the folder, on one page."""
-    sections = {p.parent.name: p.read_text() for p in sorted(folder.glob("*/section.html"))}
-    links = "".join(f'<a href="#{name}">{escape(name)}</a>' for name in sections)
-    body = "".join(
-        text.replace("<section>", f'<section id="{name}">', 1) for name, text in sections.items()
-    )
-    path = folder / "report.html"
-    with complete_text(path) as out:
-        out.write(
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>cwtool bench</title><style>{STYLE}</style></head><body>"
-            f"<h1>cwtool bench</h1><nav>{links}</nav>\n{body}"
-            f"<footer>cwtool {__version__}</footer></body></html>\n"
-        )
-    return path
 
 
 def write(results: Results, folder: Path) -> str:

@@ -51,18 +51,21 @@ class Results:
     suite: Suite
     records: list[Record] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)  # data that is not there
+    _good: dict[tuple[str, str, str], list[Record]] = field(default_factory=dict)
 
     @property
     def failures(self) -> list[Record]:
         return [r for r in self.records if r.outcome.failure]
 
+    def add(self, record: Record) -> None:
+        self.records.append(record)
+        if not record.outcome.failure:
+            place = record.experiment, record.data, record.method
+            self._good.setdefault(place, []).append(record)
+
     def of(self, experiment: str, data: str, method: str) -> list[Record]:
-        wanted = (experiment, data, method)
-        return [
-            r
-            for r in self.records
-            if (r.experiment, r.data, r.method) == wanted and not r.outcome.failure
-        ]
+        """Those that did not fail."""
+        return self._good.get((experiment, data, method), [])
 
     def data_of(self, experiment: str) -> list[str]:
         return self.suite.experiments[experiment].data or list(self.suite.data)
@@ -112,14 +115,17 @@ class Results:
 
     def rows(self, table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
         """Data sets with a figure of ours or of the paper, and the points of the sweep."""
+        methods = self.methods_of(table.experiment)
         for data in [*dict.fromkeys([*self.data_of(table.experiment), *table.paper])]:
             if table.along:
-                if any(r.data == data for r in self.records):
-                    yield from ((data, {table.along: at}) for at in table.at)
+                for at in table.at:
+                    if any(self.read_off(table, data, m, at) for m in methods):
+                        yield data, {table.along: at}
                 continue
             points: list[dict[str, Any]] = []
-            for method in self.methods_of(table.experiment):
-                points += [r.point for r in self.of(table.experiment, data, method)]
+            for method in methods:
+                if self.of(table.experiment, data, method):
+                    points += self.suite.methods[method].points
             unique = [p for k, p in enumerate(points) if p not in points[:k]]
             if not unique and data in table.paper:
                 unique = [{}]
@@ -148,7 +154,8 @@ class Results:
             place = point.get(figure.x, at.mean if at else None)
             if y_mean is not None and place is not None:
                 found.append((float(place), y_mean.mean, y_mean.sd or 0.0))
-        return tuple(map(list, zip(*sorted(found), strict=True))) if found else None  # type: ignore[return-value]
+        places, means, sds = ([point[k] for point in sorted(found)] for k in range(3))
+        return (places, means, sds) if found else None
 
 
 @dataclass(frozen=True)
@@ -167,6 +174,7 @@ def judge(claim: Claim, results: Results) -> list[Verdict]:
     """On every data set: by a paired t-test at 5 % over orders and points where there are
     several, by the means where there is one; the paper's by its means."""
     one, sign, others, metric = claim.parsed
+    slack = claim.slack if sign == "<" else -claim.slack
     tables = [
         t for t in results.suite.tables if (t.experiment, t.metric) == (claim.experiment, metric)
     ]
@@ -174,7 +182,7 @@ def judge(claim: Claim, results: Results) -> list[Verdict]:
     for data in claim.data or [
         *dict.fromkeys([*results.data_of(claim.experiment), *(d for t in tables for d in t.paper)])
     ]:
-        printed = [t.paper[data] for t in tables if data in t.paper]
+        printed = [(t.paper[data], slack * t.scale) for t in tables if data in t.paper]
         for other in others:
             pairs = (
                 _along(results, claim, data, one, other, metric)
@@ -186,15 +194,15 @@ def judge(claim: Claim, results: Results) -> list[Verdict]:
             if len(pairs):
                 delta = pairs[:, 0] - pairs[:, 1]
                 difference = float(delta.mean())
-                ours = _word(difference, sign)
+                ours = _word(difference - slack, sign)
                 if len(delta) > 1:
                     error = float(delta.std(ddof=1) / np.sqrt(len(delta)))
-                    if abs(difference) <= stdtrit(len(delta) - 1, 0.975) * error:
+                    if abs(difference - slack) <= stdtrit(len(delta) - 1, 0.975) * error:
                         ours = "even"
             paper = "unknown"
-            for figures in printed:
+            for figures, shown_slack in printed:
                 if one in figures and other in figures:
-                    paper = _word(figures[one] - figures[other], sign)
+                    paper = _word(figures[one] - figures[other] - shown_slack, sign)
             if (ours, paper) != ("unknown", "unknown"):
                 verdicts.append(Verdict(data, other, ours, paper, difference, error))
     return verdicts

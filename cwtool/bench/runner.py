@@ -120,7 +120,7 @@ def run(
             outcome = Outcome(failure="no point of the grid could be judged: " + "; ".join(reasons))
         else:
             outcome = measured[cell.name]
-        results.records.append(
+        results.add(
             Record(
                 place.experiment.name,
                 place.data,

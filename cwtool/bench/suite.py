@@ -9,7 +9,7 @@
     [[table]]                    experiment, metric, title, scale, digits, paper.DATA.METHOD;
                                  along, at: read off a curve
     [[figure]]                   experiment, x, y, title
-    [[claim]]                    of the paper: text, rule = "a < b, c on metric"
+    [[claim]]                    of the paper: text, rule = "a < b, c on metric", slack
 
 Any table may hold `quick`, keys that replace its own under --quick.
 """
@@ -90,12 +90,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class Claim:
-    """`rule`: "a < b, c on metric": the means of a are below those of b and of c; with `along`
-    the means of their curves against that metric, where they overlap."""
+    """`rule`: "a < b, c on metric": the means of a are below those of b and of c, or at most
+    `slack` above; with `along` the means of their curves against that metric, where they
+    overlap."""
 
     text: str
     rule: str
     experiment: str = ""
+    slack: float = 0.0  # in the unit of the metric
     along: str = ""
     data: list[str] = field(default_factory=list)  # all
 

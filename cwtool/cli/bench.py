@@ -66,7 +66,7 @@ def command(
     names = shelf.names() if "all" in suites else list(dict.fromkeys(suites))
     wanted = [shelf.load(name, quick=quick) for name in names]
 
-    from cwtool import report
+    from cwtool import page, report
     from cwtool.bench import runner
     from cwtool.bench.cells import Store
     from cwtool.parallel import cores
@@ -92,6 +92,6 @@ def command(
         for record in results.failures:
             console.warn(f"{suite.name}: {report.failed(record)}")
         failures += len(results.failures)
-    console.note(f"wrote {report.page(out)}")
+    console.note(f"wrote {page.assemble(out)}")
     if failures:
         raise DataError(f"{failures:,} cells failed; all others are in the report")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from cwtool.bench import runner, suite
+from cwtool.bench.peers import DUELS
 from cwtool.bench.sources import resolve
 from cwtool.errors import UsageError
 
@@ -135,3 +136,7 @@ def test_files_of_a_folder(tmp_path: Path) -> None:
         resolve("made", {"make": "x"}, None)
     with pytest.raises(UsageError, match="words has no 'row'"):
         resolve("made", {"make": "words", "row": 3}, None)
+
+
+def test_every_duel_is_in_the_suite_of_peers() -> None:
+    assert {m.algo for m in suite.load("peers").methods.values()} == set(DUELS)

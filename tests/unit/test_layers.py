@@ -46,6 +46,7 @@ RULES = [
     ("cwtool.tune", ("click", "cwtool.cli"), None),
     ("cwtool.bench", ("click", "cwtool.cli", "cwtool.report", "cwtool.tune"), None),
     ("cwtool.report", ("click", "cwtool.cli", "cwtool.console"), None),
+    ("cwtool.page", (*UPPER, "cwtool.model", "cwtool.bench", "cwtool.report"), None),
     ("cwtool.charts", (*UPPER, "cwtool.model", "cwtool.bench", "cwtool.report"), None),
     ("cwtool.console", ("click", "cwtool.cli", "cwtool.model", "cwtool.train"), None),
     ("cwtool.errors", ("cwtool",), None),

@@ -1,5 +1,6 @@
 """Reports: means, the paper's figures beside them, and words that follow from the numbers."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from cwtool.bench import suite
 from cwtool.bench.cells import Cell, Outcome
 from cwtool.bench.results import Record, Results, judge
 from cwtool.bench.sources import Source
+from cwtool.page import assemble
 
 TEXT = """
 title = "a & b"
@@ -72,11 +74,9 @@ def found(tmp_path: Path) -> Results:
                 "curve": {"rows": [1, 2], "error": [value, value / 2]},
             }
             cell = Cell("test", Source(), "arow")
-            results.records.append(
-                Record("test", data, method, {}, seed, cell, Outcome(result), {"r": 1})
-            )
+            results.add(Record("test", data, method, {}, seed, cell, Outcome(result)))
     failed = Outcome(failure="no <memory>")
-    results.records.append(Record("test", "y", "b", {}, 3, cell, failed))
+    results.add(Record("test", "y", "b", {}, 3, cell, failed))
     return results
 
 
@@ -117,6 +117,25 @@ def test_verdicts(found: Results) -> None:
     assert (verdicts["z"].ours, verdicts["z"].paper) == ("unknown", "fails")
 
 
+def test_slack(found: Results) -> None:
+    claim = found.suite.claims[0]
+    for slack, ours, paper in ((0.015, "fails", "holds"), (0.0333, "even", "holds")):
+        verdict = judge(replace(claim, slack=slack), found)[0]
+        assert (verdict.ours, verdict.paper) == (ours, paper)
+    far = replace(claim, slack=0.06)
+    assert judge(far, found)[0].ours == "holds"
+    assert judge(far, found)[-1].paper == "holds"  # 5.0 against 4.0 %
+    other = replace(claim, rule="b > a on error", slack=0.06)
+    assert judge(other, found)[0].ours == "holds"
+
+
+def test_the_edge_of_a_grid() -> None:
+    assert report.at_edge(1, [1, 2, 3])
+    assert not report.at_edge(2, [1, 2, 3])
+    assert not report.at_edge("l2", ["kl", "l2", "none"])
+    assert not report.at_edge(1, [1, 2])
+
+
 def test_words(found: Results) -> None:
     said = report.judged(found.suite.claims[0], found)
     assert said.startswith("**A is better than B.** Our numbers contradict it in 1 of 2")
@@ -130,7 +149,7 @@ def test_a_claim_along_a_curve(tmp_path: Path) -> None:
     text = TEXT.replace('algo = "arow"', 'algo = "arow"\nsweep = { r = [1.0, 2.0] }')
     text = text.replace('algo = "cw"', 'algo = "cw"\nsweep = { eta = [0.7, 0.9] }')
     text = text.replace('"a < b on error"', '"a < b on error"\nalong = "share"')
-    table = '\nalong = "share"\nat = [0.5, 0.95]\nscale = 100\npaper.x'
+    table = '\nalong = "share"\nat = [0.1, 0.5, 0.95]\nscale = 100\npaper.x'
     text = text.replace("\nscale = 100\npaper.x", table)
     path = tmp_path / "small.toml"
     path.write_text(text)
@@ -141,7 +160,7 @@ def test_a_claim_along_a_curve(tmp_path: Path) -> None:
         points = results.suite.methods[method].points
         for point, (share, error) in zip(points, line, strict=True):
             outcome = Outcome({"share": share, "error": error})
-            results.records.append(Record("test", "x", method, point, 0, cell, outcome))
+            results.add(Record("test", "x", method, point, 0, cell, outcome))
     (verdict,) = [v for v in judge(results.suite.claims[0], results) if v.ours != "unknown"]
     assert verdict.ours == "holds"
     # over 0.4 .. 0.6: a from 0.2 to 0.3, b from 0.4 to 0.5
@@ -149,7 +168,8 @@ def test_a_claim_along_a_curve(tmp_path: Path) -> None:
     made = report.grid(results.suite.tables[0], results)
     assert made is not None
     assert made.rows[0][:2] == ["x, share 0.5", "**25.00**"]
-    assert made.rows[1][:2] == ["x, share 0.95", "–"]
+    assert made.rows[1][:2] == ["x, share 0.95", "–"]  # b alone gets there
+    assert len(made.rows) == 2  # and nobody to 0.1
 
 
 def test_files(found: Results, tmp_path: Path) -> None:
@@ -162,10 +182,11 @@ def test_files(found: Results, tmp_path: Path) -> None:
     assert rows[0].startswith("table,data,method,metric,mean,sd,repeats,paper,difference")
     assert '"error, %",x,a,error,14,1,3,9,5' in rows
     assert len((here / "cells.jsonl").read_text().splitlines()) == 13
-    page = report.page(tmp_path / "out").read_text()
+    page = assemble(tmp_path / "out").read_text()
     assert "a &amp; b" in page
     assert "no &lt;memory&gt;" in page
     assert "**" not in page
+    assert "<td>14.00 ± 1.00<br><small>paper 9.00</small><small>, +5.00</small></td>" in page
     for outside in ("src=", "@import", "url(http", "<script", "<link"):
         assert outside not in page
     if charts.available():
