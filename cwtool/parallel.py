@@ -9,6 +9,10 @@ from typing import TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
+AHEAD = (
+    6  # results that may wait; with 2, workers on few cores stood idle in turn with the consumer
+)
+
 
 def cores() -> int:
     """The cores this process may use."""
@@ -30,7 +34,7 @@ def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[
 def ahead(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:
     """Like map(function, items), with `jobs` threads working ahead of the consumer.
 
-    The order is kept, at most jobs + 2 results wait, and `items` is drawn in a thread of its own,
+    The order is kept, at most jobs + AHEAD results wait, and `items` is drawn in a thread of its own,
     so that reading, `function` and the consumer overlap wherever they let go of the interpreter.
     """
     if jobs <= 1:
@@ -41,7 +45,7 @@ def ahead(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator
     from threading import Semaphore, Thread
 
     waiting: SimpleQueue[Future[R] | BaseException | None] = SimpleQueue()
-    room = Semaphore(jobs + 2)
+    room = Semaphore(jobs + AHEAD)
     stopped = False
     pool = ThreadPoolExecutor(jobs, thread_name_prefix="cwtool-parse")
 

@@ -167,14 +167,13 @@ class Features:
 
     def ids_and_slots(self) -> tuple[Ints, Ints]:
         """The ids seen, ascending, each with its slot."""
-        last = int(self.seen.nonzero()[0].max(initial=-1))
-        bits = np.unpackbits(self.seen[: last + 1].view(np.uint8), bitorder="little")
-        small = np.flatnonzero(bits.view(np.bool_)).astype(np.int32)
+        small = np.empty(self.n_direct, dtype=np.int32)
+        slots.members(self.seen, small)
+        if not self.n_keys:
+            return small, small
         keys = self.keys[: self.n_keys]
         by_id = np.argsort(keys, kind="stable").astype(np.int32)
         ids = np.concatenate([small, keys[by_id]])
-        if len(small) and self.n_keys:  # direct ids are below all keys
-            assert small[-1] < keys.min()
         by_id += np.int32(self.direct)
         return ids, np.concatenate([small, by_id])
 
@@ -229,17 +228,17 @@ class State:
     def pack(self) -> dict[str, NDArray[Any]]:
         """All of it but the numbers, by name; where it can, not a copy. Of columns that are mostly
         zero: the rest, and its places among the ids."""
-        ids, slots = self.features.saving_order()
+        ids, places = self.features.saving_order()
         packed: dict[str, NDArray[Any]] = {"ids": ids}
-        places = slots.astype(np.intp)  # once, not for each column
         for name in self.features.columns:
-            column = self.features.column(name)[places]
-            at = np.flatnonzero(column.view(np.int64)).astype(np.int32)  # by bits: -0.0 counts
-            if at.nbytes + column.itemsize * len(at) < column.nbytes:
+            column = np.empty(len(ids))
+            n = slots.gather(self.features.column(name), places, column)
+            if 12 * n < 8 * len(ids):
+                at = np.flatnonzero(column.view(np.int64)).astype(np.int32)  # by bits: -0.0 counts
                 packed[f"feature.{name}.at"], column = at, column[at]
             packed[f"feature.{name}"] = column
         for name, square in self.squares.items():
-            packed[f"square.{name}"] = square[np.ix_(slots, slots)]
+            packed[f"square.{name}"] = square[np.ix_(places, places)]
         for name, table in self.tables.items():
             packed[f"table.{name}"] = table.rows[: table.count]
         for name, array in self.arrays.items():

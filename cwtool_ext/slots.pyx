@@ -6,7 +6,9 @@ slot, direct + k, when it first appears; `buckets` is an open-addressing hash fr
 the ids are.
 """
 
+from cwtool_ext.decimal cimport trailing_zeros
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 
 cdef inline int64_t find(int32_t id, const int32_t[::1] keys, const int32_t[::1] buckets,
@@ -100,3 +102,35 @@ def lookup(int64_t[::1] indptr, int32_t[::1] indices, double[::1] values, int64_
             start = indptr[i + 1]
             indptr[i + 1] = end
     return end
+
+
+def members(const uint64_t[::1] seen, int32_t[::1] ids):
+    """The ids whose bits are set, ascending; `ids` has room for just them."""
+    cdef int64_t word, n = 0, room = ids.shape[0]
+    cdef uint64_t bits
+    with nogil:
+        for word in range(seen.shape[0]):
+            bits = seen[word]
+            while bits and n < room:
+                ids[n] = <int32_t> (64 * word + trailing_zeros(bits))
+                bits &= bits - 1
+                n += 1
+    if n != room:
+        raise ValueError(f"there are {n} ids, and room for {room}")
+
+
+def gather(const double[:] column, const int32_t[::1] places, double[::1] out):
+    """out[k] = column[places[k]]; returns how many of them are not zero by their bits."""
+    cdef int64_t k, n = 0
+    cdef uint64_t bits
+    if out.shape[0] != places.shape[0]:
+        raise ValueError("one place a value is needed")
+    for k in range(places.shape[0]):
+        if not 0 <= places[k] < column.shape[0]:
+            raise ValueError(f"there is no place {places[k]}")
+    with nogil:
+        for k in range(places.shape[0]):
+            out[k] = column[places[k]]
+            memcpy(&bits, &out[k], 8)
+            n += bits != 0
+    return n

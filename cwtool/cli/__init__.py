@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from contextlib import suppress
@@ -99,6 +100,7 @@ def group(ctx: click.Context, config: Path | None) -> None:
 
 def main() -> None:
     """Run, and turn every ending into its exit code."""
+    gc.set_threshold(50_000)  # imports make no garbage; looking for it took a tenth of the start
     sys.exit(run(sys.argv[1:]))
 
 
