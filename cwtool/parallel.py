@@ -34,8 +34,9 @@ def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[
 def ahead(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:
     """Like map(function, items), with `jobs` threads working ahead of the consumer.
 
-    The order is kept, at most jobs + AHEAD results wait, and `items` is drawn in a thread of its own,
-    so that reading, `function` and the consumer overlap wherever they let go of the interpreter.
+    The order is kept, at most jobs + AHEAD results wait, and `items` is drawn in a thread of its
+    own, so that reading, `function` and the consumer overlap wherever they let go of the
+    interpreter.
     """
     if jobs <= 1:
         yield from map(function, items)
