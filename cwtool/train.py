@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,13 +15,15 @@ from cwtool.console import Console
 from cwtool.data import Block, ReadOptions, read_blocks
 from cwtool.data.pipeline import ReadReport
 from cwtool.data.sources import display
-from cwtool.data.spool import Spool
 from cwtool.data.timeslots import time_slots
 from cwtool.errors import DataError, QualityError, UsageError
 from cwtool.gate import Gate
 from cwtool.metrics import Tally, ratio
 from cwtool.model import Model
 from cwtool.order import chosen
+
+if TYPE_CHECKING:
+    from cwtool.data.spool import Spool
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,12 @@ class Best:
     packed: tuple[dict[str, Any], modelfile.Arrays] | None = None
 
 
+def _spool() -> Spool:
+    from cwtool.data.spool import Spool  # most runs need none
+
+    return Spool()
+
+
 class Trainer:
     """One run of training on one model."""
 
@@ -60,8 +68,8 @@ class Trainer:
         self.report = ReadReport()
         self.run = Tally()
         self.file = Tally()
-        self.kept: Spool | None = Spool() if options.passes > 1 else None
-        self.aside: Spool | None = Spool() if options.holdout else None
+        self.kept = _spool() if options.passes > 1 else None
+        self.aside = _spool() if options.holdout else None
         self.n_paths = 0
         self.reported = 0  # files closed
         self.judged: dict[str, Any] = {}  # metrics on the rows kept aside

@@ -15,40 +15,42 @@ from cwtool_ext.rules cimport Form, Rule, fires
 
 
 cdef inline void look(
-    Row row, Row after, const double[:, ::1] table, double scale,
+    Row row, Row after, const double* table, double scale,
     double* g, double* score, double* variance,
 ) noexcept nogil:
     # g = Sigma x, score = mu.x, variance = x.g; fetching the row after doubles the speed
     cdef double m = 0.0, v = 0.0, x, gk
-    cdef Py_ssize_t j, k
+    cdef const double* j  # (mu, p) of the feature
+    cdef Py_ssize_t k
     for k in range(row.nnz):
         if k < after.nnz:
-            prefetch(&table[after.index[k], 0])
-        j = row.index[k]
+            prefetch(table + 2 * <Py_ssize_t> after.index[k])
+        j = table + 2 * <Py_ssize_t> row.index[k]
         x = scale * row.value[k]
-        g[k] = gk = x / (1.0 + table[j, 1])
-        m += table[j, 0] * x
+        g[k] = gk = x / (1.0 + j[1])
+        m += j[0] * x
         v += gk * x
     score[0] = m
     variance[0] = v
 
 
 cdef inline void move(
-    Row row, double[:, ::1] table, int projection, double scale, double ceiling,
+    Row row, double* table, int projection, double scale, double ceiling,
     const double* g, double v, double alpha, double kappa,
 ) noexcept nogil:
     cdef double beta = 1.0 / (1.0 / kappa + v)
-    cdef Py_ssize_t j, k
+    cdef double* j
+    cdef Py_ssize_t k
     if projection == KL:
         for k in range(row.nnz):
-            j = row.index[k]
-            table[j, 0] += alpha * g[k]
-            table[j, 1] = kl(table[j, 1], kappa, scale * row.value[k], ceiling)
+            j = table + 2 * <Py_ssize_t> row.index[k]
+            j[0] += alpha * g[k]
+            j[1] = kl(j[1], kappa, scale * row.value[k], ceiling)
     else:
         for k in range(row.nnz):
-            j = row.index[k]
-            table[j, 0] += alpha * g[k]
-            table[j, 1] = l2(table[j, 1], beta, g[k], scale * row.value[k], ceiling)
+            j = table + 2 * <Py_ssize_t> row.index[k]
+            j[0] += alpha * g[k]
+            j[1] = l2(j[1], beta, g[k], scale * row.value[k], ceiling)
 
 
 def learn(
@@ -70,10 +72,10 @@ def learn(
             i = order[n]
             row = row_at(rows, i)
             after = row_at(rows, order[min(n + 1, order.shape[0] - 1)])
-            look(row, after, table, scale, &g[0], &score[i], &variance[i])
+            look(row, after, &table[0, 0], scale, &g[0], &score[i], &variance[i])
             if fires(form, theta, y[i] * score[i], variance[i], &alpha, &kappa):
                 updates += 1
-                move(row, table, projection, scale, ceiling,
+                move(row, &table[0, 0], projection, scale, ceiling,
                      &g[0], variance[i], alpha * y[i], kappa)
     return updates
 
@@ -88,7 +90,7 @@ def scores(
     cdef Py_ssize_t i
     with nogil:
         for i in range(rows.count):
-            look(row_at(rows, i), row_at(rows, min(i + 1, rows.count - 1)), table, scale,
+            look(row_at(rows, i), row_at(rows, min(i + 1, rows.count - 1)), &table[0, 0], scale,
                  &g[0], &score[i], &variance[i])
 
 
