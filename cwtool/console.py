@@ -59,8 +59,11 @@ def _validation(e: dict[str, Any]) -> str:
 def _train(e: dict[str, Any]) -> str:
     best = f"  best pass {e['best_pass']} of {e['passes']}" if "best_pass" in e else ""
     speed = e["rows_per_second"] or 0
+    measured = f"progressive {metrics_line(e)}"
+    if "fitted" in e and e["fitted"]["rows"] == e["rows"]:  # all in the first time slot
+        measured = f"once learned {metrics_line(e['fitted'])}"
     return (
-        f"{e['algo']}  {e['rows']:,} rows  progressive {metrics_line(e)}  "
+        f"{e['algo']}  {e['rows']:,} rows  {measured}  "
         f"{speed:,.0f} rows/s  features {e['features']:,}{best}\n"
         f"wrote {e['model']} ({words(e['bytes'])})"
     )

@@ -74,6 +74,7 @@ class Trainer:
         self.reported = 0  # files closed
         self.judged: dict[str, Any] = {}  # metrics on the rows kept aside
         self.since = Tally()  # the last point of the curve
+        self.fitted = Tally()  # rows that there was no model to predict with, once learned
         # rows met, learned or kept aside
         self.visited = sum(f["rows"] for run in model.history for f in run["files"])
 
@@ -181,6 +182,7 @@ class Trainer:
                 self.console.event("slot", {"file": part.source, **slot.summary()})
             if untrained:  # an empty model says nothing of the slope; these rows do, once learned
                 score, variance = self.model.algorithm.fitted(part, self.model.state)
+                self.fitted.add(part.y, score)
             self.model.calibration.add(part.y, score, variance)
             while self.model.algorithm.notes:
                 self.console.detail(self.model.algorithm.notes.pop(0))
@@ -296,6 +298,8 @@ def train(
         "model": display(str(place)),
         "bytes": size,
     }
+    if trainer.fitted.rows:
+        result["fitted"] = trainer.fitted.summary()
     console.event("train", result)
     advice = trainer.model.algorithm.advice(trainer.model.state)
     if advice:
