@@ -112,7 +112,7 @@ def test_spilled_rows_can_be_learned(
     """Kernels and holdout take the rows that come from the disk, with the same result."""
     args = ["train", planted("a.svm", 1, 300), "--passes", 3, "--holdout", 0.2, "-m"]
     assert cwtool(*args, "memory.cw").code == 0
-    monkeypatch.setattr("cwtool.train.Spool", lambda: Spool(in_memory=0))
+    monkeypatch.setattr("cwtool.data.spool.Spool", lambda: Spool(in_memory=0))
     assert cwtool(*args, "disk.cw").code == 0
     assert Path("disk.cw").read_bytes() == Path("memory.cw").read_bytes()
 
