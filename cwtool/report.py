@@ -128,20 +128,22 @@ def grid(table: Table, results: Results) -> Grid | None:
 
 
 def picture(figure: Figure, results: Results) -> Any:
-    """A panel for each data set."""
+    """A panel for each data set, or for several whose points make one line."""
     panels = []
-    for data in results.data_of(figure.experiment):
+    alone = {data: [data] for data in results.data_of(figure.experiment)}
+    for title, sets in (figure.panels or alone).items():
         lines = []
         for method in results.methods_of(figure.experiment):
-            found = results.series(figure, data, method)
-            if found is not None:
-                x, y, sd = found
+            found = [results.series(figure, data, method) for data in sets]
+            points = [point for one in found if one for point in zip(*one, strict=True)]
+            if points:
+                x, y, sd = map(list, zip(*points, strict=True))
                 label = results.suite.methods[method].label
                 scaled = [figure.scale * v for v in y], [figure.scale * v for v in sd]
                 lines.append(charts.Line(label, x, *scaled))
         if lines:
             named = figure.x_label or figure.x, figure.y_label or figure.y
-            panels.append(charts.Panel(data, lines, *named, log_x=figure.log_x))
+            panels.append(charts.Panel(title, lines, *named, log_x=figure.log_x))
     return charts.chart(panels) if panels else None
 
 

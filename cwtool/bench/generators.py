@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.bench import covtype
+from cwtool.bench import covtype, synthetic
 from cwtool.data import Block
 from cwtool.data.block import Floats
 
@@ -73,6 +73,14 @@ def words(
     return part(rows), part(rows // 2)
 
 
+def hidden(
+    seed: int, shape: str, rows: int, columns: int, informative: int = 2, test: int = 1000
+) -> Parts:
+    """XOR or double rings in a few columns among noise; 15 % of the labels cannot be known."""
+    x, y = synthetic.hidden(shape, rows + test, columns, seed, informative=informative)
+    return of_arrays(x[:rows], y[:rows]), of_arrays(x[rows:], y[rows:])
+
+
 def nothing(seed: int) -> Parts:
     """For tasks that bring their own data."""
     return of_arrays(np.empty((0, 0)), np.empty(0)), None
@@ -81,6 +89,7 @@ def nothing(seed: int) -> Parts:
 MAKERS: dict[str, Callable[..., Parts]] = {
     "copied-bits": copied_bits,
     "covtype-like": covtype_like,
+    "hidden": hidden,
     "nothing": nothing,
     "words": words,
 }

@@ -66,6 +66,8 @@ def places(suite: Suite, folder: Path | None) -> tuple[list[Place], list[str]]:
                 continue
             for method in experiment.methods or suite.methods:
                 given = suite.methods[method]
+                if not given.algo:
+                    continue
                 found += [
                     Place(experiment, data, source, method, given, point, seed)
                     for point in given.points

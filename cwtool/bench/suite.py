@@ -3,12 +3,13 @@
     title, paper, notes          words
     repeats = 10, folds = 5      random orders; parts of the cross-validation
     [data.NAME]                  files of the folder --data, or make = a generator (sources.py)
-    [method.NAME]                algo, label, params, grid (chosen by cross-validation on the
-                                 training rows), sweep (each value is a point of a curve)
+    [method.NAME]                algo ("": only the paper has it), label, params, grid (chosen by
+                                 cross-validation on the training rows), sweep (each value is
+                                 a point of a curve)
     [[experiment]]               name, task (tasks.py), data, methods, repeats, options
     [[table]]                    experiment, metric, title, scale, digits, paper.DATA.METHOD;
                                  along, at: read off a curve
-    [[figure]]                   experiment, x, y, title
+    [[figure]]                   experiment, x, y, title; panels.TITLE: data sets in one panel
     [[claim]]                    of the paper: text, rule = "a < b, c on metric", slack
 
 Any table may hold `quick`, keys that replace its own under --quick.
@@ -86,6 +87,7 @@ class Figure:
     y_label: str = ""
     scale: float = 1.0
     log_x: bool = False
+    panels: dict[str, list[str]] = field(default_factory=dict)  # one for each data set
 
 
 @dataclass(frozen=True)
@@ -211,6 +213,9 @@ def _check(suite: Suite) -> None:
     parts: list[Table | Figure | Claim] = [*suite.tables, *suite.figures, *suite.claims]
     for part in parts:
         known(part.experiment, suite.experiments, type(part).__name__.lower())
+    for figure in suite.figures:
+        for name in (name for panel in figure.panels.values() for name in panel):
+            known(name, suite.data, f"figure {figure.title!r}")
     for claim in suite.claims:
         one, _, others, _ = claim.parsed
         for name in [one, *others]:

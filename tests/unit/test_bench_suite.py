@@ -40,6 +40,13 @@ text = "a is better"
 rule = "a < b on error"
 """
 
+FIGURE = """[[figure]]
+title = "f"
+x = "features"
+y = "error"
+panels.all = ["made", "other"]
+[[table]]"""
+
 
 @pytest.mark.parametrize("quick", [False, True])
 @pytest.mark.parametrize("name", suite.names())
@@ -57,7 +64,8 @@ def test_shipped(name: str, quick: bool) -> None:
 
 def test_the_papers_are_covered() -> None:
     wanted = {"bcw-table2", "sbcw-fig1", "cwfact-synthetic", "cwfact-text", "cwfact-url"}
-    assert wanted | {"cwsparse", "stsgd-tables", "peers"} <= set(suite.names())
+    wanted |= {"cwsparse", "stsgd-tables", "sdist-sim", "sdist-real", "peers"}
+    assert wanted <= set(suite.names())
 
 
 def small(tmp_path: Path, text: str = SMALL, **how: Any) -> suite.Suite:
@@ -84,6 +92,11 @@ def test_places(tmp_path: Path) -> None:
     assert {cell.task for cell in judges} == {"validation"}
 
 
+def test_what_only_the_paper_has_is_not_run(tmp_path: Path) -> None:
+    places, _ = runner.places(small(tmp_path, SMALL.replace('algo = "arow"', 'algo = ""')), None)
+    assert {p.method for p in places} == {"b"}
+
+
 def test_fresh_data_is_judged_for_each_repeat(tmp_path: Path) -> None:
     text = SMALL.replace("rows = 100", "rows = 100\nfresh = true")
     places, _ = runner.places(small(tmp_path, text), None)
@@ -105,6 +118,7 @@ def test_fresh_data_is_judged_for_each_repeat(tmp_path: Path) -> None:
         ("a < b on error", "a < c on error", "there is no 'c' among a, b"),
         ("a < b on error", "a = b", "not of the form"),
         ('metric = "error"', 'metric = "error"\nexperiment = "x"', "there is no 'x' among test"),
+        ("[[table]]", FIGURE, "figure 'f': there is no 'other' among made"),
         ("title", "title = ", "small.toml"),
     ],
 )

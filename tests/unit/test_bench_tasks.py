@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cwtool.bench.cells import Cell, perform
-from cwtool.bench.generators import copied_bits, covtype_like, words
+from cwtool.bench.generators import copied_bits, covtype_like, hidden, words
 from cwtool.bench.sources import Source
 from cwtool.bench.tasks import visiting_order
 
@@ -48,6 +48,15 @@ def test_rows_like_covtype() -> None:
     assert test is not None
     assert (train.n_rows, test.n_rows, train.nnz) == (2000, 400, 24000)
     assert train.indices.max() < 54
+
+
+def test_hidden_shapes_are_not_linear() -> None:
+    train, test = hidden(0, "ring", rows=300, columns=4, test=500)
+    assert test is not None
+    assert (train.n_rows, test.n_rows, train.nnz) == (300, 500, 1200)
+    source = Source(make="hidden", args={"shape": "ring", "rows": 300, "columns": 2})
+    assert done("test", source, "knn")["error"] < 0.25
+    assert done("test", source, "dcd")["error"] > 0.4
 
 
 def test_online_counts_mistakes() -> None:

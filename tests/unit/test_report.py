@@ -212,6 +212,16 @@ def test_curves(found: Results) -> None:
     assert sd == pytest.approx([np.std([0.13, 0.15, 0.14]), np.std([0.065, 0.075, 0.07])])
 
 
+def test_sets_of_one_panel_make_one_line(found: Results) -> None:
+    pytest.importorskip("matplotlib")
+    figure = replace(found.suite.figures[0], panels={"both": ["x", "y", "z"]}, scale=100)
+    (axes,) = report.picture(figure, found).axes
+    assert axes.get_title() == "both"
+    a, b = axes.lines
+    assert list(a.get_xdata()) == list(b.get_xdata()) == [1, 2, 1, 2]
+    assert list(a.get_ydata()) == pytest.approx([14, 7, 20, 10])
+
+
 def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     panel = charts.Panel("t", [charts.Line("a", [1, 2], [3, 4]), charts.Line("b", [1, 2], [4, 4])])
