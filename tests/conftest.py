@@ -116,5 +116,5 @@ def planted(folder: Path) -> Callable[..., str]:
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
-        pytest.skip(f"no real data in {SHARED_DATA}")
+        pytest.skip(f"reads large data sets, which do not ship with cwtool, from {SHARED_DATA}")
     return SHARED_DATA

@@ -176,10 +176,11 @@ def test_stopped_and_resumed(
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+@pytest.mark.skipif(
+    CHROMIUM is None, reason="looks at the report in Chromium, a program that pip cannot install"
+)
 def test_the_page_in_a_browser(ok: Run, small: list[str], folder: Path) -> None:
     """The page opens without a network, and nothing on it is wider than the window."""
-    pytest.importorskip("matplotlib")
     ok(*small, "-q")
     page = Path("out/report.html")
     measure = """<script>onload = () => { const wide = [...document.querySelectorAll("*")]

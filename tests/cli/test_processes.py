@@ -259,7 +259,10 @@ def test_nobody_reads(args: list[str], process: Start, model: bytes) -> None:
     assert (code, err) == (0, "")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(),
+    reason="plays a full disk with /dev/full, which this system lacks",
+)
 def test_disk_full(process: Start, model: bytes, planted: Run) -> None:
     planted("b.svm", 2, 3000)
     with Path("/dev/full").open("w") as full:

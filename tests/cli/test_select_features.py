@@ -155,7 +155,6 @@ def test_bad_data(cwtool: Callable[..., Any], folder: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_plot(ok: Run, few: tuple[str, str], suffix: str) -> None:
-    pytest.importorskip("matplotlib")
     train, test = few
     ok("select-features", train, "--test", test, "--features", "3,8", "--plot", f"p.{suffix}")
     head = Path(f"p.{suffix}").read_bytes()[:5]

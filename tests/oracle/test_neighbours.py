@@ -81,7 +81,8 @@ def test_one_class_alone():
 
 
 def test_same_predictions_as_scikit_learn():
-    peers = pytest.importorskip("sklearn.neighbors")
+    from sklearn.neighbors import KNeighborsClassifier  # slow to import
+
     rng = np.random.default_rng(3)
     points, y = rng.normal(size=(300, 12)) * np.arange(1, 13), rng.choice([-1, 1], 300)
     rows = rng.normal(size=(200, 12)) * np.arange(1, 13)
@@ -95,7 +96,7 @@ def test_same_predictions_as_scikit_learn():
                 if x is points:
                     algorithm.learn(block, state, block.order)
             score = algorithm.scores(block, state, np.zeros(200)).score
-            peer = peers.KNeighborsClassifier(k, algorithm="brute").fit(points / by, y)
+            peer = KNeighborsClassifier(k, algorithm="brute").fit(points / by, y)
             np.testing.assert_array_equal(np.where(score >= 0, 1, -1), peer.predict(rows / by))
 
 

@@ -13,7 +13,9 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 FILES = sorted(p for p in DATA.glob("*/*") if p.name.endswith((".svm", ".svm.gz")))
 PAIR = re.compile(rb" (\d+):(\S+)")
 
-pytestmark = pytest.mark.skipif(not FILES, reason=f"no real data in {DATA}")
+pytestmark = pytest.mark.skipif(
+    not FILES, reason=f"reads large data sets, which do not ship with cwtool, from {DATA}"
+)
 
 
 class Memo(dict[bytes, float]):

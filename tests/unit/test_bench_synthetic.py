@@ -40,7 +40,6 @@ def test_written_rows_are_exact(tmp_path: Path):
 
 
 def test_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("matplotlib")
     monkeypatch.setattr(sdist_figures, "GRID", 9)
     figures = {"surface": sdist_figures.surface_figure("xor", n=120, p=6)}
     assert 3 <= len(figures["surface"].axes) <= 4

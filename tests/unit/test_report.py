@@ -213,7 +213,6 @@ def test_curves(found: Results) -> None:
 
 
 def test_sets_of_one_panel_make_one_line(found: Results) -> None:
-    pytest.importorskip("matplotlib")
     figure = replace(found.suite.figures[0], panels={"both": ["x", "y", "z"]}, scale=100)
     (axes,) = report.picture(figure, found).axes
     assert axes.get_title() == "both"
@@ -223,7 +222,6 @@ def test_sets_of_one_panel_make_one_line(found: Results) -> None:
 
 
 def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     panel = charts.Panel("t", [charts.Line("a", [1, 2], [3, 4]), charts.Line("b", [1, 2], [4, 4])])
     for name in ("a.svg", "b.svg", "a.png", "b.png"):
         charts.save(charts.chart([panel, panel]), tmp_path / name)
