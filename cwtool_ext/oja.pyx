@@ -1,4 +1,8 @@
-"""Stochastic ascent of xi'A xi = E s (xi'delta)^2 over pairs of rows, with truncation by bursts."""
+"""Stochastic ascent of xi'A xi = E s (xi'delta)^2 over pairs of rows, with truncation by bursts.
+
+xi += step * s (xi'delta) delta;  after a burst |xi_j| falls by g0 k_j, k_j the pairs that tell of j,
+and xi to length 1 (Oja's rule in Algorithm 3.4 of Ma 2017, as chapter 4 puts it to sDist).
+"""
 
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t

@@ -111,8 +111,9 @@ def members(const uint64_t[::1] seen, int32_t[::1] ids):
     with nogil:
         for word in range(seen.shape[0]):
             bits = seen[word]
-            while bits and n < room:
-                ids[n] = <int32_t> (64 * word + trailing_zeros(bits))
+            while bits:
+                if n < room:
+                    ids[n] = <int32_t> (64 * word + trailing_zeros(bits))
                 bits &= bits - 1
                 n += 1
     if n != room:

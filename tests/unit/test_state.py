@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from cwtool.data.block import BIAS, Block
 from cwtool.state import DIRECT, Features, State
+from cwtool_ext import slots
 
 COLUMNS = ("mean", "precision")
 small = st.integers(0, 300)
@@ -153,3 +154,32 @@ def test_columns_that_are_mostly_zero_are_packed_as_the_rest() -> None:
     for name in ("full", "rare", "none"):
         mine, other = (s.features.column(name)[slots] for s in (before, after))
         assert mine.tobytes() == other.tobytes(), "to the sign of a zero"
+
+
+@given(st.sets(st.integers(0, 639), max_size=80), st.integers(1, 3))
+def test_members_and_their_values(ids: set[int], width: int) -> None:
+    bits = np.zeros(640, dtype=np.uint8)
+    bits[list(ids)] = 1
+    seen = np.packbits(bits, bitorder="little").view(np.uint64)
+    found = np.empty(len(ids), dtype=np.int32)
+    slots.members(seen, found)
+    assert found.tolist() == sorted(ids)
+    table = np.arange(640.0 * width).reshape(640, width)
+    table[::2, -1] = -0.0  # not zero by its bits
+    table[::3, -1] = 0.0
+    out = np.empty(len(ids))
+    count = slots.gather(table[:, -1], found, out)
+    assert out.tolist() == table[found, -1].tolist()
+    assert count == sum(j % 3 != 0 for j in ids)
+
+
+@pytest.mark.parametrize("room", [1, 3])
+def test_members_need_just_their_room(room: int) -> None:
+    with pytest.raises(ValueError, match="room"):
+        slots.members(np.array([5], dtype=np.uint64), np.empty(room, dtype=np.int32))
+
+
+@pytest.mark.parametrize("place", [-1, 4])
+def test_places_outside_the_column_are_refused(place: int) -> None:
+    with pytest.raises(ValueError, match="place"):
+        slots.gather(np.zeros(4), np.array([place], dtype=np.int32), np.empty(1))
