@@ -1,6 +1,6 @@
 """Stochastic ascent of xi'A xi = E s (xi'delta)^2 over pairs of rows, with truncation by bursts.
 
-xi += step * s (xi'delta) delta;  after a burst |xi_j| falls by g0 k_j, k_j the pairs that tell of j,
+xi += step * s (xi'delta) delta; after a burst |xi_j| falls by g0 k_j, k_j the pairs telling of j,
 and xi to length 1 (Oja's rule in Algorithm 3.4 of Ma 2017, as chapter 4 puts it to sDist).
 """
 
