@@ -66,9 +66,31 @@ cdef inline int one_a_row(str name, const double[::1] array, Rows rows) except -
 
 cdef inline Py_ssize_t longest(const int64_t[::1] order, Rows rows) except -1:
     """The most nonzeros in a visited row; an order that leaves the rows is refused."""
-    cdef Py_ssize_t i, most = 0
-    for i in order:
-        if not 0 <= i < rows.count:
-            raise ValueError(f"order names row {i} of {rows.count}")
-        most = max(most, rows.start[i + 1] - rows.start[i])
-    return most
+    return look_up(order, rows).most
+
+
+cdef inline Py_ssize_t entries(const int64_t[::1] order, Rows rows) except -1:
+    """The nonzeros of all visits; an order that leaves the rows is refused."""
+    return look_up(order, rows).total
+
+
+cdef struct Visits:
+    Py_ssize_t most
+    Py_ssize_t total
+
+
+cdef inline Visits look_up(const int64_t[::1] order, Rows rows) except *:
+    cdef Py_ssize_t i, k, nnz, wrong = -1
+    cdef Visits visits = Visits(0, 0)
+    with nogil:
+        for k in range(order.shape[0]):
+            i = order[k]
+            if not 0 <= i < rows.count:
+                wrong = k
+                break
+            nnz = rows.start[i + 1] - rows.start[i]
+            visits.most = max(visits.most, nnz)
+            visits.total += nnz
+    if wrong >= 0:
+        raise ValueError(f"order names row {order[wrong]} of {rows.count}")
+    return visits

@@ -37,28 +37,24 @@ def count(
     parts: int,
 ) -> int: ...
 def number(
-    some: NDArray[np.int32],
+    slots: NDArray[np.int32],
     shared: NDArray[np.float64],
     places: NDArray[np.int32],
+    n: int,
     own: NDArray[np.int32],
     divisors: NDArray[np.float64],
-    n: int,
-    gone: int,
-    part: int,
-    parts: int,
-) -> tuple[int, int]: ...
+) -> int: ...
 def compact(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     values: NDArray[np.float64],
-    order: NDArray[np.int64],
     scale: float,
     places: NDArray[np.int32],
     divisors: NDArray[np.float64],
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
     z: NDArray[np.float64],
-) -> tuple[int, float]: ...
+) -> tuple[int, int, float]: ...
 def walk(
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
@@ -102,9 +98,6 @@ def remaining(
     values: NDArray[np.float64],
     shared: NDArray[np.float64],
 ) -> int: ...
-def put_back(
-    own: NDArray[np.int32], mine: NDArray[np.float64], table: NDArray[np.float64]
-) -> None: ...
 def add_scores(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],

@@ -13,9 +13,9 @@ column with damp = -1 is left out.
 """
 
 from libc.math cimport fabs, sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from cwtool_ext.csr cimport Row, Rows, longest, one_a_row, prefetch, read, row_at
+from cwtool_ext.csr cimport Row, Rows, entries, one_a_row, prefetch, read, row_at
 from cwtool_ext.loss cimport HINGE, LOGISTIC, slope
 
 cdef enum:
@@ -46,16 +46,12 @@ def prepare(
     the whole row, ||z||^2 of what is left), or zero for rows 100 times longer than usual.
     Returns the number of entries."""
     cdef Rows rows = read(indptr, indices, values, shared.shape[0])
-    longest(order, rows)
     cdef Py_ssize_t n = order.shape[0], i, k, end = 0
     if shared.shape[1] <= M2 or starts.shape[0] != n + 1:
         raise ValueError("prepare needs shared rows of 7 columns, a start a row")
     if norms.shape[0] != n or norms.shape[1] != 3:
         raise ValueError("prepare needs three norms a row")
-    k = 0
-    for i in range(n):
-        k += rows.start[order[i] + 1] - rows.start[order[i]]
-    if min(slots.shape[0], z.shape[0]) < k:
+    if min(slots.shape[0], z.shape[0]) < entries(order, rows):
         raise ValueError("prepare needs room for every entry")
     cdef Row row, after
     cdef double a, scaled, all_, left, d
@@ -91,12 +87,12 @@ def prepare(
 def count(
     const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
     const int64_t[::1] order, double[:, ::1] shared, double scale, const double[:, ::1] norms,
-    int part, int parts,
+    uint32_t part, uint32_t parts,
 ):
     """Rows of usual length enter the statistics of the columns (Welford), of features in this part
     of all. Returns how many were met for the first time."""
     cdef Rows rows = read(indptr, indices, values, shared.shape[0])
-    longest(order, rows)
+    entries(order, rows)
     if shared.shape[1] <= M2 or norms.shape[0] != order.shape[0] or norms.shape[1] != 3:
         raise ValueError("count needs shared rows of 7 columns, and three norms a row")
     cdef Py_ssize_t i, k, met = 0
@@ -110,7 +106,7 @@ def count(
                 continue
             for k in range(row.nnz):
                 a = scale * row.value[k]
-                if row.index[k] // 64 % parts != part or a == 0.0:
+                if not in_part(row.index[k], part, parts) or a == 0.0:
                     continue
                 at = &shared[row.index[k], 0]
                 d = a - at[MEAN]
@@ -123,79 +119,72 @@ def count(
 
 
 def number(
-    const int32_t[::1] some, const double[:, ::1] shared, int32_t[::1] places, int32_t[::1] own,
-    double[::1] divisors, Py_ssize_t n, Py_ssize_t gone, int part, int parts,
+    const int32_t[::1] slots, const double[:, ::1] shared, int32_t[::1] places, Py_ssize_t n,
+    int32_t[::1] own, double[::1] divisors,
 ):
-    """Give numbers from n on to those of these slots that have no place yet and are in this part of
-    all. own[p] is the slot of number p, 1 / divisors[p] its scale, and places[own[p]] = p + 1.
-    Those that are gone have the place -1 and stand at the end of own. Returns (numbers given,
-    features gone)."""
-    cdef Py_ssize_t k, room = own.shape[0], m = some.shape[0]
+    """Give numbers from n on to those of these slots that have no place yet, and the place -1 to
+    those that are gone. own begins with the slots of the new numbers, 1 / divisors is their scale,
+    and places[own[p]] = n + p + 1. Returns how many."""
+    cdef Py_ssize_t k, new = 0, m = slots.shape[0]
     cdef int32_t j
-    if shared.shape[1] <= M2 or places.shape[0] < shared.shape[0]:
-        raise ValueError("shared rows have 7 columns or more, and every slot a place")
-    if min(room, divisors.shape[0]) < n + gone + m:
-        raise ValueError("there is no room for so many numbers")
-    inside(some, m, shared)
+    inside(slots, min(own.shape[0], divisors.shape[0]), shared)
+    if places.shape[0] < shared.shape[0]:
+        raise ValueError("every slot needs a place")
     with nogil:
         for k in range(m):
-            j = some[k]
-            if j // 64 % parts != part:
-                continue
-            prefetch(&places[some[min(k + FAR, m - 1)]])
+            prefetch(&places[slots[min(k + FAR, m - 1)]])
+            j = slots[k]
             if places[j] != 0:
                 continue
-            if shared[j, GONE] != 0.0 or shared[j, DAMP] == -1.0:
-                gone += 1
-                own[room - gone] = j
+            if shared[j, GONE] != 0.0:
                 places[j] = -1
             else:
-                own[n] = j
-                divisors[n] = 1.0 + shared[j, DAMP]
-                n += 1
-                places[j] = <int32_t> n
-    return n, gone
+                own[new] = j
+                divisors[new] = 1.0 + shared[j, DAMP]
+                new += 1
+                places[j] = <int32_t> (n + new)
+    return new
 
 
 def compact(
     const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-    const int64_t[::1] order, double scale, const int32_t[::1] places,
-    const double[::1] divisors, int64_t[::1] starts, int32_t[::1] slots, double[::1] z,
+    double scale, const int32_t[::1] places, const double[::1] divisors, int64_t[::1] starts,
+    int32_t[::1] slots, double[::1] z,
 ):
-    """Copy rows in order, scaled, of the features that have numbers, by these numbers.
-    Returns (entries, sum of ||z||^2)."""
+    """Copy rows, scaled, of the features that have numbers, by these numbers. Slots
+    without a place, each as often as it occurs, come to stand at the end of slots.
+    Returns (entries, of slots without a place, sum of ||z||^2)."""
     cdef Rows rows = read(indptr, indices, values, places.shape[0])
-    longest(order, rows)
-    cdef Py_ssize_t i, k, p, n = order.shape[0], end = 0
-    if starts.shape[0] != n + 1:
+    cdef Py_ssize_t i, k, p, end = 0, strangers = 0, room = slots.shape[0]
+    if starts.shape[0] != rows.count + 1:
         raise ValueError("compact needs a start a row")
-    k = 0
-    for i in range(n):
-        k += rows.start[order[i] + 1] - rows.start[order[i]]
-    if min(slots.shape[0], z.shape[0]) < k:
+    if min(room, z.shape[0]) < indices.shape[0]:
         raise ValueError("compact needs room for every entry")
     cdef double a, d, left, total = 0.0
     cdef Row row
     with nogil:
         starts[0] = 0
-        for i in range(n):
-            row = row_at(rows, order[i])
+        for i in range(rows.count):
+            row = row_at(rows, i)
             d = left = 0.0
             for k in range(row.nnz):
                 a = scale * row.value[k]
                 d += a * a
                 p = places[row.index[k]]
-                if p > 0 and a != 0.0:
+                if p > 0 and a != 0.0 and divisors[p - 1] != 0.0:
                     a /= divisors[p - 1]
                     if fabs(a) <= HUGE:
                         slots[end] = <int32_t> (p - 1)
                         z[end] = a
                         left += a * a
                         end += 1
+                elif p == 0:
+                    strangers += 1
+                    slots[room - strangers] = row.index[k]
             if d <= LONG:
                 total += left
             starts[i + 1] = end
-    return end, total
+    return end, strangers, total
 
 
 cdef class Walk:
@@ -252,12 +241,10 @@ def walk(
     one_a_row("y", y, rows)
     one_a_row("score", score, rows)
     one_a_row("rates", rates, rows)
-    longest(order, rows)
-    cdef Py_ssize_t n, i, k, later, total = n_touched, emitted = 0, N = order.shape[0]
+    cdef Py_ssize_t n, i, k, later, emitted = 0, N = order.shape[0]
+    cdef Py_ssize_t total = n_touched + entries(order, rows)
     if learned.shape[0] != N or table.shape[1] != 2:
         raise ValueError("walk needs learned for every visit, and rows of 2 columns")
-    for n in range(N):
-        total += rows.start[order[n] + 1] - rows.start[order[n]]
     if burst < 1 or intercept.shape[0] != 1:
         raise ValueError("walk needs a burst, an intercept")
     if min(touched.shape[0], began.shape[0]) < min(total, table.shape[0]):
@@ -334,7 +321,8 @@ def walk(
 
 
 def tally(
-    const int32_t[::1] slots, const uint8_t[::1] kept, double[:, ::1] shared, int part, int parts,
+    const int32_t[::1] slots, const uint8_t[::1] kept, double[:, ::1] shared, uint32_t part,
+    uint32_t parts,
 ):
     """Bursts of a stage enter the counters of their features; of features in this part of all,
     so that parts can be worked on at the same time."""
@@ -342,15 +330,15 @@ def tally(
     inside(slots, kept.shape[0], shared)
     with nogil:
         for k in range(n):
-            if slots[k] // 64 % parts == part:
+            if in_part(slots[k], part, parts):
                 prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
                 shared[slots[k], BURSTS] += 1.0
                 shared[slots[k], KEPT] += kept[k]
 
 
 def judge(
-    const int32_t[::1] slots, double[:, ::1] shared, double pi0, double least, int part, int parts,
-    int32_t[::1] left,
+    const int32_t[::1] slots, double[:, ::1] shared, double pi0, double least, uint32_t part,
+    uint32_t parts, int32_t[::1] left,
 ):
     """Whoever has at least `least` bursts is judged and its counters start again: those kept in
     less than a share pi0 are gone. Returns how many, and left begins with these."""
@@ -359,7 +347,7 @@ def judge(
     inside(slots, left.shape[0], shared)
     with nogil:
         for k in range(n):
-            if slots[k] // 64 % parts == part:
+            if in_part(slots[k], part, parts):
                 prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
                 at = &shared[slots[k], 0]
                 if at[BURSTS] > 0.0 and at[BURSTS] >= least:
@@ -384,6 +372,10 @@ def remaining(const int32_t[::1] slots, double[::1] values, const double[:, ::1]
     return count
 
 
+cdef inline bint in_part(uint32_t slot, uint32_t part, uint32_t parts) noexcept nogil:
+    return slot // 64 % parts == part
+
+
 cdef int inside(const int32_t[::1] slots, Py_ssize_t room, const double[:, ::1] shared) except -1:
     cdef Py_ssize_t k
     cdef bint good = room >= slots.shape[0] and shared.shape[1] > M2
@@ -393,21 +385,6 @@ cdef int inside(const int32_t[::1] slots, Py_ssize_t room, const double[:, ::1] 
     if not good:
         raise ValueError("every slot has a place, and a shared row of 7 columns or more")
     return 0
-
-
-def put_back(const int32_t[::1] own, const double[:, ::1] mine, double[:, ::1] table):
-    """table[own[p]] = mine[p]; who has left has k = 0 again."""
-    cdef Py_ssize_t p, n = own.shape[0]
-    if mine.shape[0] != n or mine.shape[1] != 2 or table.shape[1] != 2:
-        raise ValueError("both tables have rows of 2 columns, one for each of own")
-    for p in range(n):
-        if not 0 <= own[p] < table.shape[0]:
-            raise ValueError("a feature is not in the table")
-    with nogil:
-        for p in range(n):
-            prefetch(&table[own[min(p + FAR, n - 1)], 0])
-            table[own[p], WEIGHT] = mine[p, WEIGHT]
-            table[own[p], COUNT] = max(mine[p, COUNT], 0.0)
 
 
 def add_scores(

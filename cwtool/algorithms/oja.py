@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, hstack
 
 from cwtool.algorithms.eigen import polished
+from cwtool.algorithms.gravity import rejection_rate
 from cwtool.algorithms.monomials import Candidates, Key
-from cwtool.algorithms.stsgd import rejection_rate
 from cwtool.data.block import Floats, Ints, Longs
 from cwtool.order import uniforms
 from cwtool_ext import oja as kernel

@@ -20,14 +20,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, exp, log, log1p
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cwtool.algorithms import columns
 from cwtool.algorithms.base import Algorithm, Scores
+from cwtool.algorithms.gravity import base_gravity, burst_size, rejection_rate
 from cwtool.algorithms.sgd import LOSSES
+from cwtool.algorithms.shelf import Shelf, joined
 from cwtool.data.block import Block, Floats, Ints, Longs
 from cwtool.parallel import together
 from cwtool.params import AUTO, param
@@ -44,7 +46,7 @@ BIAS = 0.1  # of a row's squared norm: how the constant of the intercept compare
 REFIT = 2  # times the rows, and the scale of the columns is fitted again
 CALM = 3  # stages in a row that hardly changed the mean
 ALONE = 1 << 16  # entries below which threads would only cost
-PARTS = 4  # of a window, prepared on their own; a sum over them does not depend on threads
+ROOM = 1 << 20  # features on the shelf with which it may take in another block
 
 
 class Rows(NamedTuple):
@@ -57,19 +59,9 @@ class Rows(NamedTuple):
     y: Floats
 
 
-class Window(NamedTuple):
-    """Rows of an earlier pass whose features are numbered without gaps, and tables of just these:
-    what all paths visit in random order should be small."""
-
-    rows: Rows
-    own: Ints  # the slot of each number
-    places: Ints  # 1 + the number of each slot; other slots have 0, or -1 where they are gone
-    gone: Ints  # slots of those
-    tables: list[Floats]
-
-
-Pool = tuple[Ints, Floats, Any]  # slot, |change| / q, kept or not; one a path, burst and feature
-Touched = tuple[Ints, Floats]  # in this burst: slot, weight before
+# slots, or numbers while there is a shelf:
+Pool = tuple[Ints, Floats, Any]  # with |change| / q, kept or not; one a path, burst and feature
+Touched = tuple[Ints, Floats]  # in this burst: with the weight before
 
 
 @dataclass(frozen=True)
@@ -120,40 +112,6 @@ class StsgdParams:
     tol: float = param(0.0, "stop when 3 stages in a row change the mean by less", low=0)
 
 
-def rejection_rate(d: float, beta0: float, gamma: float) -> float:
-    """phi of (3.14) in the share d of features left: beta0 at d = 1, 0 at d = 0."""
-    if gamma >= 0:
-        return beta0 * (exp(-gamma * (1 - d)) - (1 - d) * exp(-gamma))
-    return beta0 * log1p(-gamma * d) / log1p(-gamma)
-
-
-def burst_size(size: int, alpha: float | str, d: float) -> int:
-    """K_s = max(K, ceil(K log(1 / (alpha d))))."""
-    return size if alpha == AUTO else max(size, ceil(size * log(1 / (float(alpha) * d))))
-
-
-def base_gravity(values: Floats, beta: float) -> float:
-    """The l-th smallest, l = floor(beta D); 0 if l = 0."""
-    rank = int(beta * len(values))
-    return float(np.partition(values, rank - 1)[rank - 1]) if rank else 0.0
-
-
-def _room(block: Block, rows: Longs) -> tuple[Longs, Ints, Floats]:
-    """Starts, slots and values of so many rows, to be filled."""
-    nnz = int((block.indptr[rows + 1] - block.indptr[rows]).sum())
-    return np.empty(len(rows) + 1, dtype=np.int64), np.empty(nnz, dtype=np.int32), np.empty(nnz)
-
-
-def _joined(parts: list[tuple[Longs, Ints, Floats]]) -> tuple[Longs, Ints, Floats]:
-    """Rows in CSR form, one after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    lengths = np.concatenate([np.diff(starts) for starts, _, _ in parts])
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    slots, z = np.concatenate([s for _, s, _ in parts]), np.concatenate([z for _, _, z in parts])
-    return starts, slots, z
-
-
 class Stsgd(Algorithm):
     name = "stsgd"
     summary = "stabilized truncated stochastic gradient descent"
@@ -180,6 +138,7 @@ class Stsgd(Algorithm):
         for m, mine in enumerate(learned):
             seeds = np.array([m], dtype=np.uint64)
             shuffle.choose(seeds, int(numbers["visits"]), self.params.share, mine)
+        self._close(state)
         if numbers["stage"] == 0:
             self._begin(state, np.empty(0), fresh=True)
         done = 0
@@ -202,38 +161,33 @@ class Stsgd(Algorithm):
             state.scratch.clear()
             state.arrays = {"intercept": np.zeros(self.params.paths)}
             state.numbers["stage"] = 0
-        orders = []
-        for m in range(self.params.paths):
+
+        def mixed(m: int) -> Longs:
             mine = np.empty(len(order), dtype=np.int64)
             shuffle.permute(np.array([m, state.numbers["visits"]], dtype=np.uint64), mine)
-            orders.append(order[mine])
+            return order[mine]
+
+        orders = together(mixed, range(self.params.paths), self._jobs(block.nnz))
         return self.revisit(block, state, orders)
 
     def revisit(self, block: Block, state: State, orders: list[Longs]) -> Scores:
         """Rows that were met before, by each path in its order."""
-        numbers, n, window = state.numbers, len(orders[0]), None
+        numbers, n, rows = state.numbers, len(orders[0]), None
         score, learned = np.zeros((len(orders), block.n_rows)), np.ones(n, dtype=np.uint8)
         if numbers["stage"] == 0:
             self._begin(state, np.empty(0), fresh=False)
         done = 0
         while done < n and numbers["calm"] < CALM:
             if self._due(numbers, 1):
-                self._close(state, window)
-                window = None
                 self._fit(state)
-            window = window or self._open(block, state)
+            if rows is None or "shelf" not in state.scratch:
+                rows = self._again(block, state)
             some = slice(done, min(n, done + self._left(numbers)))
             visits = [order[some] for order in orders]
-            self._walk(state, window.rows, visits, [learned[some]] * len(orders), score, window)
+            self._walk(state, rows, visits, [learned[some]] * len(orders), score)
             done = some.stop
             if self._ended(numbers):
-                if self.params.tol > 0:  # weights are compared: put them back
-                    self._close(state, window)
-                    window = None
-                gone = self._end(state, fresh=False)
-                if window is not None:
-                    self._leave(window, gone)
-        self._close(state, window)
+                self._end(state, fresh=False)
         if numbers["calm"] >= CALM:
             return self.scores(block, state, np.zeros(block.n_rows))
         return self._mean(score, block.order, block.n_rows)
@@ -268,6 +222,7 @@ class Stsgd(Algorithm):
         return self.params.scale != "none" and enough and between
 
     def _fit(self, state: State) -> None:
+        self._close(state)
         columns.fit(state, self.params.scale == "floor")
         state.numbers["fitted"] = state.numbers["rows"]
 
@@ -278,13 +233,15 @@ class Stsgd(Algorithm):
         data = block.indptr, block.indices, block.values
 
         def prepared(some: Longs) -> tuple[tuple[Longs, Ints, Floats], Floats]:
-            (starts, slots, z), norms = _room(block, some), np.empty((len(some), 3))
+            nnz = int((block.indptr[some + 1] - block.indptr[some]).sum())
+            starts, slots = np.empty(len(some) + 1, dtype=np.int64), np.empty(nnz, dtype=np.int32)
+            z, norms = np.empty(nnz), np.empty((len(some), 3))
             nnz = stages.prepare(*data, some, shared, block.scale, starts, slots, z, norms)
             return (starts, slots[:nnz], z[:nnz]), norms
 
         jobs = self._jobs(int(block.nnz * n / block.n_rows))
         parts = together(prepared, np.array_split(order, jobs), jobs)
-        csr, norms = _joined([part for part, _ in parts]), np.concatenate([n for _, n in parts])
+        csr, norms = joined([part for part, _ in parts]), np.concatenate([n for _, n in parts])
         names = ("seen", "norms", "left_norms")
         before = np.array([[numbers[name] for name in names]])
         sums = np.cumsum(np.concatenate([before, norms]), axis=0)  # row by row, as they come
@@ -305,75 +262,49 @@ class Stsgd(Algorithm):
         numbers["rows"] += n
         numbers["positive"] += int(np.count_nonzero(rows.y > 0))
 
-    def _open(self, block: Block, state: State) -> Window:
-        features, numbers, scratch = state.features, state.numbers, state.scratch
-        touched = self._scratch(state)[1]
-        if len(scratch.get("places", ())) < len(features.table):
-            scratch["places"] = np.zeros(len(features.table), dtype=np.int32)
-        places, jobs = scratch["places"], self._jobs(block.nnz)
-        lists = [*(slots for slots, _ in touched), block.indices]
-
-        def numbered(part: int) -> tuple[Ints, Floats, Ints]:
-            room, count, gone = sum(map(len, lists)), 0, 0
-            own, divisors = np.empty(room, dtype=np.int32), np.empty(room)
-            for some in lists:
-                count, gone = stages.number(
-                    some, features.table, places, own, divisors, count, gone, part, jobs
-                )
-            return own[:count].copy(), divisors[:count].copy(), own[room - gone :].copy()
-
-        found = together(numbered, range(jobs), jobs)
-        before = 0
-        for own, _, _ in found:
-            places[own] += before
-            before += len(own)
-        own, divisors, dropped = (np.concatenate(part) for part in zip(*found, strict=True))
-
-        def compacted(some: Longs) -> tuple[tuple[Longs, Ints, Floats], float]:
-            starts, slots, z = _room(block, some)
-            nnz, left = stages.compact(
-                block.indptr, block.indices, block.values, some, block.scale, places, divisors,
-                starts, slots, z,
-            )  # fmt: skip
-            return (starts, slots[:nnz], z[:nnz]), left
-
-        parts = together(compacted, np.array_split(block.order, PARTS), jobs)
-        for _, left in parts:
-            numbers["left_norms"] += left
+    def _again(self, block: Block, state: State) -> Rows:
+        """Rows that were met before, by the numbers of their features on the shelf."""
+        numbers = state.numbers
+        if "shelf" in state.scratch and len(state.scratch["shelf"].own) > ROOM:
+            self._close(state)
+        csr, square = self._open(state).rows(block, self._jobs(block.nnz))
+        numbers["left_norms"] += square
         numbers["left_rows"] += block.n_rows
         eta = numbers["seen"] / numbers["norms"] if numbers["norms"] else 0.0
         rates = np.full(block.n_rows, eta if self.params.eta == AUTO else self.params.eta)
-        rows = Rows(*_joined([part for part, _ in parts]), rates, block.y)
-        tables = together(lambda table: table.take(own, axis=0), features.tables[1:], jobs)
-        for m, (some, began) in enumerate(touched):
-            touched[m] = (places[some] - 1, began)
-        return Window(rows, own, places, dropped, tables)
+        return Rows(*csr, rates, block.y)
 
-    def _leave(self, window: Window, gone: Ints) -> None:
-        """A stage ended amid the rows of a window."""
-        at = window.places[gone]
-        for table in window.tables:
-            table[at[at > 0] - 1] = 0, -1
+    def _open(self, state: State) -> Shelf:
+        """The shelf; what is under way goes by its numbers."""
+        scratch = state.scratch
+        if "shelf" not in scratch:
+            scratch["shelf"] = Shelf(state.features)
+            self._rename(state, scratch["shelf"].numbers)
+        shelf: Shelf = scratch["shelf"]
+        return shelf
 
-    def _close(self, state: State, window: Window | None) -> None:
-        if window is None:
-            return
+    def _close(self, state: State) -> None:
+        if "shelf" in state.scratch:
+            shelf = state.scratch.pop("shelf")
+            shelf.put_back()
+            self._rename(state, lambda numbers: shelf.own[numbers])
 
-        def back(m: int) -> None:
-            stages.put_back(window.own, window.tables[m], state.features.tables[1 + m])
+    def _rename(self, state: State, new: Callable[[Ints], Ints]) -> None:
+        pool, touched = self._scratch(state)
+        pool[:] = [(new(slots), values, kept) for slots, values, kept in pool]
+        touched[:] = [(new(slots), began) for slots, began in touched]
 
-        together(back, range(self.params.paths), self._jobs(len(window.rows.z)))
-        window.places[window.own] = window.places[window.gone] = 0
-        touched = self._scratch(state)[1]
-        for m, (some, began) in enumerate(touched):
-            touched[m] = (window.own[some], began)
+    def _tables(self, state: State) -> list[Floats]:
+        """Shared rows, and those of each path: of features on the shelf, or of all."""
+        shelf: Shelf | None = state.scratch.get("shelf")
+        return shelf.tables if shelf else state.features.tables
 
     def _jobs(self, entries: int) -> int:
         return self.jobs if entries * self.params.paths > ALONE else 1
 
     def _walk(
         self, state: State, rows: Rows, visits: list[Longs], learned: Any, score: Floats,
-        window: Window | None = None, beside: list[Callable[[int], int]] | None = None,
+        beside: list[Callable[[int], int]] | None = None,
     ) -> list[int]:  # fmt: skip
         """Visits within one stage, by all paths; and what else is to be done, with its results."""
         numbers, p = state.numbers, self.params
@@ -382,8 +313,7 @@ class Stsgd(Algorithm):
             p.informed_by == "gradients", numbers["bias"],
         )  # fmt: skip
         burst, into = int(numbers["burst"]), int(numbers["into"]) % int(numbers["burst"])
-        tables = window.tables if window else state.features.tables[1:]
-        pool, touched = self._scratch(state)
+        tables, (pool, touched) = self._tables(state)[1:], self._scratch(state)
 
         def path(m: int) -> tuple[Touched, Pool]:
             order, before = visits[m], len(touched[m][0])
@@ -399,9 +329,8 @@ class Stsgd(Algorithm):
                 state.arrays["intercept"][m : m + 1], now, began, before, slot, value, kept,
                 score[m],
             )  # fmt: skip
-            slot = window.own[slot[:out]] if window else slot[:out].copy()
             touches = now[:count].copy(), began[:count].copy()
-            return touches, (slot, value[:out].copy(), kept[:out].copy())
+            return touches, (slot[:out].copy(), value[:out].copy(), kept[:out].copy())
 
         others, jobs = beside or [], self._jobs(len(rows.z))
         results: list[int] = [0] * len(others)
@@ -423,10 +352,12 @@ class Stsgd(Algorithm):
         numbers["visits"] += len(visits[0])
         return results
 
-    def _end(self, state: State, fresh: bool) -> Ints:
-        """Of a stage: purge, and begin the next. Returns who left."""
-        features, numbers, p = state.features, state.numbers, self.params
-        pool, shared, least = self._scratch(state)[0], state.features.table, max(p.least, 1)
+    def _end(self, state: State, fresh: bool) -> None:
+        """Of a stage: purge, and begin the next."""
+        numbers, p = state.numbers, self.params
+        pool, least, (shared, *paths) = (
+            self._scratch(state)[0], max(p.least, 1), self._tables(state)
+        )  # fmt: skip
         entries = sum(len(slots) for slots, _, _ in pool)
         jobs = self.jobs if entries > ALONE else 1
 
@@ -450,12 +381,13 @@ class Stsgd(Algorithm):
             left = left[:0]
         numbers["gone"] += len(left)
 
-        zeros = np.zeros((len(left), len(PATH)))
-        together(lambda table: stages.put_back(left, zeros, table), features.tables[1:], jobs)
+        if "shelf" in state.scratch:
+            state.scratch["shelf"].leave(left)
+        for path in paths:
+            path[left, 0] = 0
         values = np.concatenate([np.empty(0), *together(remaining, pool, jobs)])
         pool.clear()
         self._begin(state, values, fresh)
-        return left
 
     def _begin(self, state: State, values: Floats, fresh: bool) -> None:
         """A stage, after one in which weights moved by these amounts."""
@@ -520,6 +452,7 @@ class Stsgd(Algorithm):
         )
 
     def settle(self, state: State) -> None:
+        self._close(state)
         pool, touched = self._scratch(state)
         features, arrays = state.features, state.arrays
         empty = (np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.uint8))
@@ -536,6 +469,7 @@ class Stsgd(Algorithm):
         arrays["touched.id"], arrays["touched.began"] = ids[by_id], began[by_id]
 
     def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
+        self._close(state)
         out, M, features = Scores.zeros(block.n_rows), self.params.paths, state.features
         for table in features.tables[1:]:
             stages.add_scores(
@@ -546,6 +480,7 @@ class Stsgd(Algorithm):
         return Scores(out.score / M + state.arrays["intercept"].mean(), out.variance)
 
     def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
+        self._close(state)
         w, g0, features = np.zeros(len(slots)), state.numbers["base_gravity"], state.features
         for table in features.tables[1:]:
             stages.add_weights(slots, features.table, table, g0, self.params.gravity == "norm", w)

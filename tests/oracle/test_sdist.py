@@ -12,12 +12,12 @@ from scipy.sparse import csr_array
 from cwtool.algorithms import monomials as monomials_module
 from cwtool.algorithms.boosting import Boost, hood, residuals, total_loss
 from cwtool.algorithms.eigen import sparse_eigenvector
+from cwtool.algorithms.gravity import rejection_rate
 from cwtool.algorithms.knn import KNN, KnnParams
 from cwtool.algorithms.monomials import Candidates, Monomials, metric
 from cwtool.algorithms.neighbours import nearest
 from cwtool.algorithms.oja import Oja, ascent, laplacian, pairs
 from cwtool.algorithms.sdist import SDist, SdistParams
-from cwtool.algorithms.stsgd import rejection_rate
 from cwtool.bench.synthetic import hidden
 from cwtool.data.block import Block
 from cwtool_ext import oja, sdist

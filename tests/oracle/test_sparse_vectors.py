@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 
 from cwtool import params
-from cwtool.algorithms.stsgd import (
-    GONE,
-    Stsgd,
-    StsgdParams,
-    base_gravity,
-    burst_size,
-    rejection_rate,
-)
+from cwtool.algorithms.gravity import base_gravity, burst_size, rejection_rate
+from cwtool.algorithms.stsgd import GONE, Stsgd, StsgdParams
 from cwtool.data.block import Block
 from cwtool_ext import averaging, budget, descent, smooth
 
@@ -140,6 +134,7 @@ def test_stabilized(case):
         orders = [path[pos : pos + size].astype(np.int64) for path in DATA["path_rows"][: p["M"]]]
         kept = state.arrays["intercept"].copy()
         algorithm.revisit(block, state, orders)
+        algorithm.settle(state)
         pos += size
         share = 1 - state.numbers["gone"] / 39
         found["d"].append(share)

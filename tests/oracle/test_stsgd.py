@@ -7,7 +7,9 @@ import sparse_oracles
 
 from cwtool import params
 from cwtool.algorithms import columns, stsgd
-from cwtool.algorithms.stsgd import GONE, Stsgd, StsgdParams, burst_size, rejection_rate
+from cwtool.algorithms.gravity import burst_size, rejection_rate, smallest
+from cwtool.algorithms.shelf import Shelf
+from cwtool.algorithms.stsgd import GONE, Stsgd, StsgdParams
 from cwtool.data.block import Block
 from cwtool_ext import columns as kernels
 from cwtool_ext import descent
@@ -47,6 +49,7 @@ def run(algo, X, y, paths, pieces=1, scale=None):
         state.features.table[:P, 0] = 1 / scale - 1
     for some in np.array_split(np.arange(len(paths[0])), pieces):
         algo.revisit(block, state, [p[some] for p in paths])
+    algo.settle(state)
     return state
 
 
@@ -113,6 +116,7 @@ def test_stable_sets_are_nested_and_those_who_left_stay_zero():
     gone, gravities = np.zeros(P, bool), []
     for path in np.array_split(np.array(orders(5, 12 * 20)), 20, axis=1):
         algo.revisit(block, state, list(path))
+        algo.settle(state)
         now = state.features.table[:P, GONE] == 1
         assert (now >= gone).all()
         assert not any(table[:P][now].any() for table in state.features.tables[1:])
@@ -303,3 +307,70 @@ def test_rejection_falls_with_the_features_left():
         assert (np.array(slower) >= np.array(rates) - 1e-15).all()
     sizes = [burst_size(40, 0.3, d) for d in shares[:0:-1]]
     assert sizes == sorted(sizes)
+
+
+@pytest.mark.parametrize("n", [1, 2, 63, 64, 1000, 20_000])
+def test_smallest_is_that_of_a_sort(n):
+    rng = np.random.default_rng(n)
+    for values in (rng.random(n), rng.integers(3, size=n) / 2, np.sort(rng.random(n))):
+        for rank in {1, (n + 1) // 2, max(1, n - 1), n}:
+            assert smallest(values.copy(), rank) == np.sort(values)[rank - 1]
+
+
+def shelved(seed):
+    """Features of which number 3 is gone and 4 constant, and rows that hold them all."""
+    X, y = problem(seed)
+    algo, block = algorithm(), block_of(X, y)
+    state = algo.new_state()
+    state.features.observe(block)
+    rng = np.random.default_rng(seed)
+    for table in state.features.tables:
+        table[:P] = rng.random((P, table.shape[1])) + 0.5
+    state.features.table[:P, GONE] = np.arange(P) == 3
+    state.features.table[4, 0] = -1
+    return state.features, block, X
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_shelf_has_the_rows_of_features_that_are_left(jobs):
+    features, block, X = shelved(12)
+    block.scale = 0.5
+    shelf = Shelf(features)
+    shelf.numbers(np.array([7], dtype=np.int32))
+    (starts, numbers, z), square = shelf.rows(block, jobs)
+    Z = 0.5 * X / (1 + features.table[:P, 0] + (np.arange(P) == 4))
+    Z[:, [3, 4]] = 0
+    dense = np.zeros((N, len(shelf.own)))
+    dense[np.repeat(np.arange(N), np.diff(starts)), numbers] = z
+    assert shelf.own[0] == 7
+    assert sorted(shelf.own) == [j for j in range(P) if j != 3]
+    np.testing.assert_allclose(dense, Z[:, shelf.own], rtol=1e-15)
+    assert square == pytest.approx((Z**2).sum())
+    for mine, theirs in zip(shelf.tables, features.tables, strict=True):
+        np.testing.assert_array_equal(mine, theirs[shelf.own])
+
+
+def test_what_changed_on_a_shelf_is_put_back():
+    features, block, _ = shelved(13)
+    before = [table[:P].copy() for table in features.tables]
+    shelf = Shelf(features)
+    shelf.rows(block, 1)
+    for table in shelf.tables:
+        table += 1
+    shelf.leave(np.array([5], dtype=np.int32))
+    left = shelf.own[5]
+    assert left not in shelf.own[shelf.rows(block, 1)[0][1]]
+    shelf.put_back()
+    for k, (old, new) in enumerate(zip(before, features.tables, strict=True)):
+        old[np.arange(P) != 3] += 1
+        if k:
+            old[left, 1] = 0
+        np.testing.assert_array_equal(new[:P], old)
+
+
+def test_a_shelf_may_be_cleared_at_any_time(monkeypatch):
+    X, y = problem(14)
+    algo, paths = algorithm(stability=0.5), orders(14, 300)
+    whole = weights(algo, run(algo, X, y, paths, 10))
+    monkeypatch.setattr(stsgd, "ROOM", 0)
+    np.testing.assert_array_equal(weights(algo, run(algo, X, y, paths, 10)), whole)

@@ -1,0 +1,42 @@
+"""What a stage of stabilized truncated descent is told by the one before (Ma 2017, 3.4)."""
+
+from __future__ import annotations
+
+from math import ceil, exp, log, log1p
+
+import numpy as np
+
+from cwtool.data.block import Floats
+from cwtool.params import AUTO
+
+SAMPLE = 64  # one of so many values
+
+
+def rejection_rate(d: float, beta0: float, gamma: float) -> float:
+    """phi of (3.14) in the share d of features left: beta0 at d = 1, 0 at d = 0."""
+    if gamma >= 0:
+        return beta0 * (exp(-gamma * (1 - d)) - (1 - d) * exp(-gamma))
+    return beta0 * log1p(-gamma * d) / log1p(-gamma)
+
+
+def burst_size(size: int, alpha: float | str, d: float) -> int:
+    """K_s = max(K, ceil(K log(1 / (alpha d))))."""
+    return size if alpha == AUTO else max(size, ceil(size * log(1 / (float(alpha) * d))))
+
+
+def base_gravity(values: Floats, beta: float) -> float:
+    """The l-th smallest, l = floor(beta D); 0 if l = 0."""
+    rank = int(beta * len(values))
+    return smallest(values, rank) if rank else 0.0
+
+
+def smallest(values: Floats, rank: int) -> float:
+    """The rank-th smallest of them, sought between two of a sample that most likely enclose it."""
+    sample = np.sort(values[::SAMPLE])
+    at, margin = rank * len(sample) // len(values), 2 + int(len(sample) ** 0.5)
+    low, high = sample[max(at - margin, 0)], sample[min(at + margin, len(sample) - 1)]
+    between = values[(values >= low) & (values <= high)]
+    rest = rank - int(np.count_nonzero(values < low))
+    if not 0 < rest <= len(between):
+        between, rest = values, rank
+    return float(np.partition(between, rest - 1)[rest - 1])

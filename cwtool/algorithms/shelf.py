@@ -1,0 +1,110 @@
+"""Features of rows that come again and again, close together.
+
+A row that is learned in many passes has few features that are left, and those are scattered over
+large tables. On the shelf they are numbered as they come, beside copies of just their rows of all
+tables: what several paths visit in random order stays small.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from cwtool.data.block import Block, Floats, Ints, Longs
+from cwtool.parallel import together
+from cwtool.state import Features, Table
+from cwtool_ext import stages
+
+PARTS = 4  # of a block, prepared on their own; a sum over them does not depend on threads
+COUNT = 1  # column of a path
+LEFT = -1  # count of a feature that left while rows still hold it
+
+
+class Packed(NamedTuple):
+    """Rows in CSR form, by numbers, scaled; the sum of their squares; slots without a number."""
+
+    starts: Longs
+    numbers: Ints
+    z: Floats
+    square: float
+    strangers: Ints
+
+
+def joined(parts: list[tuple[Longs, Ints, Floats]]) -> tuple[Longs, Ints, Floats]:
+    """Rows in CSR form, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    lengths = np.concatenate([np.diff(starts) for starts, _, _ in parts])
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    slots, z = np.concatenate([s for _, s, _ in parts]), np.concatenate([z for _, _, z in parts])
+    return starts, slots, z
+
+
+class Shelf:
+    def __init__(self, features: Features) -> None:
+        self.features = features
+        self.own: Ints = np.empty(0, dtype=np.int32)  # the slot of each number
+        self.divisors: Floats = np.empty(0)  # of its column
+        # 1 + the number of a slot; 0 if it has none yet, -1 if its feature is gone
+        self.places: Ints = np.zeros(len(features.table), dtype=np.int32)
+        self._tables = [Table(0, table.shape[1]) for table in features.tables]
+
+    @property
+    def tables(self) -> list[Floats]:
+        return [table.rows[: len(self.own)] for table in self._tables]
+
+    def numbers(self, slots: Ints) -> Ints:
+        """Of features that are not gone."""
+        self._admit(slots)
+        numbers: Ints = self.places[slots] - 1
+        return numbers
+
+    def _admit(self, slots: Ints) -> None:
+        """Features that have no number yet get one, and what their tables say."""
+        own, divisors, n = np.empty_like(slots), np.empty(len(slots)), len(self.own)
+        new = stages.number(slots, self.features.table, self.places, n, own, divisors)
+        self.own = np.concatenate([self.own, own[:new]])
+        self.divisors = np.concatenate([self.divisors, divisors[:new]])
+        for mine, theirs in zip(self._tables, self.features.tables, strict=True):
+            mine.reserve(n + new)
+            theirs.take(own[:new], axis=0, out=mine.rows[n : n + new], mode="clip")
+
+    def rows(self, block: Block, jobs: int) -> tuple[tuple[Longs, Ints, Floats], float]:
+        """The rows of a block by numbers, scaled, in CSR form; and the sum of their squares."""
+
+        def packed(some: slice) -> Packed:
+            indptr, at = (
+                block.indptr[some],
+                slice(block.indptr[some.start], block.indptr[some.stop - 1]),
+            )
+            indices, starts = block.indices[at], np.empty_like(indptr)
+            numbers, z = np.empty_like(indices), np.empty(len(indices))
+            nnz, strange, square = stages.compact(
+                indptr - indptr[0], indices, block.values[at], block.scale, self.places,
+                self.divisors, starts, numbers, z,
+            )  # fmt: skip
+            strangers = numbers[len(numbers) - strange :].copy()
+            return Packed(starts, numbers[:nnz], z[:nnz], square, strangers)
+
+        cuts = np.linspace(0, block.n_rows, PARTS + 1, dtype=int).tolist()
+        split = [slice(i, j + 1) for i, j in pairwise(cuts)]
+        parts = together(packed, split, jobs)
+        if any(len(part.strangers) for part in parts):
+            self._admit(np.concatenate([part.strangers for part in parts]))
+            parts = together(packed, split, jobs)
+        return joined([part[:3] for part in parts]), sum(part.square for part in parts)
+
+    def leave(self, numbers: Ints) -> None:
+        """These features are gone."""
+        self.places[self.own[numbers]] = -1
+        for path in self.tables[1:]:
+            path[numbers, COUNT] = LEFT
+
+    def put_back(self) -> None:
+        shared, *paths = self.tables
+        for path in paths:
+            np.maximum(path[:, COUNT], 0, out=path[:, COUNT])
+        for mine, theirs in zip((shared, *paths), self.features.tables, strict=True):
+            theirs[self.own] = mine
