@@ -50,9 +50,12 @@ class Shelf:
         # 1 + the number of a slot; 0 if it has none yet, -1 if its feature is gone
         self.places: Ints = np.zeros(len(features.table), dtype=np.int32)
         self._tables = [Table(0, table.shape[1]) for table in features.tables]
+        self._changed = False
 
     @property
     def tables(self) -> list[Floats]:
+        """To be changed."""
+        self._changed = True
         return [table.rows[: len(self.own)] for table in self._tables]
 
     def numbers(self, slots: Ints) -> Ints:
@@ -103,8 +106,11 @@ class Shelf:
             path[numbers, COUNT] = LEFT
 
     def put_back(self) -> None:
+        """What changed here is so in the tables of all features, too."""
+        if not self._changed:
+            return
         shared, *paths = self.tables
-        for path in paths:
-            np.maximum(path[:, COUNT], 0, out=path[:, COUNT])
-        for mine, theirs in zip((shared, *paths), self.features.tables, strict=True):
-            theirs[self.own] = mine
+        self.features.table[self.own] = shared
+        for mine, theirs in zip(paths, self.features.tables[1:], strict=True):
+            theirs[self.own] = np.where(mine[:, COUNT, None] == LEFT, 0, mine)
+        self._changed = False

@@ -283,6 +283,11 @@ class Stsgd(Algorithm):
         shelf: Shelf = scratch["shelf"]
         return shelf
 
+    def _put_back(self, state: State) -> None:
+        """Before tables are read: what changed on the shelf."""
+        if "shelf" in state.scratch:
+            state.scratch["shelf"].put_back()
+
     def _close(self, state: State) -> None:
         if "shelf" in state.scratch:
             shelf = state.scratch.pop("shelf")
@@ -419,6 +424,7 @@ class Stsgd(Algorithm):
 
     def _compare(self, state: State) -> None:
         """||change of the mean|| against ||mean||, since the stage before."""
+        self._close(state)
         _, slots = state.features.ids_and_slots()
         w, _ = self.weights(state, slots)
         before = state.features.table[slots, BEFORE]
@@ -469,7 +475,7 @@ class Stsgd(Algorithm):
         arrays["touched.id"], arrays["touched.began"] = ids[by_id], began[by_id]
 
     def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
-        self._close(state)
+        self._put_back(state)
         out, M, features = Scores.zeros(block.n_rows), self.params.paths, state.features
         for table in features.tables[1:]:
             stages.add_scores(
@@ -480,7 +486,7 @@ class Stsgd(Algorithm):
         return Scores(out.score / M + state.arrays["intercept"].mean(), out.variance)
 
     def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
-        self._close(state)
+        self._put_back(state)
         w, g0, features = np.zeros(len(slots)), state.numbers["base_gravity"], state.features
         for table in features.tables[1:]:
             stages.add_weights(slots, features.table, table, g0, self.params.gravity == "norm", w)
