@@ -33,7 +33,10 @@ from cwtool.cli import options
     help="Write the predictions to this file instead of stdout.",
 )
 @click.option(
-    "--evaluate", is_flag=True, help="Print metrics against the labels of DATA instead of rows."
+    "--evaluate",
+    is_flag=True,
+    help="Print metrics against the labels of DATA instead of rows; beside rows of --output on "
+    "stdout, they go to stderr.",
 )
 @click.option(
     "--unknown-features",
@@ -102,7 +105,7 @@ def command(
         if result["learned_before"]:
             names = ", ".join(result["learned_before"])
             console.warn(f"the model has learned {names}; on new rows it will be worse than this")
-        console.event("evaluate", result)
+        console.event("evaluate", result, aside=wanted and out is None)
 
 
 def _writer(
