@@ -125,6 +125,7 @@ class Progress:
         self.live = out is not None and out.isatty()
         self.started = self.shown = time.monotonic()
         self.width = 0
+        self.done = 0.0
 
     def update(self, status: Callable[[], dict[str, Any]]) -> None:
         if self.out is None:
@@ -132,8 +133,12 @@ class Progress:
         now = time.monotonic()
         if now - self.shown < (LIVE if self.live else PLAIN):
             return
-        self.shown = now
-        line = self._line(status(), now - self.started)
+        state = status()
+        done = state.get("done") or 0.0
+        if done < self.done:  # another part of the work
+            self.started = self.shown
+        self.shown, self.done = now, done
+        line = self._line(state, now - self.started)
         if self.live:
             width = (os.get_terminal_size(self.out.fileno()).columns or 80) - 1
             self.out.write("\r" + line[:width].ljust(min(self.width, width)))
@@ -201,12 +206,16 @@ class Console:
 
     @contextmanager
     def progress(self, title: str) -> Iterator[Progress]:
-        progress = self._progress = Progress(title, None if self.quiet else sys.stderr)
+        """A live line; while it is there, it takes the place of one around it."""
+        outer, progress = self._progress, Progress(title, None if self.quiet else sys.stderr)
+        if outer is not None:
+            outer.clear()
+        self._progress = progress
         try:
             yield progress
         finally:
             progress.clear()
-            self._progress = None
+            self._progress = outer
 
 
 def complain(message: str, hint: str | None = None) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwtool import modelfile
+from cwtool.algorithms.base import Scores
 from cwtool.console import Console
 from cwtool.data import Block, ReadOptions, read_blocks
 from cwtool.data.pipeline import ReadReport
@@ -173,7 +174,7 @@ class Trainer:
             self.kept.add(block)
         for part in self.model.scale.split(block):
             untrained = self.model.algorithm.untrained(self.model.state)
-            score, variance = self.model.algorithm.learn(part, self.model.state, part.order)
+            score, variance = self._learn(part)
             self.file.add(part.y, score)
             self.since.add(part.y, score)
             if self.model.algorithm.slot_rows:
@@ -186,6 +187,18 @@ class Trainer:
             self.model.calibration.add(part.y, score, variance)
             while self.model.algorithm.notes:
                 self.console.detail(self.model.algorithm.notes.pop(0))
+
+    def _learn(self, part: Block) -> Scores:
+        """Rows one by one are told by their number; a slot may be fitted for long."""
+        algorithm = self.model.algorithm
+        if algorithm.slot_rows is None:
+            return algorithm.learn(part, self.model.state, part.order)
+        title = f"{algorithm.name}  fit to {self.visited:,} rows"
+        with self.console.progress(title) as progress:
+            algorithm.tell = lambda what, done: progress.update(
+                lambda: {"text": what, "done": done}
+            )
+            return algorithm.learn(part, self.model.state, part.order)
 
     def _another_pass(self, pass_: int) -> None:
         assert self.kept is not None

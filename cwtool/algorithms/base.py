@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from cwtool.data.block import Block, Floats, Ints, Longs
 from cwtool.state import DIRECT, Features, State
+
+Tell = Callable[[str, float], None]  # what is being done, and the share that is done
+
+
+def silent(what: str, done: float) -> None:
+    """Nobody listens."""
 
 
 class Scores(NamedTuple):
@@ -44,6 +51,7 @@ class Algorithm(ABC):
         self.seed = 0
         self.max_memory = 0  # bytes; 0: most of what is free
         self.notes: list[str] = []  # for --verbose
+        self.tell: Tell = silent  # how far a long fit is
 
     @property
     @abstractmethod
