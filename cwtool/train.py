@@ -17,7 +17,7 @@ from cwtool.data import Block, ReadOptions, read_blocks
 from cwtool.data.pipeline import ReadReport
 from cwtool.data.sources import display
 from cwtool.data.timeslots import time_slots
-from cwtool.errors import DataError, QualityError, UsageError
+from cwtool.errors import DataError, QualityError
 from cwtool.gate import Gate
 from cwtool.metrics import Tally, ratio
 from cwtool.model import Model
@@ -81,6 +81,7 @@ class Trainer:
 
     def fit(self, paths: list[str]) -> dict[str, Any]:
         """Learn from all of it; the model changes in place. Returns the record of the run."""
+        self.model.algorithm.check_passes(self.options.passes)
         self.n_paths = len(paths)
         self._first_pass(paths)
         record = self._record()
@@ -130,11 +131,6 @@ class Trainer:
         slot_rows = self.model.algorithm.slot_rows
         if slot_rows is None:
             return blocks
-        if self.options.passes > 1:
-            raise UsageError(
-                f"--passes is for learners of single rows; {self.model.algorithm.name} visits "
-                "each time slot as often as it needs"
-            )
         return time_slots(blocks, slot_rows, self.options.max_memory)
 
     def _pieces(self, block: Block) -> Iterator[Block]:
@@ -266,6 +262,9 @@ class Trainer:
         tally = self._validated()
         error = tally.error
         if error is None:
+            if self.options.validation:
+                names = ", ".join(map(display, self.options.validation))
+                raise DataError(f"{names}: no rows to validate on")
             raise DataError("no rows were kept aside to validate on", "raise --holdout")
         self.console.event("validation", {"pass": pass_, **tally.summary()})
         if error < best.error:

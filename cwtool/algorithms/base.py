@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from cwtool.data.block import Block, Floats, Ints, Longs
+from cwtool.errors import UsageError
 from cwtool.state import DIRECT, Features, State
 
 Tell = Callable[[str, float], None]  # what is being done, and the share that is done
@@ -71,6 +72,14 @@ class Algorithm(ABC):
     def slot_rows(self) -> int | None:
         """Rows that are learned at once, 0 for a whole file; None: row by row, in any blocks."""
         return None
+
+    def check_passes(self, passes: int) -> None:
+        """Refuse several, before any work, where they would say nothing."""
+        if passes > 1 and self.slot_rows is not None:
+            raise UsageError(
+                f"--passes is for learners of single rows; {self.name} visits each time slot as "
+                "often as it needs"
+            )
 
     def untrained(self, state: State) -> bool:
         """Is there nothing yet to predict with, where whole slots are predicted at once?"""

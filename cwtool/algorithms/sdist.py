@@ -286,6 +286,14 @@ class SDist(Neighbours):
         pairs = zip(found.keys, found.importance.tolist(), strict=True)
         return [(key[key >= 0], w) for key, w in pairs if np.count_nonzero(key >= 0) > 1]
 
+    def advice(self, state: State) -> str | None:
+        if self.untrained(state) or state.numbers["dense"] or self.params.engine == "stsgd":
+            return None
+        return (
+            "these rows are sparse: --engine stsgd --order 1 is often better there, and a linear "
+            "model such as dcd better still"
+        )
+
     def details(self, state: State) -> dict[str, Any]:
         if self.untrained(state):
             return super().details(state)

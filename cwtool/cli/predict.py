@@ -15,9 +15,13 @@ from cwtool.cli import options
 
 
 @click.command(name="predict")
-@click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True, readable=False))
 @click.option(
-    "-m", "--model", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Model."
+    "-m",
+    "--model",
+    required=True,
+    type=click.Path(dir_okay=False, readable=False, path_type=Path),
+    help="Model.",
 )
 @click.option(
     "--output",

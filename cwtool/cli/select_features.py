@@ -105,7 +105,7 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
 )
 @click.option(
     "--feature-names",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False, readable=False, path_type=Path),
     help="Names for ids: lines of id, tab, name.",
 )
 @options.seed
@@ -158,9 +158,9 @@ def command(
         if not test:
             raise click.UsageError("--plot shows the error on test rows: it needs --test")
     own = tuple(p.name for p in declared(registry.algorithm(ctx.meta[ALGO]).Params))
-    names = names_of(feature_names) if feature_names else {}
     console = options.console(as_json, quiet, verbose)
     reading = Reading(**given(ctx, others, options.ROWS))
+    names = names_of(feature_names, reading) if feature_names else {}
     wanted = SelectOptions(
         sizes=features,
         algo=ctx.meta[ALGO],
