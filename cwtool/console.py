@@ -125,6 +125,7 @@ class Progress:
         self.live = out is not None and out.isatty()
         self.started = self.shown = time.monotonic()
         self.width = 0
+        self.done = 0.0
 
     def update(self, status: Callable[[], dict[str, Any]]) -> None:
         if self.out is None:
@@ -132,8 +133,12 @@ class Progress:
         now = time.monotonic()
         if now - self.shown < (LIVE if self.live else PLAIN):
             return
-        self.shown = now
-        line = self._line(status(), now - self.started)
+        state = status()
+        done = state.get("done") or 0.0
+        if done < self.done:  # another part of the work
+            self.started = self.shown
+        self.shown, self.done = now, done
+        line = self._line(state, now - self.started)
         if self.live:
             width = (os.get_terminal_size(self.out.fileno()).columns or 80) - 1
             self.out.write("\r" + line[:width].ljust(min(self.width, width)))
@@ -161,6 +166,7 @@ class Progress:
         if self.live and self.width and self.out is not None:
             self.out.write("\r" + " " * self.width + "\r")
             self.out.flush()
+            self.width = 0
 
 
 class Console:
@@ -168,36 +174,48 @@ class Console:
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False, json: bool = False) -> None:
         self.quiet, self.verbose, self.json = quiet, verbose, json
+        self._progress: Progress | None = None
 
-    def event(self, kind: str, data: dict[str, Any]) -> None:
-        """Part of the result."""
+    def event(self, kind: str, data: dict[str, Any], *, aside: bool = False) -> None:
+        """Part of the result; `aside`: in text not among the rows or the table on stdout."""
         if self.json:
             self.result(json.dumps({"event": kind, **data}, allow_nan=False))
+        elif aside:
+            self.note(TEXT[kind](data))
         elif not self.quiet:
             self.result(TEXT[kind](data))
 
     def result(self, line: str) -> None:
-        sys.stdout.write(line + "\n")
+        self._say(line, sys.stdout)
 
     def warn(self, message: str) -> None:
-        if not self.quiet:
-            print(f"warning: {message}", file=sys.stderr)
+        self.note(f"warning: {message}")
 
     def note(self, message: str) -> None:
         if not self.quiet:
-            print(message, file=sys.stderr)
+            self._say(message, sys.stderr)
 
     def detail(self, message: str) -> None:
         if self.verbose:
-            print(message, file=sys.stderr)
+            self._say(message, sys.stderr)
+
+    def _say(self, line: str, out: TextIO) -> None:
+        if self._progress is not None:
+            self._progress.clear()  # the live line may be on the same terminal
+        out.write(line + "\n")
 
     @contextmanager
     def progress(self, title: str) -> Iterator[Progress]:
-        progress = Progress(title, None if self.quiet else sys.stderr)
+        """A live line; while it is there, it takes the place of one around it."""
+        outer, progress = self._progress, Progress(title, None if self.quiet else sys.stderr)
+        if outer is not None:
+            outer.clear()
+        self._progress = progress
         try:
             yield progress
         finally:
             progress.clear()
+            self._progress = outer
 
 
 def complain(message: str, hint: str | None = None) -> None:

@@ -11,6 +11,12 @@ from typing import IO, Any, BinaryIO, TextIO, cast
 from cwtool.errors import UsageError
 
 
+def check_kept(path: Path, sources: Iterable[str | Path]) -> None:
+    """Refuse to replace one of the files that the result comes from."""
+    if path.is_file() and any(Path(s).exists() and path.samefile(s) for s in sources):
+        raise UsageError(f"{path} is read here; it will not be replaced", "choose another name")
+
+
 @contextmanager
 def complete_text(path: Path, sources: Iterable[str | Path] = ()) -> Iterator[TextIO]:
     """Write beside `path`, and take its name at the end; pipes and devices are written to, and
@@ -28,8 +34,7 @@ def complete_bytes(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _complete(path: Path, mode: str, sources: Iterable[str | Path] = ()) -> Iterator[IO[Any]]:
-    if path.is_file() and any(Path(s).exists() and path.samefile(s) for s in sources):
-        raise UsageError(f"{path} is read here; it will not be replaced", "choose another name")
+    check_kept(path, sources)
     aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     special = path.exists() and not path.is_file()
     try:

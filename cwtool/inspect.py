@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cwtool.console import metrics_line
+from cwtool.data import Reading
 from cwtool.data.block import BIAS
 from cwtool.errors import UsageError
 from cwtool.files import complete_text
@@ -37,19 +38,25 @@ def interactions(model: Model, names: dict[str, str]) -> list[dict[str, Any]]:
     return sorted(shown, key=lambda row: -row["importance"])
 
 
-def names_of(path: Path) -> dict[str, str]:
+def names_of(path: Path, reading: Reading) -> dict[str, str]:
     """id -> name from lines of id, tab, name."""
+    if reading.hash_bits:
+        raise UsageError(
+            "--feature-names are of ids, and --hash-bits has folded these", "leave out the names"
+        )
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as failure:
         raise UsageError(f"{path}: {failure.strerror}") from None
     except UnicodeDecodeError as failure:
         raise UsageError(f"{path}: {failure}", "names are UTF-8 text") from None
-    pairs = [line.split("\t", 1) for line in lines if line.strip()]
-    for number, pair in enumerate(pairs, 1):
-        if len(pair) != 2:
+    names = {}
+    for number, line in enumerate(lines, 1):
+        key, tab, name = line.partition("\t")
+        if line.strip() and not tab:
             raise UsageError(f"{path}:{number}: expected id, tab, name")
-    return {key.strip(): name.strip() for key, name in pairs}
+        names[key.strip()] = name.strip()
+    return names
 
 
 def describe(model: Model, top: int, names: dict[str, str]) -> dict[str, Any]:
@@ -166,9 +173,9 @@ def _spectrum(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def write_weights(model: Model, path: Path, source: Path) -> None:
-    """id, weight, variance of every nonzero weight of the model that was read from `source`,
-    tab-separated, as exact as they are."""
+def write_weights(model: Model, path: Path, sources: list[Path]) -> None:
+    """id, weight, variance of every nonzero weight, tab-separated, as exact as they are; `sources`
+    are the files that were read."""
     if model.algorithm.measure != "weight":
         raise UsageError(
             f"{model.algorithm.name} is no linear model and has no weights",
@@ -177,7 +184,7 @@ def write_weights(model: Model, path: Path, source: Path) -> None:
     ids, weight, variance = model.weights()
     nonzero = np.flatnonzero(weight)
     spread = np.full(len(weight), np.nan) if variance is None else variance
-    with nullcontext(sys.stdout) if str(path) == "-" else complete_text(path, [source]) as out:
+    with nullcontext(sys.stdout) if str(path) == "-" else complete_text(path, sources) as out:
         out.writelines(
             f"{external(model, j)}\t{w!r}\t{v!r}\n"
             for j, w, v in zip(

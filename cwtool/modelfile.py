@@ -5,6 +5,9 @@
     arrays (raw, little-endian, each padded to a multiple of 8)
     SHA-256 of all that comes before it (32)
 
+Version 2 may have, of a column feature.NAME that is mostly zero, only what is not zero, and its
+places among the ids in feature.NAME.at; version 1 has all of it, and is read as well.
+
 Saving never touches the old file until the new one is whole and on disk.
 """
 
@@ -25,7 +28,7 @@ from numpy.typing import NDArray
 from cwtool.errors import ModelError
 
 MAGIC = b"CWTOOL\0"
-VERSION = 1
+VERSION = 2
 PRELUDE = struct.Struct("<7sBQQ")
 DTYPES = {"<f8", "<i8", "<i4", "|u1"}
 
@@ -40,8 +43,11 @@ def check_target(path: Path, data: Iterable[str] = ()) -> None:
         raise ModelError(f"{path} is not a regular file; a model cannot be put there")
     if any(Path(d).exists() and path.samefile(d) for d in data):
         raise ModelError(f"{path} is one of the data files; a model would replace it")
-    with path.open("rb") as file:
-        head = file.read(len(MAGIC))
+    try:
+        with path.open("rb") as file:
+            head = file.read(len(MAGIC))
+    except OSError as failure:
+        raise ModelError(f"{path}: {os.strerror(failure.errno or 0)}") from None
     if head and head != MAGIC:
         raise ModelError(
             f"{path} exists and is not a cwtool model; it will not be replaced",

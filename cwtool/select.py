@@ -16,6 +16,7 @@ from cwtool.charts import Line, Panel
 from cwtool.data import Block, ReadOptions, read_blocks
 from cwtool.data.block import BIAS, Floats, Ints
 from cwtool.data.labels import Labels, written
+from cwtool.data.sources import display
 from cwtool.data.timeslots import joined, time_slots
 from cwtool.errors import DataError, UsageError
 from cwtool.files import complete_text
@@ -89,7 +90,7 @@ def load(paths: list[str], labels: Labels, options: ReadOptions) -> list[Block]:
     """All rows, a block a file."""
     files = list(time_slots(labels.settle(read_blocks(paths, options)), 0))
     if not files:
-        raise DataError("no rows to learn from")
+        raise DataError(f"{', '.join(map(display, paths))}: no rows")
     return files
 
 
@@ -241,7 +242,9 @@ def select(
             names = [external(found.model, j) for j in kept.tolist()]
             for name, blocks in (("train", train), ("test", test)):
                 if blocks:
-                    write_rows(project / f"{name}.{size}.svm", plain.project(joined(blocks)), names)
+                    path = project / f"{name}.{size}.svm"
+                    reduced = plain.project(joined(blocks))
+                    write_rows(path, reduced, names, [*paths, *test_paths])
         yield result
 
 
@@ -250,14 +253,14 @@ def _named(model: Model, feature: int) -> int | str:
     return external(model, feature) if feature == BIAS else int(external(model, feature))
 
 
-def write_rows(path: Path, block: Block, names: list[str]) -> None:
-    """LIBSVM rows with these ids."""
+def write_rows(path: Path, block: Block, names: list[str], sources: list[str]) -> None:
+    """LIBSVM rows with these ids; never onto a file that they come from."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as failure:
         raise UsageError(f"{path.parent}: {failure.strerror}") from None
     pairs = list(zip(block.indices.tolist(), block.values.tolist(), strict=True))
-    with complete_text(path) as out:
+    with complete_text(path, sources) as out:
         for label, (a, b) in zip(
             block.labels.tolist(), pairwise(block.indptr.tolist()), strict=True
         ):

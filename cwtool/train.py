@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwtool import modelfile
+from cwtool.algorithms.base import Scores
 from cwtool.console import Console
 from cwtool.data import Block, ReadOptions, read_blocks
 from cwtool.data.pipeline import ReadReport
 from cwtool.data.sources import display
 from cwtool.data.timeslots import time_slots
-from cwtool.errors import DataError, QualityError, UsageError
+from cwtool.errors import DataError, QualityError
 from cwtool.gate import Gate
 from cwtool.metrics import Tally, ratio
 from cwtool.model import Model
@@ -80,6 +81,7 @@ class Trainer:
 
     def fit(self, paths: list[str]) -> dict[str, Any]:
         """Learn from all of it; the model changes in place. Returns the record of the run."""
+        self.model.algorithm.check_passes(self.options.passes)
         self.n_paths = len(paths)
         self._first_pass(paths)
         record = self._record()
@@ -129,11 +131,6 @@ class Trainer:
         slot_rows = self.model.algorithm.slot_rows
         if slot_rows is None:
             return blocks
-        if self.options.passes > 1:
-            raise UsageError(
-                f"--passes is for learners of single rows; {self.model.algorithm.name} visits "
-                "each time slot as often as it needs"
-            )
         return time_slots(blocks, slot_rows, self.options.max_memory)
 
     def _pieces(self, block: Block) -> Iterator[Block]:
@@ -173,7 +170,7 @@ class Trainer:
             self.kept.add(block)
         for part in self.model.scale.split(block):
             untrained = self.model.algorithm.untrained(self.model.state)
-            score, variance = self.model.algorithm.learn(part, self.model.state, part.order)
+            score, variance = self._learn(part)
             self.file.add(part.y, score)
             self.since.add(part.y, score)
             if self.model.algorithm.slot_rows:
@@ -186,6 +183,18 @@ class Trainer:
             self.model.calibration.add(part.y, score, variance)
             while self.model.algorithm.notes:
                 self.console.detail(self.model.algorithm.notes.pop(0))
+
+    def _learn(self, part: Block) -> Scores:
+        """Rows one by one are told by their number; a slot may be fitted for long."""
+        algorithm = self.model.algorithm
+        if algorithm.slot_rows is None:
+            return algorithm.learn(part, self.model.state, part.order)
+        title = f"{algorithm.name}  fit to {self.visited:,} rows"
+        with self.console.progress(title) as progress:
+            algorithm.tell = lambda what, done: progress.update(
+                lambda: {"text": what, "done": done}
+            )
+            return algorithm.learn(part, self.model.state, part.order)
 
     def _another_pass(self, pass_: int) -> None:
         assert self.kept is not None
@@ -253,6 +262,9 @@ class Trainer:
         tally = self._validated()
         error = tally.error
         if error is None:
+            if self.options.validation:
+                names = ", ".join(map(display, self.options.validation))
+                raise DataError(f"{names}: no rows to validate on")
             raise DataError("no rows were kept aside to validate on", "raise --holdout")
         self.console.event("validation", {"pass": pass_, **tally.summary()})
         if error < best.error:

@@ -13,6 +13,7 @@ from cwtool.bench.sources import Source
 from cwtool.bench.suite import combinations_of
 from cwtool.console import Console
 from cwtool.errors import DataError
+from cwtool.model import Model
 
 METRICS = ("error", "auc", "f1")
 
@@ -33,6 +34,7 @@ def tune(source: Source, options: TuneOptions, console: Console) -> dict[str, An
     """The point with the best mean over the folds; of equal ones, the first of the grid."""
     how = {"folds": options.folds, "passes": options.passes, "shuffled": False}
     seed = options.seed
+    Model.new(options.algo, options.params, source.reading).algorithm.check_passes(options.passes)
     source.training()  # what is wrong with the data is said once, and before all work
     candidates = [
         (point, Cell("validation", source, options.algo, {**options.params, **point}, seed, how))

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from cwtool.data.block import Block, Floats, Ints, Longs
+from cwtool.errors import UsageError
 from cwtool.state import DIRECT, Features, State
+
+Tell = Callable[[str, float], None]  # what is being done, and the share that is done
+
+
+def silent(what: str, done: float) -> None:
+    """Nobody listens."""
 
 
 class Scores(NamedTuple):
@@ -44,6 +52,7 @@ class Algorithm(ABC):
         self.seed = 0
         self.max_memory = 0  # bytes; 0: most of what is free
         self.notes: list[str] = []  # for --verbose
+        self.tell: Tell = silent  # how far a long fit is
 
     @property
     @abstractmethod
@@ -63,6 +72,14 @@ class Algorithm(ABC):
     def slot_rows(self) -> int | None:
         """Rows that are learned at once, 0 for a whole file; None: row by row, in any blocks."""
         return None
+
+    def check_passes(self, passes: int) -> None:
+        """Refuse several, before any work, where they would say nothing."""
+        if passes > 1 and self.slot_rows is not None:
+            raise UsageError(
+                f"--passes is for learners of single rows; {self.name} visits each time slot as "
+                "often as it needs"
+            )
 
     def untrained(self, state: State) -> bool:
         """Is there nothing yet to predict with, where whole slots are predicted at once?"""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
+from cwtool.algorithms.base import Tell, silent
 from cwtool.algorithms.eigen import sparse_eigenvector
 from cwtool.algorithms.monomials import Candidates, Key, Monomials, Term, metric
 from cwtool.algorithms.neighbours import nearest
@@ -98,7 +99,7 @@ class Boost:
         z = found.embed(columns.toarray() if self.monomials.sparse else columns, found.used)
         return beside(base, share, z)
 
-    def run(self, steps: int, find: Finder) -> Path:
+    def run(self, steps: int, find: Finder, tell: Tell = silent) -> Path:
         p, path = self.params, Path([], [], [])
         if self.k < 1:
             return path
@@ -124,6 +125,7 @@ class Boost:
                 candidates.expand(keys)
             path.loss.append(total_loss(f, p.loss))
             path.complexity.append(float(np.sqrt(list(diagonal.values())).sum()))
+            tell(f"{step:,} of {steps:,} steps", step / steps)
         return path
 
     def _step(

@@ -9,11 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cwtool.algorithms.base import Tell, silent
 from cwtool.data.block import Floats, Ints
 from cwtool.parallel import together
 from cwtool_ext import rff
 
 SPAN = 5000  # iterations at once; f is summed anew after them
+VISITS = 25_000_000  # of rows, at most, before a run that is stopped stops
 WARM = 0.3  # the power of the likelihood at the beginning
 
 
@@ -159,23 +161,29 @@ class Chain:
         self.kept.append(sample)
 
 
-def spans(iterations: int, n: int) -> Iterator[tuple[Floats, bool]]:
+def spans(iterations: int, n: int, rows: int) -> Iterator[tuple[Floats, bool]]:
     """The heats of iterations that are made at once, and whether a sample is kept after them: n
     from the second half. In the first eighth the likelihood gains its power."""
+    most = max(1, min(SPAN, VISITS // max(1, rows)))
     burn_in = iterations // 2
     heat = np.minimum(1, WARM + (1 - WARM) * np.arange(burn_in) / max(1, burn_in // 4))
-    for start in range(0, burn_in, SPAN):
-        yield heat[start : start + SPAN], False
+    for start in range(0, burn_in, most):
+        yield heat[start : start + most], False
     left = iterations - burn_in
     for step in np.diff(np.linspace(0, left, 1 + min(n, left)).astype(np.int64)).tolist():
-        yield np.ones(step), True
+        for start in range(0, step, most):
+            yield np.ones(min(most, step - start)), start + most >= step
 
 
-def run_all(chains: list[Chain], iterations: int, n: int, jobs: int) -> list[Samples]:
+def run_all(
+    chains: list[Chain], iterations: int, n: int, jobs: int, tell: Tell = silent
+) -> list[Samples]:
     """n samples of each chain. The chains wait for each other after every span, so that a run
     that is stopped stops."""
-    for heat, kept in spans(iterations, n):
+    for heat, kept in spans(iterations, n, len(chains[0].y)):
         together(partial(Chain.run, heat=heat), chains, jobs)
+        done = chains[0].done
+        tell(f"{done:,} of {iterations:,} iterations", done / iterations)
         if kept:
             for chain in chains:
                 chain.keep()

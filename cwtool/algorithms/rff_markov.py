@@ -90,7 +90,7 @@ class RffMarkov(Neighbours):
         prior = Prior(p.d_max if len(live) else 0, p.t_max, p.gamma, p.conc, p.alpha0)
         x = np.ascontiguousarray(standardised(rows, live, state).T) if len(live) else y[None]
         chains = [Chain(x, y, prior, self.seed, number) for number in range(p.chains)]
-        found = run_all(chains, p.iterations, SAMPLES, self.jobs)
+        found = run_all(chains, p.iterations, SAMPLES, self.jobs, self.tell)
         loglik = np.array([samples.loglik.mean() for samples in found])
         best = np.sort(np.argsort(-loglik, kind="stable")[: p.kept])
         samples = Samples.joined([found[k] for k in best.tolist()])

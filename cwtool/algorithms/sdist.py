@@ -26,7 +26,7 @@ from cwtool.algorithms.oja import Oja
 from cwtool.data.block import Floats, Ints
 from cwtool.errors import UsageError
 from cwtool.order import permutation
-from cwtool.parallel import together
+from cwtool.parallel import ahead
 from cwtool.params import AUTO, param
 from cwtool.state import State
 
@@ -177,7 +177,7 @@ class SDist(Neighbours):
         asked = self.settled(rows.shape[1])
         p = self._chosen(rows, y, asked) if asked.cv else asked
         space, boost = self.prepared(rows, y, p, self.jobs)
-        path = boost.run(p.steps, self.finder(boost))
+        path = boost.run(p.steps, self.finder(boost), self.tell)
         terms = boost.stopped(path, p.steps, p.lambda_c)
         space = fitted_space(space, boost, terms)
         self._keep(state, space)
@@ -235,9 +235,11 @@ class SDist(Neighbours):
             return found
 
         total: dict[tuple[Any, ...], int] = {}
-        for found in together(errors, product(range(params.cv), values), self.jobs):
+        tasks = list(product(range(params.cv), values))
+        for number, found in enumerate(ahead(errors, tasks, self.jobs), 1):
             for key, wrong in found.items():
                 total[key] = total.get(key, 0) + wrong
+            self.tell(f"{number:,} of {len(tasks):,} fits to folds", number / len(tasks))
         value, steps, lambda_c = min(total, key=lambda key: total[key])
         self.notes.clear()  # of the folds
         self.notes.append(
@@ -283,6 +285,14 @@ class SDist(Neighbours):
         found = self.space(state).metric
         pairs = zip(found.keys, found.importance.tolist(), strict=True)
         return [(key[key >= 0], w) for key, w in pairs if np.count_nonzero(key >= 0) > 1]
+
+    def advice(self, state: State) -> str | None:
+        if self.untrained(state) or state.numbers["dense"] or self.params.engine == "stsgd":
+            return None
+        return (
+            "these rows are sparse: --engine stsgd --order 1 is often better there, and a linear "
+            "model such as dcd better still"
+        )
 
     def details(self, state: State) -> dict[str, Any]:
         if self.untrained(state):

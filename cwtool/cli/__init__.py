@@ -66,11 +66,28 @@ def read_config(path: Path) -> dict[str, Any]:
         raise click.UsageError(f"{path}: {os.strerror(failure.errno or 0)}") from None
     except tomllib.TOMLDecodeError as failure:
         raise click.UsageError(f"{path}: {failure}") from None
+    for command, section in found.items():
+        if command not in COMMANDS or not isinstance(section, dict):
+            raise click.UsageError(
+                f"{path}: [{command}] is no command; there is: {', '.join(COMMANDS)}"
+            )
     return {
         command: {key.replace("-", "_"): value for key, value in section.items()}
         for command, section in found.items()
-        if isinstance(section, dict)
     }
+
+
+def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> dict[str, Any]:
+    """The section by names of parameters. A misspelt option would be passed over in silence; those
+    of an algorithm may stand there while another one is used."""
+    from cwtool import registry
+
+    names = {word.lstrip("-").replace("-", "_"): p.name for p in command.params for word in p.opts}
+    for key in section.keys() - names.keys():
+        option = "--" + key.replace("_", "-")
+        if "algo" not in names or not registry.owners(option):
+            raise click.UsageError(f"{path}: {command.name} has no option {option}")
+    return {names.get(key) or key: value for key, value in section.items()}
 
 
 @click.group(
@@ -94,8 +111,14 @@ def group(ctx: click.Context, config: Path | None) -> None:
     Options may also come from a config file or from variables such as CWTOOL_TRAIN_ALGO; the
     command line goes first, then variables, then the file.
     """
-    if config is not None or Path(CONFIG).is_file():
-        ctx.default_map = read_config(config or Path(CONFIG))
+    if config is None and not Path(CONFIG).is_file():
+        return
+    path = config or Path(CONFIG)
+    found = read_config(path)
+    name = ctx.invoked_subcommand or ""
+    command = group.get_command(ctx, name)
+    if command is not None:
+        ctx.default_map = {name: defaults_of(path, command, found.get(name, {}))}
 
 
 def main() -> None:

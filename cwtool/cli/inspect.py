@@ -10,7 +10,7 @@ from cwtool.cli import options
 
 
 @click.command(name="inspect")
-@click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("model", type=click.Path(dir_okay=False, readable=False, path_type=Path))
 @click.option(
     "--top",
     type=click.IntRange(min=0),
@@ -20,7 +20,7 @@ from cwtool.cli import options
 )
 @click.option(
     "--feature-names",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False, readable=False, path_type=Path),
     help="Names for ids: lines of id, tab, name.",
 )
 @click.option(
@@ -38,9 +38,9 @@ def command(
     from cwtool.model import Model
 
     subject = Model.load(model)
-    names = names_of(feature_names) if feature_names else {}
+    names = names_of(feature_names, subject.reading) if feature_names else {}
     if weights is not None:
-        write_weights(subject, weights, model)
+        write_weights(subject, weights, [model, *([feature_names] if feature_names else [])])
         if str(weights) == "-":
             return
     found = describe(subject, top, names)

@@ -15,9 +15,13 @@ from cwtool.cli import options
 
 
 @click.command(name="predict")
-@click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True, readable=False))
 @click.option(
-    "-m", "--model", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Model."
+    "-m",
+    "--model",
+    required=True,
+    type=click.Path(dir_okay=False, readable=False, path_type=Path),
+    help="Model.",
 )
 @click.option(
     "--output",
@@ -33,7 +37,10 @@ from cwtool.cli import options
     help="Write the predictions to this file instead of stdout.",
 )
 @click.option(
-    "--evaluate", is_flag=True, help="Print metrics against the labels of DATA instead of rows."
+    "--evaluate",
+    is_flag=True,
+    help="Print metrics against the labels of DATA instead of rows; beside rows of --output on "
+    "stdout, they go to stderr.",
 )
 @click.option(
     "--unknown-features",
@@ -102,7 +109,7 @@ def command(
         if result["learned_before"]:
             names = ", ".join(result["learned_before"])
             console.warn(f"the model has learned {names}; on new rows it will be worse than this")
-        console.event("evaluate", result)
+        console.event("evaluate", result, aside=wanted and out is None)
 
 
 def _writer(

@@ -105,7 +105,7 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
 )
 @click.option(
     "--feature-names",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False, readable=False, path_type=Path),
     help="Names for ids: lines of id, tab, name.",
 )
 @options.seed
@@ -145,11 +145,11 @@ def command(
 
     For each number of features: which, in order, with score, weight, confidence and block; the
     test error of these weights and of an SVM fitted to the chosen features. All rows are held in
-    memory. Without -o or --json the features are printed as a table.
+    memory. Without -o or --json the features are printed as a table, and the errors on stderr.
     """
     from cwtool import charts
     from cwtool.data.parse import Reading
-    from cwtool.files import complete_text
+    from cwtool.files import check_kept, complete_text
     from cwtool.inspect import names_of
     from cwtool.select import SelectOptions, panels, rows, select
 
@@ -158,9 +158,9 @@ def command(
         if not test:
             raise click.UsageError("--plot shows the error on test rows: it needs --test")
     own = tuple(p.name for p in declared(registry.algorithm(ctx.meta[ALGO]).Params))
-    names = names_of(feature_names) if feature_names else {}
     console = options.console(as_json, quiet, verbose)
     reading = Reading(**given(ctx, others, options.ROWS))
+    names = names_of(feature_names, reading) if feature_names else {}
     wanted = SelectOptions(
         sizes=features,
         algo=ctx.meta[ALGO],
@@ -173,15 +173,17 @@ def command(
         max_memory=max_memory,
         read=options.read_options(reading, on_bad_line, max_bad_lines, block_size, jobs),
     )
+    sources: list[str | Path] = [*data, *test, *([feature_names] if feature_names else [])]
+    if plot is not None:
+        check_kept(plot, sources)
     results = []
-    for result in select(list(data), list(test), wanted, project, renumber=ids == "renumbered"):
-        if names:
-            result["names"] = [names.get(str(feature), "") for feature in result["selected"]]
-        results.append(result)
-        if as_json or out is not None:
-            console.event("select", result)
-    if out is not None or not as_json:
-        with complete_text(out) if out else nullcontext(sys.stdout) as file:
+    with complete_text(out, sources) if out else nullcontext(sys.stdout) as file:
+        for result in select(list(data), list(test), wanted, project, renumber=ids == "renumbered"):
+            if names:
+                result["names"] = [names.get(str(feature), "") for feature in result["selected"]]
+            results.append(result)
+            console.event("select", result, aside=out is None)
+        if out is not None or not as_json:
             file.writelines(line + "\n" for line in rows(results, names))
     if plot is not None:
         charts.save(charts.chart(panels(results)), plot)

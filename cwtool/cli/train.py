@@ -108,12 +108,12 @@ def _algo_names() -> str:
 
 
 @click.command(cls=AlgorithmCommand, name="train")
-@click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True, readable=False))
 @click.option(
     "-m",
     "--model",
     required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False, readable=False, path_type=Path),
     help="Where the model goes; an old one is replaced at once and only by a finished one.",
 )
 @click.option(
@@ -126,7 +126,7 @@ def _algo_names() -> str:
 )
 @click.option(
     "--resume",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False, readable=False, path_type=Path),
     help="Go on from this model, exactly as if its data and this data were one.",
 )
 @click.option("--again", is_flag=True, help="Learn a file again that was learned before.")
@@ -141,7 +141,7 @@ def _algo_names() -> str:
 @click.option(
     "--validation",
     multiple=True,
-    type=click.Path(allow_dash=True),
+    type=click.Path(allow_dash=True, readable=False),
     metavar="FILE",
     help="Check each pass on this file and keep the best one. May be given more than once.",
 )
@@ -223,6 +223,8 @@ def command(
         raise click.UsageError("--patience needs --passes: it ends them early")
     if STDIN in validation and passes > 1:
         raise click.UsageError("--validation is read once a pass, and stdin only once")
+    if STDIN in validation and STDIN in data:
+        raise click.UsageError("stdin can be read once: as DATA or for --validation")
     gates = tuple(Gate.parse(text) for text in require)
     console = options.console(as_json, quiet, verbose)
     check_target(model, data)
@@ -282,10 +284,17 @@ def _subject(
         if kept[key] != value:
             option = "--" + key.replace("_", "-")
             raise ModelError(
-                f"{resume} was trained with {option} {kept[key]}, and {value} is asked for",
+                f"{resume} was trained {_with(option, kept[key])}, and is asked to go on "
+                f"{_with(option, value)}",
                 f"leave out {option}, or train a new model",
             )
     return model
+
+
+def _with(option: str, value: Any) -> str:
+    if not value:
+        return f"without {option}"
+    return f"with {option}" if value is True else f"with {option} {value}"
 
 
 def _unseen(paths: list[str], model: Model, console: Console) -> list[str]:

@@ -44,7 +44,7 @@ def value_of(param: Param, word: str) -> Any:
 
 
 @click.command(cls=AlgorithmCommand, name="tune")
-@click.argument("data", nargs=-1, required=True, type=click.Path())
+@click.argument("data", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option(
     "-a",
     "--algo",
@@ -73,7 +73,7 @@ def value_of(param: Param, word: str) -> Any:
 @click.option(
     "-m",
     "--model",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False, readable=False, path_type=Path),
     help="Train on all rows with the best point, and save here.",
 )
 @click.option(

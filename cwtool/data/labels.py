@@ -49,7 +49,7 @@ class Labels:
                 raise DataError(
                     f"{block.place(row)}: label {written(float(block.labels[row]))} is a third "
                     f"class; so far there are {self.name(-1)} and {self.name(1)}",
-                    "binary data is expected; map or remove the other classes",
+                    f"make it {self.name(-1)} or {self.name(1)}, or remove such rows",
                 )
         block.y = np.where(positive, 1.0, -1.0)
 

@@ -60,7 +60,7 @@ def time_slots(blocks: Iterable[Block], n_rows: int, max_memory: int = 0) -> Ite
         if (held := COPIES * sum(map(_bytes, waiting))) > free:
             rows = sum(b.n_rows for b in waiting)
             raise UsageError(
-                f"{block.source}: a time slot of more than {rows:,} rows needs more than "
+                f"{block.source}: a time slot of {rows:,} rows or more needs at least "
                 f"{memory.words(held)}, and {memory.words(free)} may be used",
                 f"cut the file into smaller slots: --slot-rows {max(1, rows // 2)}",
             )

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import lzma
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -568,3 +569,32 @@ def test_line_of_many_blocks(ok: Run, cwtool: Run) -> None:
         ended = cwtool("train", "d.svm", "-m", "m.cw", "--block-size", 65536, "--jobs", jobs)
         assert ended.code == 3
         assert "d.svm:4:6: value x of feature 2" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["train", "secret", "-m", "new.cw"], 3),
+        (["train", "a.svm", "--validation", "secret", "-m", "new.cw"], 3),
+        (["train", "a.svm", "-m", "secret"], 4),
+        (["train", "a.svm", "--resume", "secret", "-m", "new.cw"], 4),
+        (["tune", "secret", "--grid", "r=1"], 3),
+        (["predict", "secret", "-m", "m.cw"], 3),
+        (["predict", "a.svm", "-m", "secret"], 4),
+        (["select-features", "secret"], 3),
+        (["inspect", "secret"], 4),
+        (["inspect", "m.cw", "--feature-names", "secret"], 2),
+    ],
+)
+def test_what_may_not_be_read(
+    args: list[str], code: int, cwtool: Run, ok: Run, planted: Run
+) -> None:
+    """The code says whether to look at the data, the model or the command."""
+    ok("train", planted("a.svm", 1, 50), "-m", "m.cw")
+    Path("secret").write_bytes(Path("m.cw").read_bytes())
+    Path("secret").chmod(0)
+    if os.access("secret", os.R_OK):
+        pytest.skip("root may read everything")
+    ended = cwtool(*args)
+    assert ended.code == code, ended.err
+    assert "secret: Permission denied" in ended.err

@@ -169,3 +169,26 @@ def test_model_of_empty_rows(ok: Run) -> None:
     assert json.loads(ok("inspect", "m.cw", "--json"))["top"] == []
     ok("inspect", "m.cw", "--weights", "w.tsv")
     assert Path("w.tsv").read_text() == ""
+
+
+def test_names_do_not_fit_folded_ids(cwtool: Run, ok: Run, planted: Run) -> None:
+    ok("train", planted("a.svm", 1, 50), "--hash-bits", "3", "-m", "m.cw")
+    Path("names.tsv").write_text("1\tone\n")
+    for command in (["inspect", "m.cw"], ["select-features", "a.svm", "--hash-bits", "3"]):
+        ended = cwtool(*command, "--feature-names", "names.tsv")
+        assert (ended.code, ended.out) == (2, "")
+        assert "--hash-bits has folded these" in ended.err
+
+
+def test_a_bad_line_of_names_has_its_number(cwtool: Run, ok: Run, planted: Run) -> None:
+    ok("train", planted("a.svm", 1, 50), "-m", "m.cw")
+    Path("names.tsv").write_text("1\tone\n\n2 two\n")
+    assert "names.tsv:3:" in cwtool("inspect", "m.cw", "--feature-names", "names.tsv").err
+
+
+def test_the_names_are_not_replaced_by_weights(cwtool: Run, ok: Run, planted: Run) -> None:
+    ok("train", planted("a.svm", 1, 50), "-m", "m.cw")
+    Path("names.tsv").write_text("1\tone\n")
+    ended = cwtool("inspect", "m.cw", "--feature-names", "names.tsv", "--weights", "names.tsv")
+    assert ended.code == 2
+    assert Path("names.tsv").read_text() == "1\tone\n"

@@ -37,7 +37,7 @@ def answer(cwtool: Run, args: list[str], content: bytes) -> str:
     return str(ended.err)
 
 
-def sealed(header: bytes, rest: bytes = b"", version: int = 1) -> bytes:
+def sealed(header: bytes, rest: bytes = b"", version: int = 2) -> bytes:
     """A file whose length and checksum are right."""
     body = struct.pack(
         "<7sBQQ", b"CWTOOL\0", version, 24 + len(header) + len(rest) + 32, len(header)
@@ -49,7 +49,7 @@ def sealed(header: bytes, rest: bytes = b"", version: int = 1) -> bytes:
 def test_layout(good: bytes) -> None:
     """What a reader in another language would rely on."""
     magic, version, size, length = struct.unpack_from("<7sBQQ", good)
-    assert (magic, version, size) == (b"CWTOOL\0", 1, len(good))
+    assert (magic, version, size) == (b"CWTOOL\0", 2, len(good))
     assert length % 8 == 0
     assert sha256(good[:-32]).digest() == good[-32:]
     header = json.loads(good[24 : 24 + length])
@@ -94,10 +94,20 @@ def test_something_behind(args: list[str], cwtool: Run, good: bytes) -> None:
 @every_command
 def test_newer_format(args: list[str], cwtool: Run, good: bytes) -> None:
     content = bytearray(good[:-32])
-    content[7] = 2
+    content[7] = 3
     said = answer(cwtool, args, bytes(content) + sha256(content).digest())
-    assert "format 2" in said
+    assert "format 3" in said
     assert "newer cwtool" in said
+
+
+def test_format_1_is_read(ok: Run, good: bytes) -> None:
+    """It is format 2 without columns of which the zeros are left out."""
+    content = good[:7] + b"\1" + good[8:-32]
+    Path("old.cw").write_bytes(content + sha256(content).digest())
+    for args in (["inspect"], ["predict", "a.svm", "--output", "all", "-m"]):
+        assert ok(*args, "old.cw") == ok(*args, "m.cw")
+    ok("train", "a.svm", "--again", "--resume", "old.cw", "-m", "old.cw")
+    assert Path("old.cw").read_bytes()[7] == 2
 
 
 @every_command

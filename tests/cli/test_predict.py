@@ -297,3 +297,11 @@ def test_rows_that_were_learned_are_named(cwtool: Run, model: str, planted: Run)
     ended = cwtool("predict", "b.svm", "-m", model, "--evaluate", "--json", "--output", "label")
     assert "learned" not in ended.err
     assert json.loads(ended.out.splitlines()[-1])["learned_before"] == []
+
+
+def test_metrics_do_not_stand_among_rows(cwtool: Run, model: str, planted: Run) -> None:
+    command = ["predict", planted("b.svm", 2, 50), "-m", model, "--evaluate"]
+    both = cwtool(*command, "--output", "score")
+    assert len([float(line) for line in both.out.splitlines()]) == 50
+    assert both.err.endswith(cwtool(*command).out)
+    assert "TP" not in cwtool(*command, "--output", "score", "-q").err

@@ -135,3 +135,40 @@ def test_options_that_make_no_sense(
     ended = cwtool("train", hidden_xor, "--algo", "sdist", *options, "-m", "m.cw")
     assert ended.code == 2
     assert message in ended.err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--algo", "sdist", "--steps", "20"], "sdist  fit to 60 rows  20 of 20 steps"),
+        (
+            ["--algo", "sdist", "--steps", "8", "--cv", "2"],
+            "sdist  fit to 60 rows  4 of 4 fits to folds",
+        ),
+        (
+            ["--algo", "rff-markov", "--iterations", "400"],
+            "rff-markov  fit to 60 rows  400 of 400 iterations",
+        ),
+    ],
+)
+def test_a_long_fit_tells_how_far_it_is(
+    options: list[str], told: str, cwtool: Run, planted: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cwtool.console.PLAIN", 0.0)
+    ended = cwtool("train", planted("a.svm", 1, 60), *options, "-m", "m.cw")
+    assert ended.code == 0
+    assert told in ended.err
+    assert cwtool("train", "a.svm", *options, "-m", "m.cw", "-q").err == ""
+
+
+@pytest.mark.parametrize(
+    ("width", "options", "advised"),
+    [(3000, [], True), (3000, ["--engine", "stsgd"], False), (8, [], False)],
+)
+def test_advice_for_sparse_rows(
+    width: int, options: list[str], advised: bool, cwtool: Run, planted: Run
+) -> None:
+    data = planted("a.svm", 1, 60, width=width, entries=8)
+    ended = cwtool("train", data, "--algo", "sdist", "--steps", "3", *options, "-m", "m.cw")
+    assert ended.code == 0
+    assert ("these rows are sparse" in ended.err) == advised

@@ -133,6 +133,54 @@ def test_projected_files(ok: Run, few: tuple[str, str]) -> None:
     assert [p.split(":")[0] for p in line.split()[1:]] == ["1", "2", "3"]
 
 
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("train.svm", ["-o", "train.svm"]),
+        ("test.svm", ["-o", "test.svm"]),
+        ("names.tsv", ["--feature-names", "names.tsv", "-o", "names.tsv"]),
+        ("train.3.svm", ["--project", "."]),
+        ("p.svg", ["--feature-names", "p.svg", "--plot", "p.svg"]),
+    ],
+)
+def test_nothing_that_is_read_is_replaced(
+    name: str, option: list[str], cwtool: Callable[..., Any], few: tuple[str, str]
+) -> None:
+    train, test = few
+    Path("train.3.svm").write_text(Path(train).read_text())
+    for names in ("names.tsv", "p.svg"):
+        Path(names).write_text("3\tthree\n")
+    before = Path(name).read_bytes()
+    command = ["select-features", train, "train.3.svm", "--test", test, "--features", "3"]
+    ended = cwtool(*command, *option)
+    assert (ended.code, f"{name} is read here" in ended.err) == (2, True)
+    assert Path(name).read_bytes() == before
+
+
+def test_a_place_that_cannot_be_written_is_found_before_the_work(
+    cwtool: Callable[..., Any], few: tuple[str, str]
+) -> None:
+    ended = cwtool("select-features", few[0], "--features", "3", "-o", "absent/features.tsv")
+    assert (ended.code, ended.out) == (2, "")
+    assert "absent/features.tsv: cannot write" in ended.err
+
+
+def test_errors_are_told_beside_the_table(cwtool: Callable[..., Any], few: tuple[str, str]) -> None:
+    command = ["select-features", few[0], "--test", few[1], "--features", "3,8"]
+    ended = cwtool(*command)
+    assert [line.split("\t")[0] for line in ended.out.splitlines()] == [
+        "features", *["3"] * 3, *["8"] * 8,
+    ]  # fmt: skip
+    assert ended.err.count("test error") == 2
+    assert cwtool(*command, "--quiet").err == ""
+
+
+def test_files_without_rows_are_named(cwtool: Callable[..., Any], few: tuple[str, str]) -> None:
+    Path("empty.svm").touch()
+    ended = cwtool("select-features", few[0], "--test", "empty.svm")
+    assert (ended.code, ended.err) == (3, "error: empty.svm: no rows\n")
+
+
 def test_more_features_than_there_are(ok: Run, folder: Path) -> None:
     Path("a.svm").write_text("+1 1:1\n-1 2:1\n+1 1:2 5:0\n-1 2:1\n")
     (found,) = objects(ok("select-features", "a.svm", "--features", "9", "--json"))

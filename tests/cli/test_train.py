@@ -186,6 +186,19 @@ def test_holdout_goes_on_with_resume(ok: Run, planted: Run) -> None:
     assert {k: v.tobytes() for k, v in long.items()} == {k: v.tobytes() for k, v in day2.items()}
 
 
+def test_validation_without_rows(cwtool: Run, planted: Run) -> None:
+    Path("empty.svm").touch()
+    command = ["train", planted("a.svm", 1, 5), "-m", "m.cw", "--validation", "empty.svm"]
+    ended = cwtool(*command)
+    assert (ended.code, ended.err) == (3, "error: empty.svm: no rows to validate on\n")
+
+
+def test_stdin_is_read_once(cwtool: Run) -> None:
+    ended = cwtool("train", "-", "--validation", "-", "-m", "m.cw", stdin=b"+1 1:1\n-1 2:1\n")
+    assert ended.code == 2
+    assert "stdin can be read once" in ended.err
+
+
 def test_too_small_a_holdout(cwtool: Run, planted: Run) -> None:
     ended = cwtool("train", planted("a.svm", 1, 5), "--holdout", 1e-9, "-m", "m.cw")
     assert ended.code == 3
@@ -332,6 +345,7 @@ def test_resume_with_other_labels(cwtool: Run, ok: Run, planted: Run) -> None:
     ended = cwtool("train", "--resume", "m.cw", b, "-m", "m.cw")
     assert ended.code == 3
     assert "b.svm:1: label 0 is a third class" in ended.err
+    assert "hint: make it -1 or +1, or remove such rows" in ended.err
 
 
 def test_missing_old_model(cwtool: Run, planted: Run) -> None:
@@ -534,6 +548,9 @@ def test_model_from_a_variable(ok: Run, planted: Run, monkeypatch: pytest.Monkey
         ("[train\n", "cwtool.toml"),
         ("[train]\nr = -1\n", "above 0"),
         ("[train]\nr = 'x'\n", "a number"),
+        ("[train]\npases = 3\n", "cwtool.toml: train has no option --pases"),
+        ("[trian]\nr = 1\n", "cwtool.toml: [trian] is no command"),
+        ("r = 1\n", "cwtool.toml: [r] is no command"),
     ],
 )
 def test_bad_config(text: str, words: str, cwtool: Run, planted: Run) -> None:
@@ -541,6 +558,15 @@ def test_bad_config(text: str, words: str, cwtool: Run, planted: Run) -> None:
     ended = cwtool("train", planted("a.svm", 1, 9), "-m", "m.cw")
     assert ended.code == 2
     assert words in ended.err
+
+
+def test_config_for_several_algorithms_and_commands(ok: Run, planted: Run) -> None:
+    """What belongs to another algorithm waits for it; options are named as on the command line."""
+    Path("cwtool.toml").write_text("[train]\nC = 0.5\njson = true\n[predict]\nevaluate = true\n")
+    assert ok("train", planted("a.svm", 1, 50), "-m", "m.cw").startswith('{"event"')
+    assert ok("predict", "a.svm", "-m", "m.cw").startswith("error")
+    ok("train", "a.svm", "-a", "scw1", "-m", "m.cw")
+    assert header("m.cw")["params"]["C"] == 0.5
 
 
 def test_missing_config(cwtool: Run, planted: Run) -> None:
@@ -669,3 +695,20 @@ def test_stsgd_says_when_rows_were_too_few(cwtool: Any, planted: Run) -> None:
     assert "--passes 6" in ended.err
     assert "--passes" not in cwtool("train", "-a", "stsgd", a, "-m", "a.cw", "--passes", "2").err
     assert "--passes" not in cwtool("train", "-a", "tg", a, "-m", "a.cw").err
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (["--bias"], "was trained without --bias, and is asked to go on with --bias"),
+        (["--hash-bits", "5"], "trained without --hash-bits, and is asked to go on with --hash-bi"),
+        (["--r", "5"], "was trained with --r 0.1, and is asked to go on with --r 5.0"),
+    ],
+)
+def test_going_on_with_other_options_is_told_in_words(
+    option: list[str], words: str, cwtool: Run, ok: Run, planted: Run
+) -> None:
+    ok("train", planted("a.svm", 1, 50), "-m", "m.cw")
+    ended = cwtool("train", planted("b.svm", 2, 50), "--resume", "m.cw", "-m", "m.cw", *option)
+    assert ended.code == 4
+    assert words in ended.err

@@ -120,3 +120,10 @@ def test_bad_data(cwtool: Run, data: str) -> None:
     assert not Path("m.cw").exists()
     skipped = ["--on-bad-line", "skip", "-m", "m.cw"]
     assert cwtool("tune", "bad.svm", "--grid", "r=0.1,1", *skipped).code == 0
+
+
+def test_passes_that_make_no_sense_are_refused_before_the_work(cwtool: Run, planted: Run) -> None:
+    rows = planted("a.svm", 1, 60)
+    ended = cwtool("tune", rows, "--algo", "dcd", "--grid", "C=1,2", "--passes", "3", "-m", "m.cw")
+    assert (ended.code, ended.out) == (2, "")
+    assert "--passes is for learners of single rows" in ended.err

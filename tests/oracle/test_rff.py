@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from jumps import Feature, Sampler, log_chain, loglik, newton
 
+from cwtool.algorithms import fourier
 from cwtool.algorithms.fourier import Chain, Prior, Samples
 from cwtool_ext import rff
 
@@ -184,3 +185,13 @@ def test_samples_in_parts_and_what_they_use(drawn: Drawn) -> None:
     assert a.sets() == {
         columns: sum(columns in found for found in sets) / 7 for columns in set.union(*sets)
     }
+
+
+@pytest.mark.parametrize("rows", [0, 500, 5000, 32561, 4_000_000])
+def test_spans_are_short_enough_to_be_stopped(rows: int) -> None:
+    for iterations in (1, 7, 300_000) if rows < 1e6 else (1, 300):
+        found = list(fourier.spans(iterations, 100, rows))
+        lengths = [len(heat) for heat, _ in found]
+        assert sum(lengths) == iterations
+        assert sum(kept for _, kept in found) == min(100, iterations - iterations // 2)
+        assert max(lengths) <= max(1, min(fourier.SPAN, fourier.VISITS // max(1, rows)))

@@ -1,0 +1,68 @@
+"""What is said while a live line is shown."""
+
+import io
+import os
+import sys
+from typing import Any
+
+import pytest
+
+from cwtool.console import LIVE, Console, Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 2
+
+
+def shown_on(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Where both streams go; set in the test, for pytest puts its own there before each."""
+    terminal = Terminal()
+    for stream in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, stream, terminal)
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((80, 24)))
+    return terminal
+
+
+def show(progress: Progress, **state: Any) -> None:
+    progress.shown -= 2 * LIVE
+    progress.update(lambda: state)
+
+
+@pytest.mark.parametrize("speak", ["note", "result"])
+def test_a_line_does_not_join_the_live_one(speak: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = shown_on(monkeypatch)
+    console = Console()
+    with console.progress("arow") as progress:
+        show(progress, text="busy")
+        getattr(console, speak)("day1.svm  3 rows")
+        getattr(console, speak)("day2.svm  3 rows")
+    live = "arow  busy"
+    lines = "day1.svm  3 rows\nday2.svm  3 rows\n"
+    assert screen.getvalue() == f"\r{live}\r{' ' * len(live)}\r{lines}"
+
+
+def test_a_line_within_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The inner one takes the place of the outer one, which comes back after it."""
+    screen = shown_on(monkeypatch)
+    console = Console()
+    with console.progress("rows") as outer:
+        show(outer)
+        with console.progress("fit") as inner:
+            show(inner)
+        show(outer)
+        console.note("done")
+    assert screen.getvalue() == "\rrows\r    \r\rfit\r   \r\rrows\r    \rdone\n"
+
+
+def test_time_left_is_that_of_the_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = shown_on(monkeypatch)
+    with Console().progress("fit") as progress:
+        progress.started -= 1000
+        show(progress, text="fold", done=0.5)
+        assert "50%  1,000 s left" in screen.getvalue()
+        show(progress, text="step", done=0.1)
+    assert screen.getvalue().split("step")[1].startswith("  10%  4 s left")
