@@ -1,32 +1,13 @@
 """l1svm against proximal gradient descent, its optimality conditions, and its path."""
 
-from typing import Any
-
 import numpy as np
 import pytest
+from few_weights import learned, random_data
 
-from cwtool.algorithms.l1svm import L1SVM, L1Params
+from cwtool.algorithms.l1svm import L1SVM
 from cwtool.data import Block
-from cwtool.state import State
 
 LOSSES = ["squared-hinge", "logistic"]
-
-
-def random_data(seed: int, n: int = 150, d: int = 25):
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
-    weight = np.where(rng.random(d) < 0.3, rng.normal(size=d), 0)
-    return x, np.where(x @ weight + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
-
-
-def learned(x, y, **params: Any) -> tuple[L1SVM, State]:
-    algorithm = L1SVM(L1Params(**{"prior": 1.0, **params}))
-    state = algorithm.new_state()
-    rows = [[(j, float(v)) for j, v in enumerate(row) if v] for row in x]
-    block = Block.from_rows(rows, y.tolist())
-    state.features.observe(block)
-    algorithm.learn(block, state, block.order)
-    return algorithm, state
 
 
 def gradient(x, y, w, C, loss):
@@ -55,7 +36,7 @@ def slow_l1(x, y, C, loss):
 @pytest.mark.parametrize("C", [0.05, 0.3, 3.0])
 def test_reaches_the_optimum(loss: str, C: float) -> None:
     x, y = random_data(1)
-    _, state = learned(x, y, C=C, loss=loss, features=0, tol=1e-11)
+    _, state = learned(L1SVM, x, y, C=C, loss=loss, features=0, tol=1e-11)
     w, slow = state.features.table[:25, 0], slow_l1(x, y, C, loss)
     assert np.count_nonzero(w) > 0
     np.testing.assert_allclose(w, slow, atol=1e-5)
@@ -66,7 +47,7 @@ def test_reaches_the_optimum(loss: str, C: float) -> None:
 def test_optimality_conditions(loss: str) -> None:
     """g = -sign w where w is not 0, |g| <= 1 where it is."""
     x, y = random_data(2, n=80, d=200)
-    _, state = learned(x, y, C=1.0, loss=loss, features=0, tol=1e-10)
+    _, state = learned(L1SVM, x, y, C=1.0, loss=loss, features=0, tol=1e-10)
     w = state.features.table[:200, 0]
     g = gradient(x, y, w, 1.0, loss)
     some = w != 0
@@ -79,7 +60,7 @@ def test_optimality_conditions(loss: str) -> None:
 def test_exactly_so_many_features(loss: str) -> None:
     x, y = random_data(3, n=80, d=120)
     for p in (1, 2, 5, 11, 40):
-        algorithm, state = learned(x, y, features=p, loss=loss)
+        algorithm, state = learned(L1SVM, x, y, features=p, loss=loss)
         w = state.features.table[:120, 0]
         chosen = algorithm.selection(state)
         assert np.count_nonzero(w) == len(chosen.slots) == p
@@ -92,28 +73,28 @@ def test_exactly_so_many_features(loss: str) -> None:
 
 def test_fewer_when_there_are_fewer() -> None:
     x, y = random_data(4, d=6)
-    _, state = learned(x, y, features=50)
+    _, state = learned(L1SVM, x, y, features=50)
     assert np.count_nonzero(state.features.table[:6, 0]) == 6
 
 
 def test_identical_features_cannot_be_told_apart_by_any_C() -> None:
     """Where many come at once, still no more than asked for."""
     x, y = random_data(5, d=1)
-    algorithm, state = learned(np.repeat(x, 8, axis=1), y, features=3)
+    algorithm, state = learned(L1SVM, np.repeat(x, 8, axis=1), y, features=3)
     assert 1 <= np.count_nonzero(state.features.table[:8, 0]) <= 3
     assert len(algorithm.selection(state).slots) <= 3
 
 
 def test_a_new_slot_is_learned_anew() -> None:
     (x, y), (u, v) = random_data(6), random_data(7)
-    algorithm, state = learned(x, y, features=5)
+    algorithm, state = learned(L1SVM, x, y, features=5)
     rows = [[(j, float(t)) for j, t in enumerate(row) if t and j != 3] for row in u]
     block = Block.from_rows(rows, v.tolist())
     state.features.observe(block)
     algorithm.learn(block, state, block.order)
     u[:, 3] = 0
     algorithm.seed = 1
-    _, alone = learned(u, v, features=5)
+    _, alone = learned(L1SVM, u, v, features=5)
     np.testing.assert_allclose(
         state.features.table[:25, 0], alone.features.table[:25, 0], atol=0.05
     )

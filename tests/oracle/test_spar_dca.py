@@ -1,36 +1,16 @@
 """spar-dca against a slow dense ascent, proximal gradient descent, and its path."""
 
-from typing import Any
-
 import numpy as np
 import pytest
+from few_weights import learned, random_data
 from scipy.optimize import brentq
 from scipy.sparse import csr_matrix
 
 from cwtool.algorithms.spar_dca import SparDCA, SparDcaParams
 from cwtool.data import Block
-from cwtool.state import State
 from cwtool_ext import proximal
 
 LOSSES = ["hinge", "squared-hinge"]
-
-
-def random_data(seed: int, n: int = 120, d: int = 25):
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
-    x[7] = 0
-    weight = np.where(rng.random(d) < 0.3, rng.normal(size=d), 0)
-    return x, np.where(x @ weight + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
-
-
-def learned(x, y, **params: Any) -> tuple[SparDCA, State]:
-    algorithm = SparDCA(SparDcaParams(**{"prior": 1.0, **params}))
-    state = algorithm.new_state()
-    rows = [[(j, float(v)) for j, v in enumerate(row) if v] for row in x]
-    block = Block.from_rows(rows, y.tolist())
-    state.features.observe(block)
-    algorithm.learn(block, state, block.order)
-    return algorithm, state
 
 
 def soft(v):
@@ -81,7 +61,7 @@ def test_each_step_is_the_best(loss: str, e: float) -> None:
 def test_reaches_the_optimum(C: float) -> None:
     """Proximal gradient descent with the step 1/L gets to the same weights."""
     x, y = random_data(2)
-    _, state = learned(x, y, C=C, features=0, tol=1e-10, max_epochs=5000, l2=0.2)
+    _, state = learned(SparDCA, x, y, C=C, features=0, tol=1e-10, max_epochs=5000, l2=0.2)
     w, L = np.zeros(25), C * np.linalg.norm(x, 2) ** 2
     for _ in range(20000):
         slope = -C * x.T @ (y * np.maximum(0, 1 - y * (x @ w)))
@@ -122,6 +102,6 @@ def fitted(algorithm: SparDCA, x, y):
 def test_exactly_so_many_features(loss: str) -> None:
     x, y = random_data(4, n=80, d=120)
     for p in (1, 3, 11, 40):
-        algorithm, state = learned(x, y, features=p, loss=loss)
+        algorithm, state = learned(SparDCA, x, y, features=p, loss=loss)
         assert np.count_nonzero(state.features.table[:120, 0]) == p
         assert len(algorithm.selection(state).slots) == p
