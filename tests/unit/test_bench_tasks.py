@@ -5,7 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cwtool import registry
+from cwtool.bench import suite
 from cwtool.bench.cells import Cell, perform
+from cwtool.bench.designs import DESIGNS
 from cwtool.bench.generators import copied_bits, covtype_like, hidden, words
 from cwtool.bench.sources import Source
 from cwtool.bench.tasks import visiting_order
@@ -117,3 +120,19 @@ def test_effective_dimension() -> None:
     diag = done("effective-dimension", BITS, "cw", params={"prior": 1.0})
     assert full["dimension"] < 25 < diag["dimension"] <= 50
     assert full["curve"]["rows"] == diag["curve"]["rows"]
+
+
+def test_other_designs_of_cw_fact() -> None:
+    """All that the suite names can be run, and learns something."""
+    found = suite.load("cwfact-synthetic", quick=True)
+    methods = [m for m in found.methods.values() if m.algo not in registry.names()]
+    assert {m.algo for m in methods} == set(DESIGNS)
+    for method in methods:
+        result = done("online", BITS, method.algo, params=method.params)
+        assert result["mistakes"] == result["curve"]["mistakes"][-1] < 60
+        columns = method.params.get("buffer", 0) + method.params.get("rank", 0)
+        assert result["kilobytes"] >= 50 * 8 * (1 + columns) / 1e3
+
+
+def test_a_learner_that_is_nowhere() -> None:
+    assert "there is no algorithm" in perform(Cell("online", BITS, "cw-buffer-alon"))[1].failure
