@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool import registry
-from cwtool.bench import designs
+from cwtool.bench import designs, learned
 from cwtool.bench.designs import DESIGNS
 from cwtool.bench.fit import cross_validate, evaluate, fit, learn
 from cwtool.data import Block, Reading
@@ -237,5 +237,7 @@ TASKS = {
     "trace": Task(trace),
     "density": Task(density),
     "effective-dimension": Task(effective_dimension),
+    "surface": Task(learned.surface),
+    "images": Task(learned.images),
     "duel": Task(duel, alone=True),
 }
