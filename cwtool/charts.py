@@ -12,6 +12,7 @@ from cwtool.files import complete_bytes
 
 COLOURS = ("#3366a8", "#d1622b", "#3d8f5b", "#8a4fa3", "#b8860b", "#2b9ba8", "#a83256", "#666666")
 MARKS = "osD^vP*X"
+DASHES = ("-", "--", ":")  # the second time round, the third
 COLUMNS = 3  # panels side by side
 SUFFIXES = (".png", ".svg")
 
@@ -83,6 +84,7 @@ def chart(panels: list[Panel]) -> Any:
             style: dict[str, Any] = {
                 "color": colour,
                 "marker": MARKS[number % len(MARKS)],
+                "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
                 "markersize": 3.5,
             }
             (handles[line.label],) = axes.plot(line.x, line.y, linewidth=1.4, **style)

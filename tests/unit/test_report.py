@@ -223,6 +223,13 @@ def test_sets_of_one_panel_make_one_line(found: Results) -> None:
     assert list(a.get_ydata()) == pytest.approx([14, 7, 20, 10])
 
 
+def test_many_lines_can_be_told_apart() -> None:
+    lines = [charts.Line(f"line {k}", [1, 2], [k, k + 1]) for k in range(20)]
+    (axes,) = charts.chart([charts.Panel("t", lines)]).axes
+    looks = {(one.get_color(), one.get_marker(), one.get_linestyle()) for one in axes.lines}
+    assert len(looks) == 20
+
+
 def test_maps(found: Results) -> None:
     """A row for each data set and method, of the first repeat."""
     for record in found.records:
