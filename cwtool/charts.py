@@ -1,4 +1,4 @@
-"""Line charts as SVG and PNG. matplotlib is an extra, known here and to bench/sdist_figures."""
+"""Line charts and maps as SVG and PNG. matplotlib is an extra, known here alone."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cwtool.files import complete_bytes
 
 COLOURS = ("#3366a8", "#d1622b", "#3d8f5b", "#8a4fa3", "#b8860b", "#2b9ba8", "#a83256", "#666666")
 MARKS = "osD^vP*X"
+DASHES = ("-", "--", ":")  # the second time round, the third
 COLUMNS = 3  # panels side by side
 SUFFIXES = (".png", ".svg")
 
@@ -34,6 +35,17 @@ class Panel:
     log_y: bool = False
 
 
+@dataclass(frozen=True)
+class Map:
+    """Numbers as colours over a rectangle, the first row on top."""
+
+    title: str
+    grid: list[list[float]]
+    extent: tuple[float, float, float, float] | None = None  # left, right, bottom, top
+    colours: str = "coolwarm"
+    marks: list[tuple[float, float, float]] = field(default_factory=list)  # x, y, size up to 1
+
+
 def available() -> bool:
     from importlib.util import find_spec
 
@@ -48,16 +60,20 @@ def check(path: Path) -> None:
         raise UsageError("plots need matplotlib", "pip install 'cwtool[report]'")
 
 
-def chart(panels: list[Panel]) -> Any:
-    """Panels side by side, one legend for all; a line has one colour everywhere."""
+def blank(width: float, height: float) -> Any:
+    """A figure without axes; the same content gives the same bytes."""
     import matplotlib
     from matplotlib.figure import Figure
 
     matplotlib.rcParams.update({"svg.hashsalt": "cwtool", "font.size": 9})
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def chart(panels: list[Panel]) -> Any:
+    """Panels side by side, one legend for all; a line has one colour everywhere."""
     columns = min(COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
-    size = (3.4 * columns + 0.4, 2.9 * rows + 0.5) if len(panels) > 1 else (5.6, 3.8)
-    figure = Figure(figsize=size, layout="constrained")
+    figure = blank(*((3.4 * columns + 0.4, 2.9 * rows + 0.5) if len(panels) > 1 else (5.6, 3.8)))
     labels = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
     handles: dict[str, Any] = {}
     for k, panel in enumerate(panels):
@@ -68,6 +84,7 @@ def chart(panels: list[Panel]) -> Any:
             style: dict[str, Any] = {
                 "color": colour,
                 "marker": MARKS[number % len(MARKS)],
+                "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
                 "markersize": 3.5,
             }
             (handles[line.label],) = axes.plot(line.x, line.y, linewidth=1.4, **style)
@@ -88,6 +105,24 @@ def chart(panels: list[Panel]) -> Any:
         known = [handles[label] for label in labels]
         columns = min(len(labels), max(3, 2 * columns))
         figure.legend(known, labels, loc="outside lower center", ncols=columns, frameon=False)
+    return figure
+
+
+def maps(rows: list[list[Map]], x_label: str = "", y_label: str = "") -> Any:
+    """Maps in rows, each with colours from its least number to its greatest."""
+    columns = max(map(len, rows))
+    figure = blank(2.6 * columns + 0.4, 2.8 * len(rows) + 0.2)
+    for r, row in enumerate(rows):
+        for c, one in enumerate(row):
+            axes = figure.add_subplot(len(rows), columns, r * columns + c + 1)
+            axes.imshow(one.grid, cmap=one.colours, extent=one.extent)
+            if one.marks:
+                x, y, weight = zip(*one.marks, strict=True)
+                area = [8 + 72 * w for w in weight]
+                axes.scatter(x, y, s=area, color=COLOURS[1], alpha=0.7, linewidths=0)
+            axes.set_title(one.title, fontsize=10)
+            axes.set_xlabel(x_label)
+            axes.set_ylabel(y_label if c == 0 else "")
     return figure
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +129,8 @@ def grid(table: Table, results: Results) -> Grid | None:
 
 def picture(figure: Figure, results: Results) -> Any:
     """A panel for each data set, or for several whose points make one line."""
+    if figure.maps:
+        return atlas(figure, results)
     panels = []
     alone = {data: [data] for data in results.data_of(figure.experiment)}
     for title, sets in (figure.panels or alone).items():
@@ -145,6 +147,17 @@ def picture(figure: Figure, results: Results) -> Any:
             named = figure.x_label or figure.x, figure.y_label or figure.y
             panels.append(charts.Panel(title, lines, *named, log_x=figure.log_x))
     return charts.chart(panels) if panels else None
+
+
+def atlas(figure: Figure, results: Results) -> Any:
+    """The maps of the first repeat, a row for each data set and method."""
+    rows = []
+    for data in results.data_of(figure.experiment):
+        for method in results.methods_of(figure.experiment):
+            for record in results.of(figure.experiment, data, method)[:1]:
+                found = [charts.Map(**one) for one in record.outcome.result["maps"]]
+                rows.append([replace(one, title=f"{data}: {one.title}") for one in found])
+    return charts.maps(rows, figure.x, figure.y) if rows else None
 
 
 def judged(claim: Claim, results: Results) -> str:

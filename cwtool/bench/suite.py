@@ -9,7 +9,8 @@
     [[experiment]]               name, task (tasks.py), data, methods, repeats, options
     [[table]]                    experiment, metric, title, scale, digits, paper.DATA.METHOD;
                                  along, at: read off a curve
-    [[figure]]                   experiment, x, y, title; panels.TITLE: data sets in one panel
+    [[figure]]                   experiment, x, y, title; panels.TITLE: data sets in one panel;
+                                 maps = true: the maps that the task has made, x and y their axes
     [[claim]]                    of the paper: text, rule = "a < b, c on metric", slack
 
 Any table may hold `quick`, keys that replace its own under --quick.
@@ -88,6 +89,7 @@ class Figure:
     scale: float = 1.0
     log_x: bool = False
     panels: dict[str, list[str]] = field(default_factory=dict)  # one for each data set
+    maps: bool = False  # not lines, but a row of the task's maps for each data set and method
 
 
 @dataclass(frozen=True)

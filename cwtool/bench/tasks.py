@@ -12,16 +12,20 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cwtool import registry
+from cwtool.bench import designs, learned
+from cwtool.bench.designs import DESIGNS
 from cwtool.bench.fit import cross_validate, evaluate, fit, learn
 from cwtool.data import Block, Reading
-from cwtool.data.block import Longs
+from cwtool.data.block import Floats, Longs
 from cwtool.errors import CwtoolError
 from cwtool.metrics import density_shares, ratio
 from cwtool.model import Model
@@ -80,20 +84,12 @@ def online(cell: Cell, timed: bool = False, points: int = 20) -> Result:
     """One pass over all rows, each predicted before it is learned: in a random order or, of a
     feed, a random half of the rows in their order."""
     rows = cell.source.everything(cell.seed)
-    order = visiting_order(rows, cell.seed, timed)
-    model = Model.new(cell.algo, cell.params, Reading())
-    block = rows.take(order)
-    started = process_time()
-    model.state.features.observe(block)
-    scores = [
-        model.algorithm.learn(part, model.state, part.order).score
-        for part in model.scale.split(block)
-    ]
-    seconds = process_time() - started
-    wrong = (np.concatenate(scores) >= 0) != (block.y > 0)
+    block = rows.take(visiting_order(rows, cell.seed, timed))
+    score, seconds, arrays = progressive(cell, block)
+    wrong = (score >= 0) != (block.y > 0)
     mistakes = np.cumsum(wrong)
     at = np.unique(np.linspace(0, len(wrong), points + 1).astype(int)[1:])
-    held = sum(array.nbytes for name, array in model.state.pack().items() if name != "ids")
+    held = sum(array.nbytes for name, array in arrays.items() if name != "ids")
     return {
         "error": float(wrong.mean()),
         "mistakes": int(mistakes[-1]),
@@ -107,6 +103,20 @@ def online(cell: Cell, timed: bool = False, points: int = 20) -> Result:
             "error": (mistakes[at - 1] / at).tolist(),
         },
     }
+
+
+def progressive(cell: Cell, block: Block) -> tuple[Floats, float, dict[str, NDArray[Any]]]:
+    """Scores of rows before they are learned, CPU seconds, and the state at the end."""
+    started = process_time()
+    if cell.algo in DESIGNS:
+        score, arrays = designs.progressive(block, partial(DESIGNS[cell.algo], **cell.params))
+        return score, process_time() - started, arrays
+    model = Model.new(cell.algo, cell.params, Reading())
+    model.state.features.observe(block)
+    parts = model.scale.split(block)
+    scores = [model.algorithm.learn(part, model.state, part.order).score for part in parts]
+    seconds = process_time() - started
+    return np.concatenate(scores), seconds, model.state.pack()
 
 
 def visiting_order(rows: Block, seed: int, timed: bool) -> Longs:
@@ -227,5 +237,7 @@ TASKS = {
     "trace": Task(trace),
     "density": Task(density),
     "effective-dimension": Task(effective_dimension),
+    "surface": Task(learned.surface),
+    "images": Task(learned.images),
     "duel": Task(duel, alone=True),
 }

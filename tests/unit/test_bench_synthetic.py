@@ -1,11 +1,10 @@
-"""Hidden shapes, and the figures of what is learned from them."""
+"""Hidden shapes: what is in them, and how they are written."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cwtool.bench import sdist_figures
 from cwtool.bench.synthetic import hidden, probability, write
 
 
@@ -37,24 +36,3 @@ def test_written_rows_are_exact(tmp_path: Path):
         first, *pairs = line.split()
         assert float(first) == label
         assert [float(pair.split(":")[1]) for pair in pairs] == row.tolist()
-
-
-def test_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sdist_figures, "GRID", 9)
-    figures = {"surface": sdist_figures.surface_figure("xor", n=120, p=6)}
-    assert 3 <= len(figures["surface"].axes) <= 4
-    rng = np.random.default_rng(0)
-    y = rng.choice([-1.0, 1.0], 150)
-    images = rng.random((150, 16)) + (np.arange(16) == 5) * y[:, None]
-    write(tmp_path / "digits.svm", images, y)
-    figures |= sdist_figures.digit_figures(tmp_path / "digits.svm")
-    bars = [bar.get_height() for bar in figures["component"].axes[0].patches]
-    assert min(bars) < -90
-    assert max(bars) > 90
-    (points,) = figures["pixels"].axes[0].collections
-    largest = points.get_offsets()[np.argmax(points.get_sizes())]
-    assert largest.tolist() == [1, 1]  # pixel 5 of 4 x 4
-    for name, figure in figures.items():
-        figure.savefig(tmp_path / f"{name}.png")
-    with pytest.raises(ValueError, match="no square image"):
-        sdist_figures.selected_pixels(np.zeros(15), np.zeros(15))

@@ -1,13 +1,19 @@
 """Tasks and generators: what they measure is there in the data that was made."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from cwtool import registry
+from cwtool.bench import suite
 from cwtool.bench.cells import Cell, perform
+from cwtool.bench.designs import DESIGNS
 from cwtool.bench.generators import copied_bits, covtype_like, hidden, words
+from cwtool.bench.learned import class_balance
 from cwtool.bench.sources import Source
+from cwtool.bench.synthetic import write
 from cwtool.bench.tasks import visiting_order
 
 BITS = Source(make="copied-bits", args={"rows": 300, "copies": 5}, fresh=True)
@@ -117,3 +123,66 @@ def test_effective_dimension() -> None:
     diag = done("effective-dimension", BITS, "cw", params={"prior": 1.0})
     assert full["dimension"] < 25 < diag["dimension"] <= 50
     assert full["curve"]["rows"] == diag["curve"]["rows"]
+
+
+def test_other_designs_of_cw_fact() -> None:
+    """All that the suite names can be run, and learns something."""
+    found = suite.load("cwfact-synthetic", quick=True)
+    methods = [m for m in found.methods.values() if m.algo not in registry.names()]
+    assert {m.algo for m in methods} == set(DESIGNS)
+    for method in methods:
+        result = done("online", BITS, method.algo, params=method.params)
+        assert result["mistakes"] == result["curve"]["mistakes"][-1] < 60
+        columns = method.params.get("buffer", 0) + method.params.get("rank", 0)
+        assert result["kilobytes"] >= 50 * 8 * (1 + columns) / 1e3
+
+
+def test_a_learner_that_is_nowhere() -> None:
+    assert "there is no algorithm" in perform(Cell("online", BITS, "cw-buffer-alon"))[1].failure
+
+
+def test_surfaces() -> None:
+    """The last step has the shape of the class probability, up to its sign."""
+    args = {"shape": "ring", "rows": 300, "columns": 5}
+    source = Source(make="hidden", args=args, fresh=True)
+    found = done("surface", source, "sdist", params={"sample": "none"}, options={"grid": 9})
+    titles = [one["title"] for one in found["maps"]]
+    assert titles[0] == "P(y = +1)"
+    assert titles[1] == "step 1"
+    assert titles[-1] == f"step {found['steps']}"
+    grids = [np.array(one["grid"]) for one in found["maps"]]
+    assert {grid.shape for grid in grids} == {(9, 9)}
+    first, *_, last = grids
+    assert first[4, 4] < 0.1 < 0.9 < first[0, 0]  # inside the ring, and outside
+    assert abs(np.corrcoef(first.ravel(), last.ravel())[0, 1]) > 0.7
+
+
+def test_the_first_row_of_a_map_is_on_top() -> None:
+    args = {"shape": "xor", "rows": 200, "columns": 3}
+    found = done("surface", Source(make="hidden", args=args), "sdist", options={"grid": 3})
+    left, _, right = found["maps"][0]["grid"][0]  # x_2 = 2.5
+    assert found["maps"][0]["extent"] == [-2.5, 2.5, -2.5, 2.5]
+    assert left < 0.01 < 0.99 < right
+
+
+def test_images(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.choice([-1.0, 1.0], 150)
+    images = rng.random((150, 15)) + (np.arange(15) == 6) * y[:, None]  # the last pixel is empty
+    write(tmp_path / "digits.svm", images, y)
+    found = done("images", Source(train=(str(tmp_path / "digits.svm"),)), "sdist")
+    balance = found["curve"]["balance"]
+    assert min(balance) < -0.9 < 0.9 < max(balance)
+    (picture,) = found["maps"]
+    assert np.shape(picture["grid"]) == (4, 4)
+    assert max(picture["marks"], key=lambda mark: mark[2]) == [2, 1, 1]  # pixel 6 of 4 x 4
+    assert picture["grid"][1][2] > 0.5  # an image of the positive class
+    assert picture["grid"][3][3] == 0
+    assert picture["title"] == f"{found['nonzero']} of 15 pixels"
+
+
+def test_balance_leaves_out_empty_bins() -> None:
+    component = np.array([0.0, 0.0, 0.0, 1.0])
+    middle, balance = class_balance(component, np.array([True, True, False, False]))
+    np.testing.assert_allclose(middle, [0.02, 0.98])
+    np.testing.assert_allclose(balance, [1 / 3, -1])

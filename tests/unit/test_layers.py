@@ -95,7 +95,7 @@ def test_only_plots_know_matplotlib() -> None:
         for name, path in MODULES.items()
         if any(within(i, "matplotlib") for i in imports(path))
     }
-    assert users == {"cwtool.charts", "cwtool.bench.sdist_figures"}
+    assert users == {"cwtool.charts"}
 
 
 def test_nothing_unsafe_is_unpacked() -> None:

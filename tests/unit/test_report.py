@@ -1,7 +1,9 @@
 """Reports: means, the paper's figures beside them, and words that follow from the numbers."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -221,10 +223,37 @@ def test_sets_of_one_panel_make_one_line(found: Results) -> None:
     assert list(a.get_ydata()) == pytest.approx([14, 7, 20, 10])
 
 
+def test_many_lines_can_be_told_apart() -> None:
+    lines = [charts.Line(f"line {k}", [1, 2], [k, k + 1]) for k in range(20)]
+    (axes,) = charts.chart([charts.Panel("t", lines)]).axes
+    looks = {(one.get_color(), one.get_marker(), one.get_linestyle()) for one in axes.lines}
+    assert len(looks) == 20
+
+
+def test_maps(found: Results) -> None:
+    """A row for each data set and method, of the first repeat."""
+    for record in found.records:
+        grid = [[1.0, 2.0], [3.0, 4.0 + record.seed]]
+        one, two = {"title": "p", "grid": grid}, {"title": "q", "grid": grid, "marks": [[0, 1, 1]]}
+        record.outcome.result["maps"] = [one, two]
+    figure = replace(found.suite.figures[0], maps=True)
+    axes = report.picture(figure, found).axes
+    assert [a.get_title() for a in axes] == ["x: p", "x: q"] * 2 + ["y: p", "y: q"] * 2
+    assert axes[0].images[0].get_array().tolist() == [[1, 2], [3, 4]]
+    assert axes[1].collections[0].get_offsets().tolist() == [[0, 1]]
+    assert (axes[0].get_xlabel(), axes[0].get_ylabel()) == ("rows", "error")
+
+
 def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
     panel = charts.Panel("t", [charts.Line("a", [1, 2], [3, 4]), charts.Line("b", [1, 2], [4, 4])])
+    one = charts.Map("m", [[0, 1], [2, 3]], marks=[(0, 1, 0.5)])
+    same_bytes(tmp_path, lambda: charts.chart([panel, panel]))
+    same_bytes(tmp_path, lambda: charts.maps([[one, one], [one]]))
+
+
+def same_bytes(tmp_path: Path, made: Callable[[], Any]) -> None:
     for name in ("a.svg", "b.svg", "a.png", "b.png"):
-        charts.save(charts.chart([panel, panel]), tmp_path / name)
+        charts.save(made(), tmp_path / name)
     for suffix in ("svg", "png"):
         one, two = (tmp_path / f"{k}.{suffix}" for k in "ab")
         assert one.read_bytes() == two.read_bytes()
