@@ -59,7 +59,11 @@ class Model:
         ids, slots = self.state.features.ids_and_slots()
         weight, variance = self.algorithm.weights(self.state, slots)
         scale = self.scale.value
-        return ids, weight * scale, None if variance is None else variance * scale**2
+        with np.errstate(over="ignore"):  # the scale of tiny rows may be up to 2^1000
+            weight = np.nan_to_num(weight * scale)
+            if variance is not None:
+                variance = np.nan_to_num(variance * scale * scale)
+        return ids, weight, variance
 
     def pack(self) -> tuple[dict[str, Any], modelfile.Arrays]:
         """Header and arrays: everything that a file holds."""

@@ -163,7 +163,8 @@ class Features:
             unknown,
         )
         block.indices, block.values = block.indices[:left], block.values[:left]
-        return unknown * block.scale**2, before - left
+        with np.errstate(over="ignore"):
+            return unknown * block.scale * block.scale, before - left
 
     def ids_and_slots(self) -> tuple[Ints, Ints]:
         """The ids seen, ascending, each with its slot."""

@@ -268,7 +268,8 @@ def test_extreme_values_leave_a_finite_model(
 ) -> None:
     usual = Path(planted("usual.svm", 1, 1100)).read_text().splitlines()
     strange = [f"+1 1:{value} 2:1 40:{value}", f"-1 1:{value} 41:-{value}", f"-1 2:3 40:{value}"]
-    for rows in (strange + usual, usual + strange, strange * 10):
+    alone = [f"+1 1:{value} 40:{value}", f"-1 1:{value} 41:-{value}"]
+    for rows in (strange + usual, usual + strange, strange * 10, alone * 10):
         Path("a.svm").write_text("\n".join(rows))
         ok("train", *algo, "a.svm", "-m", "m.cw")
         _, arrays = modelfile.load(Path("m.cw"))
@@ -279,6 +280,7 @@ def test_extreme_values_leave_a_finite_model(
             assert not np.isnan(score)
             assert variance >= 0
             assert 0 <= probability <= 1
+        ok("inspect", "m.cw", "--json")
         ok("train", "--resume", "m.cw", "--again", "a.svm", "-m", "m.cw")
 
 
