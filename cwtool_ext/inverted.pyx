@@ -67,6 +67,38 @@ def products(const int64_t[::1] start, const int32_t[::1] rows, const double[::1
             out[j] = even + odd
 
 
+def moments(const int64_t[::1] start, const int32_t[::1] rows, const double[::1] values,
+            const double[:, ::1] v, double[::1] first, double[::1] second):
+    """first_j = sum_i x_ij v_i0,  second_j = sum_i x_ij^2 v_i1"""
+    cdef Rows columns = read(start, rows, values, v.shape[0])
+    cdef Row x
+    cdef Py_ssize_t j, k
+    cdef double a, b, even1, odd1, even2, odd2
+    cdef const double* at
+    if v.shape[1] != 2 or first.shape[0] != columns.count or second.shape[0] != columns.count:
+        raise ValueError("the shapes do not fit")
+    with nogil:
+        for j in range(columns.count):
+            x = row_at(columns, j)
+            even1 = even2 = odd1 = odd2 = 0
+            for k in range(0, x.nnz - 1, 2):
+                a = x.value[k]
+                at = &v[x.index[k], 0]
+                even1 += a * at[0]
+                even2 += a * a * at[1]
+                b = x.value[k + 1]
+                at = &v[x.index[k + 1], 0]
+                odd1 += b * at[0]
+                odd2 += b * b * at[1]
+            if x.nnz & 1:
+                a = x.value[x.nnz - 1]
+                at = &v[x.index[x.nnz - 1], 0]
+                even1 += a * at[0]
+                even2 += a * a * at[1]
+            first[j] = even1 + odd1
+            second[j] = even2 + odd2
+
+
 def sums(const int64_t[::1] start, const int32_t[::1] index, const double[::1] values,
          const double[::1] v, double[::1] out):
     """out += sum_i v_i x_i for what is stored by row."""

@@ -83,7 +83,7 @@ cdef inline void move(Row row, double d, const int32_t* owner, const int64_t* fi
                       const double* Sigma, Py_ssize_t room, double* m) noexcept nogil:
     """m += d Sigma x"""
     cdef Py_ssize_t k, j, start, width
-    cdef double x
+    cdef double x, a, b
     cdef double* to
     cdef const double* column
     for k in range(row.nnz):
@@ -92,8 +92,13 @@ cdef inline void move(Row row, double d, const int32_t* owner, const int64_t* fi
         x = d * row.value[k]
         to = m + start
         column = Sigma + row.index[k] * room
-        for j in range(width):
-            to[j] += x * column[j]
+        for j in range(0, width - 1, 2):  # both before either is written: two at once
+            a = to[j] + x * column[j]
+            b = to[j + 1] + x * column[j + 1]
+            to[j] = a
+            to[j + 1] = b
+        if width & 1:
+            to[width - 1] += x * column[width - 1]
 
 
 cdef inline void fetch(Rows rows, const int64_t[::1] order, Py_ssize_t s, const double* y,

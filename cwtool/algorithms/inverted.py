@@ -45,6 +45,12 @@ class Matrix(NamedTuple):
         kernel.products(*self, v, out)
         return out
 
+    def moments(self, v: Floats, u: Floats) -> tuple[Floats, Floats]:
+        """The products with v, and those of the squares with u."""
+        first, second = np.empty((2, len(self.start) - 1))
+        kernel.moments(*self, np.column_stack([v, u]), first, second)
+        return first, second
+
     def sums(self, v: Floats, width: int) -> Floats:
         """Their sum, each times its v."""
         out = np.zeros(width)

@@ -102,14 +102,18 @@ class Slow:
         return out
 
 
-def slow_sbcw(x, y, *, C, c, q, sigma, p, r, passes, diag):
+def slow_sbcw(x, y, *, C, c, q, sigma, p, r, passes, score):
     """Algorithm 2 with MM; blocks, mu and the primal after each step."""
     beta, share, blocks, thetas, free = np.ones(len(y)), np.empty(0), [], [], x.any(axis=0)
     while (left := min(r, p - sum(map(len, blocks)))) > 0:
         s = x.T @ (beta * y)
-        score = s**2 / (1 + c * (x**2).sum(axis=0) if diag else 1) * free
-        new = np.argsort(-score, kind="stable")[:left]
-        new = np.sort(new[score[new] > 0])
+        bend = {"plain": np.ones(x.shape[1]), "diag": 1 + c * (x**2).sum(axis=0)}
+        bend["gain"] = (sigma + len(blocks) + 1) * bend["diag"]
+        if q == 2:
+            bend["gain"] += C * (x[beta > 0] ** 2).sum(axis=0)
+        value = s**2 / bend[score] * free
+        new = np.argsort(-value, kind="stable")[:left]
+        new = np.sort(new[value[new] > 0])
         if not len(new):
             break
         free[new] = False

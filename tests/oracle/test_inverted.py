@@ -36,6 +36,10 @@ def test_products_sums_squares_and_gram() -> None:
     squares, some = np.empty(13), np.array([7, 0, 2, 12])
     np.testing.assert_allclose(columns.products(v), x.T @ v, atol=1e-12)
     np.testing.assert_allclose(rows.sums(v, 13), x.T @ v, atol=1e-12)
+    u = rng.random(40)
+    first, second = columns.moments(v, u)
+    np.testing.assert_allclose(first, x.T @ v, atol=1e-12)
+    np.testing.assert_allclose(second, (x**2).T @ u, atol=1e-12)
     kernel.squares(*columns, squares)
     np.testing.assert_allclose(squares, (x**2).sum(axis=0), rtol=1e-12)
     gram, room = np.empty((4, 4)), np.zeros(40)
@@ -65,6 +69,8 @@ def test_what_does_not_fit_is_refused() -> None:
         kernel.gram(*columns, some[:1], np.zeros(2), np.empty((1, 1)))
     with pytest.raises(ValueError, match="outside"):
         columns.products(np.zeros(2))
+    with pytest.raises(ValueError, match="outside"):
+        columns.moments(np.zeros(2), np.zeros(2))
     with pytest.raises(ValueError, match="column is not there"):
         kernel.transpose(
             *matrix(csr_matrix(sparse(4))), 1.0, np.full(13, 9, dtype=np.int32),

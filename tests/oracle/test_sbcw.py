@@ -12,7 +12,7 @@ from blocks import Slow, omega, slow_sbcw
 from scipy.sparse import csc_matrix
 
 from cwtool.algorithms.groups import Groups, Rows
-from cwtool.algorithms.inverted import Matrix
+from cwtool.algorithms.inverted import Columns, Matrix
 from cwtool.algorithms.sbcw import FGM, PLACE, SBCW, FgmParams, SbcwParams, largest
 from cwtool.data import Block
 from cwtool.errors import UsageError
@@ -144,7 +144,7 @@ def test_frozen_vectors(v) -> None:
 @pytest.mark.parametrize("v", DEFAULT)
 def test_frozen_vectors_of_the_default_mode(v) -> None:
     algorithm = sbcw(
-        C=v["C"], kappa=v["kappa"], loss=LOSS[v["q"]], block=v["r"],
+        C=v["C"], kappa=v["kappa"], loss=LOSS[v["q"]], block=v["r"], score="diag",
         features=v["p"] or v["r"] * v["m_iter"],
     )  # fmt: skip
     state = learned(algorithm, (X, Y))
@@ -156,12 +156,15 @@ def test_frozen_vectors_of_the_default_mode(v) -> None:
 @pytest.mark.parametrize("q", [1, 2])
 @pytest.mark.parametrize("sigma", [0.0, 0.3])
 @pytest.mark.parametrize("kappa", [1.0, 20.0])
-def test_agrees_with_the_slow_one(q: int, sigma: float, kappa: float) -> None:
+@pytest.mark.parametrize("score", ["gain", "diag", "plain"])
+def test_agrees_with_the_slow_one(q: int, sigma: float, kappa: float, score: str) -> None:
     x, y = random_data(q)
-    algorithm = sbcw(C=2.0, kappa=kappa, loss=LOSS[q], sigma=sigma, features=8, block=3, sweeps=3)
+    algorithm = sbcw(
+        C=2.0, kappa=kappa, loss=LOSS[q], sigma=sigma, features=8, block=3, sweeps=3, score=score
+    )
     state = learned(algorithm, (x, y))
     blocks, mu, thetas, beta = slow_sbcw(
-        x, y, C=2.0, c=2.0 / kappa, q=q, sigma=sigma, p=8, r=3, passes=3, diag=True
+        x, y, C=2.0, c=2.0 / kappa, q=q, sigma=sigma, p=8, r=3, passes=3, score=score
     )
     assert blocks_of(algorithm, state) == blocks
     np.testing.assert_allclose(state.arrays["theta"], thetas, rtol=1e-10)
@@ -272,7 +275,7 @@ def test_without_covariance_it_is_fgm() -> None:
     x, y = random_data(60)
     given = {**PLAIN, "C": 3.0, "features": 6, "block": 2}
     fgm = FGM(FgmParams(**given))
-    one, two = learned(fgm, (x, y)), learned(sbcw(**given, kappa=1e300), (x, y))
+    one, two = learned(fgm, (x, y)), learned(sbcw(**given, kappa=1e300, score="plain"), (x, y))
     assert np.array_equal(mean_of(one, 12), mean_of(two, 12))
     found = fgm.scores(block_of(x, y), one, np.empty(0))
     chosen = fgm.chosen(one)
@@ -303,6 +306,32 @@ def test_blocks_are_disjoint_and_hold_no_useless_feature() -> None:
         assert len(chosen) == len(set(chosen)) == min(p, 10)
         assert not {2, 9} & set(chosen)
         assert all(len(b) <= r for b in blocks_of(algorithm, state))
+
+
+def test_the_score_is_the_gain_of_a_newton_step() -> None:
+    """s_j^2 / 2H for s_j and H as differences of the problem with one more block, of share 1/K."""
+    x, y = random_data(85)
+    C, c, K = 2.0, 0.4, 3
+    blocks = [np.array([0, 5]), np.array([1, 2])]
+    rows = rows_over(x, y, blocks, C, c, 2, 0.0)
+    found = rows.metric(rows.start(), 5000, 1e-12)
+    f = y * (x[:, np.concatenate(blocks)] @ found.mu)
+    algorithm = sbcw(C=C, kappa=C / c, features=6, block=2)
+    block = block_of(x, y)
+    state = algorithm.new_state()
+    state.features.observe(block)
+    columns = Columns(block, state, np.empty(0, dtype=np.int32))
+    score = algorithm.score(np.zeros(12), found.beta * y, columns, K)
+    step = 1e-5
+    for j in set(range(12)) - {0, 1, 2, 5}:
+
+        def objective(w: float, j: int = j) -> float:
+            xi = np.maximum(0, 1 - f - y * x[:, j] * w)
+            return float(K / 2 * (1 + c * x[:, j] @ x[:, j]) * w**2 + C / 2 * (xi @ xi))
+
+        low, middle, high = (objective(w) for w in (-step, 0.0, step))
+        slope, bend = (high - low) / (2 * step), (high - 2 * middle + low) / step**2
+        assert score[j] == pytest.approx(slope**2 / bend, rel=1e-3)
 
 
 def test_equal_scores_go_to_the_lowest_id() -> None:

@@ -34,17 +34,16 @@ def mean_error(shared_data):
 
 
 def test_sbcw_is_better_than_its_relatives(mean_error, capsys):
-    """Means over three seeds: a single one moves by 0.2. The lead on l1svm is smaller than the
-    noise of a split, so that no more than a lead is asked for."""
+    """Means over three seeds: a single one moves by 0.2."""
 
     def mean(*options: str) -> float:
         return sum(mean_error(capsys, *options, "--seed", str(seed)) for seed in range(3)) / 3
 
     sbcw = mean("--algo", "sbcw")
-    assert sbcw <= 14.4
+    assert sbcw <= 13.9
     assert sbcw <= mean("--algo", "fgm", "--final-sweeps", "0") - 1.5
     assert sbcw <= mean("--algo", "fgm") - 0.7
-    assert sbcw < mean_error(capsys, "--algo", "l1svm")
+    assert sbcw <= mean_error(capsys, "--algo", "l1svm") - 0.4
 
 
 def test_spar_dca_chooses_about_as_well_as_l1svm(mean_error, capsys):
