@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from cwtool import __version__
+from cwtool import __version__, registry
 from cwtool.bench.sources import Source
 from cwtool.bench.tasks import TASKS
 from cwtool.console import Console
@@ -31,12 +31,14 @@ class Cell:
 
     @cached_property
     def key(self) -> dict[str, Any]:
-        """All that the result depends on."""
+        """All that the result depends on; a default that changes makes another cell."""
+        known = self.algo in registry.names()
+        defaults = asdict(registry.algorithm(self.algo).Params()) if known else {}
         return {
             "task": self.task,
             "data": self.source.identity(),
             "algo": self.algo,
-            "params": self.params,
+            "params": {**defaults, **self.params},
             "seed": self.seed,
             "options": self.options,
             "version": __version__,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cwtool.algorithms.arow import Arow
 from cwtool.bench import cells as work
 from cwtool.bench.cells import Cell, Outcome, Store, perform, run
 from cwtool.bench.sources import Source
@@ -55,6 +56,12 @@ def counting(n: int, **options: Any) -> list[Cell]:
 )
 def test_all_that_matters_is_in_the_key(other: dict[str, Any]) -> None:
     assert replace(CELL, **other).name != CELL.name
+
+
+def test_the_key_knows_the_defaults() -> None:
+    default = Arow.Params().r
+    assert replace(CELL, params={"r": default}).name == CELL.name
+    assert CELL.key["params"]["r"] == default
 
 
 def test_the_key_knows_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
