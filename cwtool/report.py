@@ -81,13 +81,14 @@ def entries(table: Table, results: Results) -> dict[tuple[str, str], Entry]:
 
 
 def grid(table: Table, results: Results) -> Grid | None:
-    """The longer of data and methods goes down; beside what has a figure in the paper, that
-    figure and the difference."""
+    """Of the methods that have a figure. The longer of data and methods goes down; beside what has
+    a figure in the paper, that figure and the difference."""
     found = entries(table, results)
     if not any(entry.ours is not None for entry in found.values()):
         return None
     data = list(dict.fromkeys(row for row, _ in found))
-    methods = results.methods_of(table.experiment)
+    told = {m for (_, m), e in found.items() if e.ours is not None or e.paper is not None}
+    methods = [m for m in results.methods_of(table.experiment) if m in told]
     better: Callable[..., float] = max if table.metric in MORE_IS_BETTER else min
     best = {}
     for row in data:

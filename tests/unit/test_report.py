@@ -95,13 +95,16 @@ def test_table(found: Results) -> None:
 def test_what_only_the_paper_has_gets_one_column(found: Results) -> None:
     table = found.suite.tables[0]
     found.suite.data["z2"] = {}
-    for name in ("c", "d", "e"):
+    for name in ("c", "d", "e", "untold"):
         found.suite.methods[name] = suite.Method("arow", name)
+        table.paper["x"][name] = 1.0
+    del table.paper["x"]["untold"]
     made = report.grid(table, found)
     assert made is not None
     assert made.heads == ["method", "x", "paper", "difference", "y", "z, paper"]
     assert made.rows[0][-1] == "5.00"
-    assert made.rows[2] == ["c", "–", "", "", "–", ""]
+    assert made.rows[2] == ["c", "–", "1.00", "", "–", ""]
+    assert [row[0] for row in made.rows] == ["A", "B", "c", "d", "e"]
 
 
 def test_kappa_is_of_all_repeats(found: Results) -> None:
