@@ -45,8 +45,14 @@ def model(ok: Run, planted: Run) -> bytes:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_interrupted(jobs: int, process: Start, model: bytes, planted: Run) -> None:
-    """Ctrl-C in the middle of the data: exit 130, the old model, nothing left behind."""
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_interrupted(
+    number: int, code: int, words: str, jobs: int, process: Start, model: bytes, planted: Run
+) -> None:
+    """Ctrl-C in the middle of the data: the old model, and nothing left behind."""
     rows = Path(planted("b.svm", 2, 3000)).read_bytes()
     run = process(
         "train", "-", "-m", "m.cw", "--jobs", jobs, "--block-size", 65536, stdin=subprocess.PIPE
@@ -55,11 +61,11 @@ def test_interrupted(jobs: int, process: Start, model: bytes, planted: Run) -> N
     run.stdin.write(rows)
     run.stdin.flush()  # and it waits for more
     wait_for(LOCK.exists)
-    run.send_signal(signal.SIGINT)
+    run.send_signal(number)
     run.wait(timeout=60)
-    code, _, err = finish(run)
-    assert code == 130
-    assert "interrupted; no model was changed" in err
+    ended, _, err = finish(run)
+    assert ended == code
+    assert f"{words}; no model was changed" in err
     assert "Traceback" not in err
     assert Path("m.cw").read_bytes() == model
     assert sorted(p.name for p in Path().iterdir()) == ["a.svm", "b.svm", "m.cw"]
@@ -74,6 +80,19 @@ def test_interrupted_prediction(jobs: int, process: Start, model: bytes) -> None
     code, _, err = finish(run)
     assert code in (130, -signal.SIGINT)
     assert "Fatal" not in err
+
+
+def test_workers_end_with_a_terminated_run(process: Start, model: bytes) -> None:
+    """They hold stderr open as long as they live."""
+    grid = "r=" + ",".join(map(str, range(1, 2000)))
+    run = process("tune", "a.svm", "--grid", grid, "--passes", 50, "--jobs", 2, "-m", "m.cw")
+    wait_for(LOCK.exists)
+    children = Path(f"/proc/{run.pid}/task/{run.pid}/children")
+    wait_for(lambda: len(children.read_text().split()) > 2)
+    run.send_signal(signal.SIGTERM)
+    code, _, err = finish(run)
+    assert code == 143
+    assert "Traceback" not in err
 
 
 # --- sudden death -------------------------------------------------------------------------------
