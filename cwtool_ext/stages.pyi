@@ -33,16 +33,12 @@ def count(
     shared: NDArray[np.float64],
     scale: float,
     norms: NDArray[np.float64],
-    part: int,
-    parts: int,
 ) -> int: ...
-def number(
+def find(
     slots: NDArray[np.int32],
     shared: NDArray[np.float64],
     places: NDArray[np.int32],
-    n: int,
     own: NDArray[np.int32],
-    divisors: NDArray[np.float64],
 ) -> int: ...
 def compact(
     indptr: NDArray[np.int64],
@@ -81,16 +77,12 @@ def tally(
     slots: NDArray[np.int32],
     kept: NDArray[np.uint8],
     shared: NDArray[np.float64],
-    part: int,
-    parts: int,
 ) -> None: ...
 def judge(
     slots: NDArray[np.int32],
     shared: NDArray[np.float64],
     pi0: float,
     least: float,
-    part: int,
-    parts: int,
     left: NDArray[np.int32],
 ) -> int: ...
 def remaining(

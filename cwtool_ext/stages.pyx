@@ -13,7 +13,7 @@ column with damp = -1 is left out.
 """
 
 from libc.math cimport fabs, sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from cwtool_ext.csr cimport Row, Rows, entries, one_a_row, prefetch, read, row_at
 from cwtool_ext.loss cimport HINGE, LOGISTIC, slope
@@ -87,10 +87,9 @@ def prepare(
 def count(
     const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
     const int64_t[::1] order, double[:, ::1] shared, double scale, const double[:, ::1] norms,
-    uint32_t part, uint32_t parts,
 ):
-    """Rows of usual length enter the statistics of the columns (Welford), of features in this part
-    of all. Returns how many were met for the first time."""
+    """Rows of usual length enter the statistics of the columns (Welford). Returns how many features
+    were met for the first time."""
     cdef Rows rows = read(indptr, indices, values, shared.shape[0])
     entries(order, rows)
     if shared.shape[1] <= M2 or norms.shape[0] != order.shape[0] or norms.shape[1] != 3:
@@ -106,7 +105,7 @@ def count(
                 continue
             for k in range(row.nnz):
                 a = scale * row.value[k]
-                if not in_part(row.index[k], part, parts) or a == 0.0:
+                if a == 0.0:
                     continue
                 at = &shared[row.index[k], 0]
                 d = a - at[MEAN]
@@ -118,16 +117,14 @@ def count(
     return met
 
 
-def number(
-    const int32_t[::1] slots, const double[:, ::1] shared, int32_t[::1] places, Py_ssize_t n,
-    int32_t[::1] own, double[::1] divisors,
+def find(
+    const int32_t[::1] slots, const double[:, ::1] shared, int32_t[::1] places, int32_t[::1] own,
 ):
-    """Give numbers from n on to those of these slots that have no place yet, and the place -1 to
-    those that are gone. own begins with the slots of the new numbers, 1 / divisors is their scale,
-    and places[own[p]] = n + p + 1. Returns how many."""
+    """Those of these slots that have no place yet: who is gone gets the place -1; the others 1, for
+    the time being, and own begins with them, each once. Returns how many."""
     cdef Py_ssize_t k, new = 0, m = slots.shape[0]
     cdef int32_t j
-    inside(slots, min(own.shape[0], divisors.shape[0]), shared)
+    inside(slots, own.shape[0], shared)
     if places.shape[0] < shared.shape[0]:
         raise ValueError("every slot needs a place")
     with nogil:
@@ -136,13 +133,10 @@ def number(
             j = slots[k]
             if places[j] != 0:
                 continue
-            if shared[j, GONE] != 0.0:
-                places[j] = -1
-            else:
+            places[j] = -1 if shared[j, GONE] != 0.0 else 1
+            if places[j] > 0:
                 own[new] = j
-                divisors[new] = 1.0 + shared[j, DAMP]
                 new += 1
-                places[j] = <int32_t> (n + new)
     return new
 
 
@@ -156,6 +150,7 @@ def compact(
     Returns (entries, of slots without a place, sum of ||z||^2)."""
     cdef Rows rows = read(indptr, indices, values, places.shape[0])
     cdef Py_ssize_t i, k, p, end = 0, strangers = 0, room = slots.shape[0]
+    cdef Py_ssize_t last = indices.shape[0] - 1
     if starts.shape[0] != rows.count + 1:
         raise ValueError("compact needs a start a row")
     if min(room, z.shape[0]) < indices.shape[0]:
@@ -168,6 +163,7 @@ def compact(
             row = row_at(rows, i)
             d = left = 0.0
             for k in range(row.nnz):
+                prefetch(&places[row.index[min(k + FAR, last - rows.start[i])]])
                 a = scale * row.value[k]
                 d += a * a
                 p = places[row.index[k]]
@@ -320,25 +316,19 @@ def walk(
     return list.count, emitted
 
 
-def tally(
-    const int32_t[::1] slots, const uint8_t[::1] kept, double[:, ::1] shared, uint32_t part,
-    uint32_t parts,
-):
-    """Bursts of a stage enter the counters of their features; of features in this part of all,
-    so that parts can be worked on at the same time."""
+def tally(const int32_t[::1] slots, const uint8_t[::1] kept, double[:, ::1] shared):
+    """Bursts of a stage enter the counters of their features."""
     cdef Py_ssize_t k, n = slots.shape[0]
     inside(slots, kept.shape[0], shared)
     with nogil:
         for k in range(n):
-            if in_part(slots[k], part, parts):
-                prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
-                shared[slots[k], BURSTS] += 1.0
-                shared[slots[k], KEPT] += kept[k]
+            prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
+            shared[slots[k], BURSTS] += 1.0
+            shared[slots[k], KEPT] += kept[k]
 
 
 def judge(
-    const int32_t[::1] slots, double[:, ::1] shared, double pi0, double least, uint32_t part,
-    uint32_t parts, int32_t[::1] left,
+    const int32_t[::1] slots, double[:, ::1] shared, double pi0, double least, int32_t[::1] left,
 ):
     """Whoever has at least `least` bursts is judged and its counters start again: those kept in
     less than a share pi0 are gone. Returns how many, and left begins with these."""
@@ -347,15 +337,14 @@ def judge(
     inside(slots, left.shape[0], shared)
     with nogil:
         for k in range(n):
-            if in_part(slots[k], part, parts):
-                prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
-                at = &shared[slots[k], 0]
-                if at[BURSTS] > 0.0 and at[BURSTS] >= least:
-                    if at[KEPT] / at[BURSTS] < pi0:
-                        at[GONE] = 1.0
-                        left[leaving] = slots[k]
-                        leaving += 1
-                    at[BURSTS] = at[KEPT] = 0.0
+            prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
+            at = &shared[slots[k], 0]
+            if at[BURSTS] > 0.0 and at[BURSTS] >= least:
+                if at[KEPT] / at[BURSTS] < pi0:
+                    at[GONE] = 1.0
+                    left[leaving] = slots[k]
+                    leaving += 1
+                at[BURSTS] = at[KEPT] = 0.0
     return leaving
 
 
@@ -370,10 +359,6 @@ def remaining(const int32_t[::1] slots, double[::1] values, const double[:, ::1]
                 values[count] = values[k]
                 count += 1
     return count
-
-
-cdef inline bint in_part(uint32_t slot, uint32_t part, uint32_t parts) noexcept nogil:
-    return slot // 64 % parts == part
 
 
 cdef int inside(const int32_t[::1] slots, Py_ssize_t room, const double[:, ::1] shared) except -1:

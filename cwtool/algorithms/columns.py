@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from cwtool.data.block import Floats
+from cwtool.parallel import together
 from cwtool.state import State
 from cwtool_ext import columns
 
 
-def fit(state: State, floor: bool) -> None:
+def fit(state: State, floor: bool, jobs: int = 1) -> None:
     """Set damp_j: 1 / (1 + damp_j) is the scale of a column, relative to 1 / tau if there is a
     floor; a constant column (-1) has no weight. And the norms of the rows with that scale; w s of
     every path stays as it is."""
@@ -25,5 +27,9 @@ def fit(state: State, floor: bool) -> None:
     unit = columns.median(var.copy(), nnz) if floor else 1.0
     state.numbers["norms"] = columns.damp(n, features.table, slots, unit or 1.0, floor, var)
     changed = np.flatnonzero(var != 1)
-    for path in features.tables[1:]:
-        path[slots[changed], 0] *= var[changed]
+    slots, var = slots[changed], var[changed]
+
+    def follow(path: Floats) -> None:
+        path[slots, 0] *= var
+
+    together(follow, features.tables[1:], jobs)

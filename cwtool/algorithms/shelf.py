@@ -18,6 +18,7 @@ from cwtool.state import Features, Table
 from cwtool_ext import stages
 
 PARTS = 4  # of a block, prepared on their own; a sum over them does not depend on threads
+DAMP, NNZ = 0, 4  # columns of the shared table
 COUNT = 1  # column of a path
 LEFT = -1  # count of a feature that left while rows still hold it
 
@@ -66,13 +67,15 @@ class Shelf:
 
     def _admit(self, slots: Ints) -> None:
         """Features that have no number yet get one, and what their tables say."""
-        own, divisors, n = np.empty_like(slots), np.empty(len(slots)), len(self.own)
-        new = stages.number(slots, self.features.table, self.places, n, own, divisors)
-        self.own = np.concatenate([self.own, own[:new]])
-        self.divisors = np.concatenate([self.divisors, divisors[:new]])
+        own, shared, n = np.empty_like(slots), self.features.table, len(self.own)
+        own = own[: stages.find(slots, shared, self.places, own)]
+        own = own[np.argsort(-shared[own, NNZ], kind="stable")]  # frequent ones share cache lines
+        self.places[own] = np.arange(n + 1, n + 1 + len(own))
+        self.own = np.concatenate([self.own, own])
+        self.divisors = np.concatenate([self.divisors, 1 + shared[own, DAMP]])
         for mine, theirs in zip(self._tables, self.features.tables, strict=True):
-            mine.reserve(n + new)
-            theirs.take(own[:new], axis=0, out=mine.rows[n : n + new], mode="clip")
+            mine.reserve(len(self.own))
+            theirs.take(own, axis=0, out=mine.rows[n : len(self.own)], mode="clip")
 
     def rows(self, block: Block, jobs: int) -> tuple[tuple[Longs, Ints, Floats], float]:
         """The rows of a block by numbers, scaled, in CSR form; and the sum of their squares."""

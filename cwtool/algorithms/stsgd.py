@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -223,7 +224,8 @@ class Stsgd(Algorithm):
 
     def _fit(self, state: State) -> None:
         self._close(state)
-        columns.fit(state, self.params.scale == "floor")
+        jobs = self._jobs(state.features.count)
+        columns.fit(state, self.params.scale == "floor", jobs)
         state.numbers["fitted"] = state.numbers["rows"]
 
     def _meet(self, block: Block, state: State, order: Longs, learned: Any, score: Floats) -> None:
@@ -252,12 +254,11 @@ class Stsgd(Algorithm):
             rates[:] = self.params.eta
         rows = Rows(*csr, rates, block.y[order])
 
-        def count(part: int) -> int:
-            return stages.count(*data, order, shared, block.scale, norms, part, jobs)
+        def count() -> None:
+            numbers["met"] += stages.count(*data, order, shared, block.scale, norms)
 
         visits = [np.arange(n)] * self.params.paths
-        met = self._walk(state, rows, visits, learned, score, beside=[count] * jobs)
-        numbers["met"] += sum(met)
+        self._walk(state, rows, visits, learned, score, beside=count)
         numbers["left_rows"] += n
         numbers["rows"] += n
         numbers["positive"] += int(np.count_nonzero(rows.y > 0))
@@ -309,9 +310,9 @@ class Stsgd(Algorithm):
 
     def _walk(
         self, state: State, rows: Rows, visits: list[Longs], learned: Any, score: Floats,
-        beside: list[Callable[[int], int]] | None = None,
-    ) -> list[int]:  # fmt: skip
-        """Visits within one stage, by all paths; and what else is to be done, with its results."""
+        beside: Callable[[], None] | None = None,
+    ) -> None:  # fmt: skip
+        """Visits within one stage, by all paths; and what else is to be done meanwhile."""
         numbers, p = state.numbers, self.params
         how = stages.Walk(
             LOSSES[p.loss], p.gravity == "norm", p.pull_on == "weight",
@@ -337,25 +338,16 @@ class Stsgd(Algorithm):
             touches = now[:count].copy(), began[:count].copy()
             return touches, (slot[:out].copy(), value[:out].copy(), kept[:out].copy())
 
-        others, jobs = beside or [], self._jobs(len(rows.z))
-        results: list[int] = [0] * len(others)
-        found: list[tuple[Touched, Pool] | None] = [None] * p.paths
-
-        def task(k: int) -> None:
-            if k < len(others):
-                results[k] = others[k](k)
-            else:
-                found[k - len(others)] = path(k - len(others))
-
-        together(task, range(len(others) + p.paths), jobs)
-        for m, result in enumerate(found):
-            assert result is not None
-            touched[m], emitted = result
+        tasks: list[Callable[[], Any]] = [partial(path, m) for m in range(p.paths)]
+        if beside is not None:  # takes longer than a path: first
+            tasks.insert(0, beside)
+        found = together(lambda task: task(), tasks, self._jobs(len(rows.z)))[-p.paths :]
+        for m, (touches, emitted) in enumerate(found):
+            touched[m] = touches
             if len(emitted[0]):
                 pool.append(emitted)
         numbers["into"] += len(visits[0])
         numbers["visits"] += len(visits[0])
-        return results
 
     def _end(self, state: State, fresh: bool) -> None:
         """Of a stage: purge, and begin the next."""
@@ -363,24 +355,13 @@ class Stsgd(Algorithm):
         pool, least, (shared, *paths) = (
             self._scratch(state)[0], max(p.least, 1), self._tables(state)
         )  # fmt: skip
-        entries = sum(len(slots) for slots, _, _ in pool)
-        jobs = self.jobs if entries > ALONE else 1
-
-        def judged(part: int) -> Ints:
-            for slots, _, kept in pool:
-                stages.tally(slots, kept, shared, part, jobs)
-            left: list[Ints] = [np.empty(0, dtype=np.int32)]
-            for slots, _, _ in pool:
-                leaving = np.empty_like(slots)
-                n = stages.judge(slots, shared, p.stability, least, part, jobs, leaving)
-                left.append(leaving[:n])
-            return np.concatenate(left)
-
-        def remaining(part: Pool) -> Floats:
-            slots, values, _ = part
-            return values[: stages.remaining(slots, values, shared)]
-
-        left: Ints = np.concatenate(together(judged, range(jobs), jobs))
+        for slots, _, kept in pool:
+            stages.tally(slots, kept, shared)
+        leaving: list[Ints] = [np.empty(0, dtype=np.int32)]
+        for slots, _, _ in pool:
+            some = np.empty_like(slots)
+            leaving.append(some[: stages.judge(slots, shared, p.stability, least, some)])
+        left = np.concatenate(leaving)
         if len(left) > max(0, int(numbers["met"] - numbers["gone"]) - 1):  # nobody would be left
             shared[left, GONE] = 0
             left = left[:0]
@@ -390,6 +371,12 @@ class Stsgd(Algorithm):
             state.scratch["shelf"].leave(left)
         for path in paths:
             path[left, 0] = 0
+
+        def remaining(part: Pool) -> Floats:
+            slots, values, _ = part
+            return values[: stages.remaining(slots, values, shared)]
+
+        jobs = self._jobs(sum(len(slots) for slots, _, _ in pool))
         values = np.concatenate([np.empty(0), *together(remaining, pool, jobs)])
         pool.clear()
         self._begin(state, values, fresh)
