@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -22,13 +26,16 @@ def cores() -> int:
 
 
 def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[R]:
-    """list(map(function, items)), in `jobs` threads."""
-    if jobs <= 1:
-        return list(map(function, items))
+    """list(map(function, items)), in `jobs` threads; not for a function that does this itself."""
+    return list((_threads(jobs).map if jobs > 1 else map)(function, items))
+
+
+@cache
+def _threads(jobs: int) -> Executor:
+    """They stay: to start threads for some milliseconds of work costs as much."""
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(jobs, thread_name_prefix="cwtool-path") as pool:
-        return list(pool.map(function, items))
+    return ThreadPoolExecutor(jobs, thread_name_prefix="cwtool-path")
 
 
 def ahead(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:

@@ -33,14 +33,20 @@ class Packed(NamedTuple):
     strangers: Ints
 
 
-def joined(parts: list[tuple[Longs, Ints, Floats]]) -> tuple[Longs, Ints, Floats]:
+def joined(parts: list[tuple[Longs, Ints, Floats]], jobs: int) -> tuple[Longs, Ints, Floats]:
     """Rows in CSR form, one after the other."""
     if len(parts) == 1:
         return parts[0]
-    lengths = np.concatenate([np.diff(starts) for starts, _, _ in parts])
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    slots, z = np.concatenate([s for _, s, _ in parts]), np.concatenate([z for _, _, z in parts])
-    return starts, slots, z
+    at = np.cumsum([0, *(len(z) for _, _, z in parts)]).tolist()
+    numbers, z = np.empty(at[-1], dtype=np.int32), np.empty(at[-1])
+
+    def put(k: int) -> Longs:
+        starts, numbers[at[k] : at[k + 1]], z[at[k] : at[k + 1]] = parts[k]
+        rest: Longs = starts[1:] + at[k]
+        return rest
+
+    starts = together(put, range(len(parts)), jobs)
+    return np.concatenate([np.zeros(1, dtype=np.int64), *starts]), numbers, z
 
 
 class Shelf:
@@ -100,7 +106,7 @@ class Shelf:
         if any(len(part.strangers) for part in parts):
             self._admit(np.concatenate([part.strangers for part in parts]))
             parts = together(packed, split, jobs)
-        return joined([part[:3] for part in parts]), sum(part.square for part in parts)
+        return joined([part[:3] for part in parts], jobs), sum(part.square for part in parts)
 
     def leave(self, numbers: Ints) -> None:
         """These features are gone."""

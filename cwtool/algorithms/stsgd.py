@@ -243,7 +243,10 @@ class Stsgd(Algorithm):
 
         jobs = self._jobs(int(block.nnz * n / block.n_rows))
         parts = together(prepared, np.array_split(order, jobs), jobs)
-        csr, norms = joined([part for part, _ in parts]), np.concatenate([n for _, n in parts])
+        csr, norms = (
+            joined([part for part, _ in parts], jobs),
+            np.concatenate([n for _, n in parts]),
+        )
         names = ("seen", "norms", "left_norms")
         before = np.array([[numbers[name] for name in names]])
         sums = np.cumsum(np.concatenate([before, norms]), axis=0)  # row by row, as they come
@@ -320,10 +323,11 @@ class Stsgd(Algorithm):
         )  # fmt: skip
         burst, into = int(numbers["burst"]), int(numbers["into"]) % int(numbers["burst"])
         tables, (pool, touched) = self._tables(state)[1:], self._scratch(state)
+        lengths = np.diff(rows.starts)
 
         def path(m: int) -> tuple[Touched, Pool]:
             order, before = visits[m], len(touched[m][0])
-            most = before + int((rows.starts[order + 1] - rows.starts[order]).sum())
+            most = before + int(lengths[order].sum())
             room = min(most, len(tables[m]))
             now, began = np.empty(room, dtype=np.int32), np.empty(room)
             now[:before], began[:before] = touched[m]
