@@ -26,16 +26,32 @@ def cores() -> int:
 
 
 def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[R]:
-    """list(map(function, items)), in `jobs` threads; not for a function that does this itself."""
-    return list((_threads(jobs).map if jobs > 1 else map)(function, items))
+    """list(map(function, items)), in `jobs` threads, of which this is one."""
+    waiting = list(items)
+    results: dict[int, R] = {}
+    todo = iter(enumerate(waiting))
+
+    def work() -> None:
+        for k, item in todo:
+            results[k] = function(item)
+
+    others = [_threads().submit(work) for _ in range(min(jobs, len(waiting)) - 1)]
+    try:
+        work()
+    finally:  # after a failure nothing is begun
+        waiting.clear()
+        for other in others:
+            if not other.cancel():
+                other.result()
+    return [results[k] for k in range(len(results))]
 
 
 @cache
-def _threads(jobs: int) -> Executor:
+def _threads() -> Executor:
     """They stay: to start threads for some milliseconds of work costs as much."""
     from concurrent.futures import ThreadPoolExecutor
 
-    return ThreadPoolExecutor(jobs, thread_name_prefix="cwtool-path")
+    return ThreadPoolExecutor(64, thread_name_prefix="cwtool-path")
 
 
 def ahead(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:
