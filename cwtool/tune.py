@@ -28,11 +28,17 @@ class TuneOptions:
     passes: int = 1
     seed: int = 0
     jobs: int = 1
+    max_memory: int = 0  # bytes that the algorithm may use, in each of the processes
 
 
 def tune(source: Source, options: TuneOptions, console: Console) -> dict[str, Any]:
     """The point with the best mean over the folds; of equal ones, the first of the grid."""
-    how = {"folds": options.folds, "passes": options.passes, "shuffled": False}
+    how = {
+        "folds": options.folds,
+        "passes": options.passes,
+        "max_memory": options.max_memory,
+        "shuffled": False,
+    }
     seed = options.seed
     Model.new(options.algo, options.params, source.reading).algorithm.check_passes(options.passes)
     source.training()  # what is wrong with the data is said once, and before all work

@@ -18,16 +18,23 @@ from cwtool.order import permutation
 
 
 def fit(
-    algo: str, params: dict[str, Any], rows: Block, order: Longs, *, seed: int = 0, passes: int = 1
+    algo: str,
+    params: dict[str, Any],
+    rows: Block,
+    order: Longs,
+    *,
+    seed: int = 0,
+    passes: int = 1,
+    max_memory: int = 0,
 ) -> tuple[Model, float]:
     """A model of these rows, first visited in this order, later in random ones; CPU seconds of
     learning. Learners of time slots visit them as often as they need, whatever `passes` says."""
     model = Model.new(algo, params, Reading())
-    model.algorithm.seed = seed
+    model.algorithm.seed, model.algorithm.max_memory = seed, max_memory
     block = rows.take(order)
     started = process_time()
     slot_rows = model.algorithm.slot_rows
-    for portion in [block] if slot_rows is None else time_slots([block], slot_rows):
+    for portion in [block] if slot_rows is None else time_slots([block], slot_rows, max_memory):
         learn(model, portion)
     for pass_ in range(2, passes + 1 if slot_rows is None else 2):
         block.scale = model.scale.value
@@ -70,13 +77,13 @@ def cross_validate(
     n: int,
     *,
     seed: int = 0,
-    passes: int = 1,
     shuffled: bool = True,
+    **how: int,
 ) -> dict[str, list[Any]]:
-    """For each fold, what a model of the others gets on it."""
+    """For each fold, what a model of the others, learned in this way, gets on it."""
     found = []
     for learned, checked in folds(rows.y, n, seed):
         order = learned[permutation(len(learned), seed, 0)] if shuffled else learned
-        model, _ = fit(algo, params, rows, order, seed=seed, passes=passes)
+        model, _ = fit(algo, params, rows, order, seed=seed, **how)
         found.append(evaluate(model, rows.take(checked)))
     return {name: [one[name] for one in found] for name in ("error", "auc", "f1")}

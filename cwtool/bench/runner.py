@@ -82,7 +82,7 @@ def best(
     metric: str = "error",
 ) -> dict[str, Any] | None:
     """The point with the best mean over the folds; of equal ones, the first of the grid."""
-    if len(candidates) == 1:
+    if len(candidates) == 1 and candidates[0][1].name not in outcomes:  # it needed no judging
         return candidates[0][0]
     sign = 1 if metric == "error" else -1
     means = []

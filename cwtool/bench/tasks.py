@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 Result = dict[str, Any]
 
 
-def validation(cell: Cell, folds: int, passes: int = 1, shuffled: bool = True) -> Result:
+def validation(cell: Cell, folds: int, shuffled: bool = True, **how: int) -> Result:
     """Error, AUC and F1 on each fold of the training rows; test rows are never read."""
     rows = cell.source.training(cell.seed)
-    how: dict[str, Any] = {"seed": cell.seed, "passes": passes, "shuffled": shuffled}
-    return cross_validate(cell.algo, own_params(cell), rows, folds, **how)
+    params = own_params(cell)
+    return cross_validate(cell.algo, params, rows, folds, seed=cell.seed, shuffled=shuffled, **how)
 
 
 def own_params(cell: Cell) -> dict[str, Any]:

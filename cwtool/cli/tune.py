@@ -80,6 +80,7 @@ def value_of(param: Param, word: str) -> Any:
     "--passes", type=click.IntRange(min=1), default=1, show_default=True, help="As in train."
 )
 @options.seed
+@options.max_memory
 @options.rows
 @options.reading
 @options.talking
@@ -95,6 +96,7 @@ def command(
     model: Path | None,
     passes: int,
     seed: int,
+    max_memory: int,
     on_bad_line: str,
     max_bad_lines: int,
     block_size: int,
@@ -137,9 +139,9 @@ def command(
     with locked(model) if model is not None else nullcontext():
         paths = tuple(str(Path(path).absolute()) for path in data)
         source = Source(paths, reading=reading, max_bad_lines=read.max_bad_lines)
-        wanted = TuneOptions(algo, points, fixed, cv, metric, passes, seed, read.jobs)
+        wanted = TuneOptions(algo, points, fixed, cv, metric, passes, seed, read.jobs, max_memory)
         winner = tune(source, wanted, console)
         if model is not None:
             subject = Model.new(algo, {**fixed, **winner}, reading)
-            how = TrainOptions(passes=passes, seed=seed, read=read)
+            how = TrainOptions(passes=passes, seed=seed, max_memory=max_memory, read=read)
             train(subject, list(data), model, how, console)

@@ -127,3 +127,11 @@ def test_passes_that_make_no_sense_are_refused_before_the_work(cwtool: Run, plan
     ended = cwtool("tune", rows, "--algo", "dcd", "--grid", "C=1,2", "--passes", "3", "-m", "m.cw")
     assert (ended.code, ended.out) == (2, "")
     assert "--passes is for learners of single rows" in ended.err
+
+
+def test_what_does_not_fit_is_refused(cwtool: Run, ok: Run, data: str) -> None:
+    command = ["tune", data, "-a", "arow", "--covariance", "full", "--grid", "r=1", "-j", "1"]
+    ended = cwtool(*command, "--max-memory", "1kB")
+    assert ended.code == 3
+    assert "needs 7.2 kB, and 1 kB may be used" in ended.err
+    ok(*command, "--max-memory", "1MB")
