@@ -204,6 +204,6 @@ def test_a_consumer_that_stops_early(tmp_path: Path) -> None:
     next(blocks)
     blocks.close()  # type: ignore[attr-defined]
     for thread in threading.enumerate():
-        if thread.name.startswith("cwtool"):
+        if thread.name.startswith(("cwtool-read", "cwtool-parse")):
             thread.join(timeout=10)
             assert not thread.is_alive()
