@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-AHEAD = (
-    6  # results that may wait; with 2, workers on few cores stood idle in turn with the consumer
-)
+# results that may wait; with 2, workers on few cores stood idle in turn with the consumer
+AHEAD = 6
 
 
 def cores() -> int:
@@ -41,8 +40,7 @@ def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[
     finally:  # after a failure nothing is begun
         waiting.clear()
         for other in others:
-            if not other.cancel():
-                other.result()
+            other.result()
     return [results[k] for k in range(len(results))]
 
 
@@ -51,7 +49,7 @@ def _threads() -> Executor:
     """They stay: to start threads for some milliseconds of work costs as much."""
     from concurrent.futures import ThreadPoolExecutor
 
-    return ThreadPoolExecutor(64, thread_name_prefix="cwtool-path")
+    return ThreadPoolExecutor(max(64, cores()), thread_name_prefix="cwtool-path")
 
 
 def ahead(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:

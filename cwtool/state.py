@@ -48,11 +48,12 @@ class Table:
         return np.frombuffer(self._pages, count=n_rows * self.width).reshape(n_rows, self.width)
 
     def grow(self, n_rows: int) -> None:
-        self.rows = np.empty((0, 0))  # pages that are looked at cannot move
+        self.rows = np.empty((0, 0))  # pages that are looked at do not move
         size = n_rows * self.width * 8
         try:
             self._pages.resize(size)
-        except (SystemError, OSError, ValueError):  # a system that cannot remap: copy
+        except (SystemError, OSError, ValueError, BufferError):
+            # a system that cannot remap, or someone who still looks at the pages: copy
             kept, self._pages = self._pages, zero_born(size)
             self._pages[: len(kept)] = kept[:]
         self.rows = self._view(n_rows)

@@ -1,8 +1,8 @@
 """Features of rows that come again and again, close together.
 
 A row that is learned in many passes has few features that are left, and those are scattered over
-large tables. On the shelf they are numbered as they come, beside copies of just their rows of all
-tables: what several paths visit in random order stays small.
+large tables. On the shelf they are numbered without gaps, and there are copies of just their rows
+of all tables: what several paths visit in random order stays small.
 """
 
 from __future__ import annotations
@@ -87,10 +87,8 @@ class Shelf:
         """The rows of a block by numbers, scaled, in CSR form; and the sum of their squares."""
 
         def packed(some: slice) -> Packed:
-            indptr, at = (
-                block.indptr[some],
-                slice(block.indptr[some.start], block.indptr[some.stop - 1]),
-            )
+            indptr = block.indptr[some]
+            at = slice(indptr[0], indptr[-1])
             indices, starts = block.indices[at], np.empty_like(indptr)
             numbers, z = np.empty_like(indices), np.empty(len(indices))
             nnz, strange, square = stages.compact(

@@ -243,10 +243,8 @@ class Stsgd(Algorithm):
 
         jobs = self._jobs(int(block.nnz * n / block.n_rows))
         parts = together(prepared, np.array_split(order, jobs), jobs)
-        csr, norms = (
-            joined([part for part, _ in parts], jobs),
-            np.concatenate([n for _, n in parts]),
-        )
+        csr = joined([part for part, _ in parts], jobs)
+        norms = np.concatenate([norms for _, norms in parts])
         names = ("seen", "norms", "left_norms")
         before = np.array([[numbers[name] for name in names]])
         sums = np.cumsum(np.concatenate([before, norms]), axis=0)  # row by row, as they come
@@ -356,15 +354,13 @@ class Stsgd(Algorithm):
     def _end(self, state: State, fresh: bool) -> None:
         """Of a stage: purge, and begin the next."""
         numbers, p = state.numbers, self.params
-        pool, least, (shared, *paths) = (
-            self._scratch(state)[0], max(p.least, 1), self._tables(state)
-        )  # fmt: skip
+        (pool, _), (shared, *paths) = self._scratch(state), self._tables(state)
         for slots, _, kept in pool:
             stages.tally(slots, kept, shared)
         leaving: list[Ints] = [np.empty(0, dtype=np.int32)]
         for slots, _, _ in pool:
             some = np.empty_like(slots)
-            leaving.append(some[: stages.judge(slots, shared, p.stability, least, some)])
+            leaving.append(some[: stages.judge(slots, shared, p.stability, max(p.least, 1), some)])
         left = np.concatenate(leaving)
         if len(left) > max(0, int(numbers["met"] - numbers["gone"]) - 1):  # nobody would be left
             shared[left, GONE] = 0

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cwtool.data.block import BIAS, Block
-from cwtool.state import DIRECT, Features, State
+from cwtool.state import DIRECT, Features, State, Table
 from cwtool_ext import slots
 
 COLUMNS = ("mean", "precision")
@@ -183,3 +183,14 @@ def test_members_need_just_their_room(room: int) -> None:
 def test_places_outside_the_column_are_refused(place: int) -> None:
     with pytest.raises(ValueError, match="place"):
         slots.gather(np.zeros(4), np.array([place], dtype=np.int32), np.empty(1))
+
+
+def test_a_table_grows_while_someone_looks_at_it() -> None:
+    table = Table(4, 2)
+    table.rows[:] = 7
+    view = table.rows
+    table.grow(100_000)
+    assert table.rows.shape == (100_000, 2)
+    assert (table.rows[:4] == 7).all()
+    assert not table.rows[4:].any()
+    assert (view == 7).all()
