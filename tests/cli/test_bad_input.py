@@ -1,6 +1,7 @@
 """What we answer to malformed input: accepted, or exit 3 with its place and no model touched."""
 
 import bz2
+import errno
 import gzip
 import json
 import lzma
@@ -571,6 +572,17 @@ def test_line_of_many_blocks(ok: Run, cwtool: Run) -> None:
         assert "d.svm:4:6: value x of feature 2" in ended.err
 
 
+def closed(opening: Run) -> Run:
+    """The same, but for a file named secret."""
+
+    def open_(path: Any, *args: Any, **more: Any) -> Any:
+        if Path(path).name == "secret":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return opening(path, *args, **more)
+
+    return open_
+
+
 @pytest.mark.parametrize(
     ("args", "code"),
     [
@@ -587,14 +599,15 @@ def test_line_of_many_blocks(ok: Run, cwtool: Run) -> None:
     ],
 )
 def test_what_may_not_be_read(
-    args: list[str], code: int, cwtool: Run, ok: Run, planted: Run
+    args: list[str], code: int, cwtool: Run, ok: Run, planted: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The code says whether to look at the data, the model or the command."""
     ok("train", planted("a.svm", 1, 50), "-m", "m.cw")
     Path("secret").write_bytes(Path("m.cw").read_bytes())
     Path("secret").chmod(0)
-    if os.access("secret", os.R_OK):
-        pytest.skip("root may read everything")
+    if os.access("secret", os.R_OK):  # root may read everything, but not here
+        monkeypatch.setattr(os, "open", closed(os.open))
+        monkeypatch.setattr(Path, "open", closed(Path.open))
     ended = cwtool(*args)
     assert ended.code == code, ended.err
     assert "secret: Permission denied" in ended.err

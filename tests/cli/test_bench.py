@@ -177,7 +177,7 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 
 
 @pytest.mark.skipif(
-    CHROMIUM is None, reason="looks at the report in Chromium, a program that pip cannot install"
+    CHROMIUM is None, reason="opens the report in a browser: install Chromium to run this too"
 )
 def test_the_page_in_a_browser(ok: Run, small: list[str], folder: Path) -> None:
     """The page opens without a network, and nothing on it is wider than the window."""

@@ -10,12 +10,8 @@ import pytest
 from cwtool.data import read_blocks
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-FILES = sorted(p for p in DATA.glob("*/*") if p.name.endswith((".svm", ".svm.gz")))
+SETS = sorted(p.name for p in DATA.glob("*") if p.is_dir()) or ["all"]
 PAIR = re.compile(rb" (\d+):(\S+)")
-
-pytestmark = pytest.mark.skipif(
-    not FILES, reason=f"reads large data sets, which do not ship with cwtool, from {DATA}"
-)
 
 
 class Memo(dict[bytes, float]):
@@ -26,8 +22,15 @@ class Memo(dict[bytes, float]):
         return number
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}/{p.name}")
-def test_same_numbers_as_float(path: Path) -> None:
+@pytest.mark.parametrize("name", SETS)
+def test_same_numbers_as_float(name: str, shared_data: Path) -> None:
+    files = [p for p in (shared_data / name).iterdir() if p.name.endswith((".svm", ".svm.gz"))]
+    assert files
+    for path in files:
+        compare(path)
+
+
+def compare(path: Path) -> None:
     float_of = Memo()
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         for block in read_blocks([str(path)]):
