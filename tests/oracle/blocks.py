@@ -1,7 +1,7 @@
 """SBCW slowly and obviously: dense whitened rows, one block behind the other."""
 
 import numpy as np
-from scipy.optimize import brentq
+from oracles import top
 
 
 def omega(a, sigma):
@@ -69,12 +69,7 @@ class Slow:
                 beta[i] = min(max(new, 0), self.U)
                 continue
             high = self.C if self.q == 1 else beta[i] + max(0, slope(beta[i])) / D + 1e-9
-            if slope(0.0) <= 0:
-                beta[i] = 0
-            elif slope(high) >= 0:
-                beta[i] = high
-            else:
-                beta[i] = brentq(slope, 0, high, xtol=1e-15, rtol=1e-15)
+            beta[i] = top(slope, high)
         return beta
 
     def mm(self, beta, share, passes):

@@ -1,6 +1,14 @@
 """Slow, dense, obvious versions of the CW family, written from the textbook forms."""
 
 import numpy as np
+from scipy.optimize import brentq
+
+
+def top(slope, high):
+    """Where a concave function is greatest between 0 and high, by its slope."""
+    if slope(0.0) <= 0:
+        return 0.0
+    return high if slope(high) >= 0 else brentq(slope, 0, high, xtol=1e-15, rtol=1e-15)
 
 
 def csr(X):

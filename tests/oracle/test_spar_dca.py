@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from few_weights import learned, random_data
-from scipy.optimize import brentq
+from oracles import top
 from scipy.sparse import csr_matrix
 
 from cwtool.algorithms.spar_dca import SparDCA, SparDcaParams
@@ -27,12 +27,7 @@ def slow_pass(z, b, free, e, D, U):
             return 1 - D * new - z[i] @ (free * soft(v)) / e
 
         high = min(U, b[i] + max(0, slope(b[i])) / D) if D else U
-        if slope(0.0) <= 0:
-            b[i] = 0
-        elif slope(high) >= 0:
-            b[i] = high
-        else:
-            b[i] = brentq(slope, 0, high, xtol=1e-15, rtol=1e-15)
+        b[i] = top(slope, high)
     return b
 
 
