@@ -1,15 +1,19 @@
 # make demo   set up, train and evaluate on the bundled sample
-# make test   set up and run all tests
+# make test   set up and run the tests; `make test-all` also runs those that take long
 # make reproduce   the tables and figures of the papers; QUICK=1 in minutes
 
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+# what setup.py needs, read from pyproject.toml; in .venv it is unpacked once and serves all builds
+BUILD := $(shell sed -n '/^requires = \[/ { s/^requires = \[//; s/\]$$//; s/", "/" "/g; p; }' pyproject.toml)
 # compat: a plain path entry; the import hook of the default mode costs every start 20 ms
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
+EDITABLE := --no-build-isolation --config-settings editable_mode=compat --editable .
 SAMPLE := examples/sample
+unexport PYTHONDONTWRITEBYTECODE
 KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd)
 
-.PHONY: demo test lint debug reproduce bench-peers sample data clean
+.PHONY: demo test test-slow test-all lint stubs debug reproduce bench-peers sample data clean
 
 demo: .venv/ready
 	@mkdir -p build
@@ -21,15 +25,25 @@ demo: .venv/ready
 test: .venv/test
 	$(BIN)/pytest -n auto
 
+# the tests marked slow; `make test-all` runs all there are
+test-slow: .venv/test
+	$(BIN)/pytest -n auto -m slow
+
+test-all: test test-slow
+
 lint: .venv/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/stubs.py --check # names stale stubs; `make stubs` writes them
 	$(BIN)/mypy
 	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint cwtool_ext/
 
+# cwtool_ext/*.pyi, from the signatures in cwtool_ext/*.pyx
+stubs: .venv/lint
+	$(BIN)/python tools/stubs.py
+
 # kernels with bounds checks, for hunting a crash; `make clean` brings the fast ones back
 debug: .venv/ready
-	$(BIN)/pip install --quiet 'cython>=3.0' 'setuptools>=77'
 	CWTOOL_DEBUG=1 $(BIN)/python setup.py build_ext --inplace --force
 
 # the tables and figures of the papers beside ours, in bench-out/report.html; QUICK=1: in minutes;
@@ -61,7 +75,9 @@ data-%: .venv/ready
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 		{ echo "cwtool needs Python 3.10 or newer; try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(PIP) --editable .
+	$(PIP) --no-compile $(BUILD)
+	$(PIP) $(EDITABLE)
+	@$(BIN)/python -c 'import scipy.linalg, scipy.sparse' # the bytecode of what cwtool imports
 	@touch $@
 
 .venv/test .venv/lint .venv/peers .venv/report: .venv/%: .venv/ready
