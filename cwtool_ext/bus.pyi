@@ -1,1 +1,5 @@
-def install() -> None: ...
+# Generated from bus.pyx by tools/stubs.py.
+
+from typing import Any
+
+def install() -> Any: ...

@@ -1,3 +1,5 @@
+# Generated from columns.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,21 +1,18 @@
-"""The scale of columns: var_j over all n rows, zeros included, from the nnz_j nonzeros' mean, M2.
+"""The variances of columns, and the scale of each column that follows from them.
 
-mu_j = nnz_j mean_j / n;  n var_j = M2_j + nnz_j (mean_j - mu_j)^2 + (n - nnz_j) mu_j^2
+With the number nnz_j of nonzero values of a column, their mean and M2 = the sum of their squared
+distances from it, the variance over all n rows, zeros included, is
+    mu_j = nnz_j mean_j / n;  n var_j = M2_j + nnz_j (mean_j - mu_j)^2 + (n - nnz_j) mu_j^2
 """
 
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t
 
-cdef enum:
-    DAMP = 0
-    GONE = 1
-    NNZ = 4
-    MEAN = 5
-    M2 = 6
+from cwtool_ext.stages cimport DAMP, M2, MEAN, NNZ, check_length, check_shared, check_slots
 
 
 cdef inline double variance(double n, const double* at) noexcept nogil:
-    """0 where a column is constant up to rounding."""
+    """var_j; 0 for a column that is constant up to rounding."""
     cdef double mu = at[NNZ] * at[MEAN] / n, d = at[MEAN] - mu
     cdef double var = (at[M2] + at[NNZ] * d * d + (n - at[NNZ]) * mu * mu) / n
     cdef double square = at[M2] / max(at[NNZ], 1.0) + at[MEAN] * at[MEAN]
@@ -23,27 +20,30 @@ cdef inline double variance(double n, const double* at) noexcept nogil:
 
 
 def variances(double n, const double[:, ::1] shared, const int32_t[::1] slots,
-              double[::1] var, double[::1] nnz):
-    """var_j and nnz_j of the features at these slots."""
+              double[::1] var, double[::1] nnz) -> None:
+    """Put var_j and nnz_j of the features at these slots into var and nnz."""
     cdef Py_ssize_t k
-    check(shared, slots, var)
-    check(shared, slots, nnz)
+    check_shared(shared)
+    check_slots(slots, shared.shape[0])
+    check_length("var", var.shape[0], slots.shape[0])
+    check_length("nnz", nnz.shape[0], slots.shape[0])
     with nogil:
         for k in range(slots.shape[0]):
             var[k] = variance(n, &shared[slots[k], 0])
             nnz[k] = shared[slots[k], NNZ]
 
 
-def median(double[::1] values, double[::1] weights):
-    """The smallest value with half of the weight at or below it; both arrays are reordered."""
+def median(double[::1] values, double[::1] weights) -> float:
+    """The weighted median: the smallest value with half of the weight at or below it. Both arrays
+    are reordered."""
     cdef Py_ssize_t low = 0, high = values.shape[0], i, lt, gt
     cdef double total = 0.0, below = 0.0, pivot, inside, equal
     if values.shape[0] == 0 or weights.shape[0] != values.shape[0]:
-        raise ValueError("a median needs values, and a weight for each")
+        raise ValueError("a median needs at least one value, and a weight for each value")
     with nogil:
         for i in range(high):
             total += weights[i]
-        while True:  # the answer is in low:high, and `below` weighs what lies under it
+        while True:  # the median is in low:high; `below` is the weight of all smaller values
             pivot = values[low + (high - low) // 2]
             lt, i, gt, inside, equal = low, low, high, 0.0, 0.0
             while i < gt:
@@ -74,14 +74,16 @@ cdef inline void swap(double[::1] a, double[::1] b, Py_ssize_t i, Py_ssize_t j) 
 
 
 def damp(double n, double[:, ::1] shared, const int32_t[::1] slots, double unit, bint floor,
-         double[::1] var):
-    """Set damp_j = sqrt(var_j / unit) - 1, with a floor at 0, or -1 for a constant column that has
-    been met; var_j becomes the new divisor 1 + damp_j over the old. Returns the sum of
-    x_j^2 / (1 + damp_j)^2 over all rows."""
+         double[::1] var) -> float:
+    """Set damp_j = sqrt(var_j / unit) - 1 of the features at these slots: not below 0 with `floor`,
+    and -1 for a constant column with nonzero values. var_j becomes the new divisor 1 + damp_j over
+    the old one. Returns the sum of x_j^2 / (1 + damp_j)^2 over all rows and columns."""
     cdef Py_ssize_t k
     cdef double total = 0.0, d
     cdef double* at
-    check(shared, slots, var)
+    check_shared(shared)
+    check_slots(slots, shared.shape[0])
+    check_length("var", var.shape[0], slots.shape[0])
     with nogil:
         for k in range(slots.shape[0]):
             at = &shared[slots[k], 0]
@@ -93,20 +95,3 @@ def damp(double n, double[:, ::1] shared, const int32_t[::1] slots, double unit,
             if d > -1.0:
                 total += (at[M2] + at[NNZ] * at[MEAN] * at[MEAN]) / ((1.0 + d) * (1.0 + d))
     return total
-
-
-cdef int check(const double[:, ::1] shared, const int32_t[::1] slots,
-               const double[::1] each) except -1:
-    if each.shape[0] != slots.shape[0]:
-        raise ValueError("every slot has a value")
-    return inside(shared, slots)
-
-
-cdef int inside(const double[:, ::1] shared, const int32_t[::1] slots) except -1:
-    cdef Py_ssize_t k
-    if shared.shape[1] <= M2:
-        raise ValueError("shared rows have 7 columns or more")
-    for k in range(slots.shape[0]):
-        if not 0 <= slots[k] < shared.shape[0]:
-            raise ValueError("a feature is not in the table")
-    return 0

@@ -1,43 +1,24 @@
+# Generated from descent.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 
-class Descent:
-    """The loss, the learning rate and the gravity."""
+from cwtool_ext.visit import Learner
 
+class Descent(Learner):
+    rounds: int
+    owed: float
     def __init__(
         self,
+        table: NDArray[np.float64],
         loss: int,
-        eta0: float,
-        power: float = 0.0,
+        rate: float,
+        power: float,
+        rounds: int,
         gravity: float = 0.0,
         every: int = 1,
         theta: float = ...,
         by_rate: bool = True,
+        owed: float = 0.0,
     ) -> None: ...
-
-def learn(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    values: NDArray[np.float64],
-    y: NDArray[np.float64],
-    order: NDArray[np.int64],
-    table: NDArray[np.float64],
-    how: Descent,
-    rounds: int,
-    owed: float,
-    scale: float,
-    score: NDArray[np.float64],
-) -> float: ...
-def scores(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    values: NDArray[np.float64],
-    table: NDArray[np.float64],
-    how: Descent,
-    owed: float,
-    scale: float,
-    score: NDArray[np.float64],
-) -> None: ...
-def weights(
-    table: NDArray[np.float64], how: Descent, owed: float, out: NDArray[np.float64]
-) -> None: ...
+    def weights(self, rows: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...

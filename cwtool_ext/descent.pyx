@@ -1,4 +1,4 @@
-"""Stochastic gradient descent and its sparse forms: one row (w_j), or (w_j, u_j), a feature.
+"""Stochastic gradient descent and its sparse forms: columns (w), or (w, u), of a feature.
 
 Round t = 1, 2, ..: eta = eta0 / t^power, f = w.x, w -= eta loss'(f) x; then, with gravity, in the
 rounds every, 2 every, ..:
@@ -9,37 +9,23 @@ Duchi, Singer (2009), eq. 19.
 
 Since T(T(w, a), b) = T(w, a + b), a feature pays when it is next seen: `owed` is the sum of all a,
 u_j what it was when j last paid. Exact, and O(nonzeros) a round.
+
+A row of weight h has the step h eta; with the hinge loss no step past the margin, unless a plain
+step is one (Karampatziakis, Langford 2011): min(h eta, max(eta, (1 - y f) / x.x)).
 """
 
-from libc.math cimport fabs, fmax, pow, sqrt
-from libc.stdint cimport int32_t, int64_t
+from libc.math cimport fabs, fmax, fmin, pow, sqrt
+from libc.stdint cimport int64_t
 
-from cwtool_ext.csr cimport Row, Rows, longest, one_a_row, prefetch, read, row_at
+from cwtool_ext.csr cimport Row, prefetch
 from cwtool_ext.loss cimport HINGE, LOGISTIC, finite_step, slope
+from cwtool_ext.visit cimport Learner
 
 
-cdef class Descent:
-    """The loss, the learning rate and the gravity."""
-
-    cdef int loss
-    cdef double eta0, power, gravity, theta
-    cdef int64_t every
-    cdef bint by_rate
-
-    def __init__(self, int loss, double eta0, double power=0.0, double gravity=0.0,
-                 int64_t every=1, double theta=float("inf"), bint by_rate=True):
-        if loss not in (HINGE, LOGISTIC):
-            raise ValueError("loss is 0 (hinge) or 1 (logistic)")
-        if not (eta0 > 0 and power >= 0 and gravity >= 0 and every >= 1 and theta > 0):
-            raise ValueError("a learning rate must be positive, a gravity not negative")
-        self.loss, self.eta0, self.power = loss, eta0, power
-        self.gravity, self.every, self.theta, self.by_rate = gravity, every, theta, by_rate
-
-
-cdef inline double rate(double eta0, double power, double t) noexcept nogil:
+cdef inline double rate_in(double rate, double power, double t) noexcept nogil:
     if power == 0.0:
-        return eta0
-    return eta0 / (sqrt(t) if power == 0.5 else pow(t, power))
+        return rate
+    return rate / (sqrt(t) if power == 0.5 else pow(t, power))
 
 
 cdef inline double paid(double w, double debt, double theta) noexcept nogil:
@@ -49,89 +35,79 @@ cdef inline double paid(double w, double debt, double theta) noexcept nogil:
     return fmax(w - debt, 0.0) if w > 0.0 else -fmax(-w - debt, 0.0)
 
 
-def learn(
-    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-    const double[::1] y, const int64_t[::1] order, double[:, ::1] table, Descent how not None,
-    int64_t rounds, double owed, double scale, double[::1] score,
-):
-    """Visit the rows in order, score each, then update; return what is owed after them."""
-    cdef Rows rows = check(indptr, indices, values, table, score)
-    one_a_row("y", y, rows)
-    longest(order, rows)
-    cdef bint lazy = table.shape[1] == 2
-    cdef int loss = how.loss
-    cdef double eta0 = how.eta0, power = how.power, theta = how.theta, gravity = how.gravity
-    cdef double eta, f, xx, x, step
-    cdef int64_t every = how.every, t
-    cdef bint by_rate = how.by_rate
-    cdef Row row, after
-    cdef Py_ssize_t i, j, k, n
-    with nogil:
-        for n in range(order.shape[0]):
-            i, t = order[n], rounds + n + 1
-            row = row_at(rows, i)
-            after = row_at(rows, order[min(n + 1, order.shape[0] - 1)])
-            eta = rate(eta0, power, t)
-            f = xx = 0.0
-            for k in range(row.nnz):
-                if k < after.nnz:
-                    prefetch(&table[after.index[k], 0])
-                j = row.index[k]
-                x = scale * row.value[k]
-                if lazy:
-                    table[j, 0] = paid(table[j, 0], owed - table[j, 1], theta)
-                    table[j, 1] = owed
-                f += table[j, 0] * x
-                xx += x * x
-            score[i] = f
-            step = -eta * slope(loss, y[i], f)
-            if finite_step(step, xx):
-                for k in range(row.nnz):
-                    table[row.index[k], 0] += step * (scale * row.value[k])
-            if lazy and t % every == 0:
-                owed += every * gravity * (eta if by_rate else 1.0)
-    return owed
+cdef class Descent(Learner):
+    """The table has the column (w), or the columns (w, u)."""
 
+    cdef double[:, ::1] table
+    cdef int loss
+    cdef double rate, power, gravity, theta
+    cdef int64_t every
+    cdef bint by_rate
+    cdef readonly int64_t rounds
+    cdef readonly double owed
+    cdef double f, xx  # of the row looked at
 
-def scores(
-    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-    const double[:, ::1] table, Descent how not None, double owed, double scale,
-    double[::1] score,
-):
-    """w.x of every row, all debts paid."""
-    cdef Rows rows = check(indptr, indices, values, table, score)
-    cdef bint lazy = table.shape[1] == 2
-    cdef double theta = how.theta, f, w
-    cdef Row row, after
-    cdef Py_ssize_t i, j, k
-    with nogil:
-        for i in range(rows.count):
-            row, after = row_at(rows, i), row_at(rows, min(i + 1, rows.count - 1))
-            f = 0.0
-            for k in range(row.nnz):
-                if k < after.nnz:
-                    prefetch(&table[after.index[k], 0])
-                j = row.index[k]
-                w = paid(table[j, 0], owed - table[j, 1], theta) if lazy else table[j, 0]
-                f += w * (scale * row.value[k])
-            score[i] = f
+    def __init__(self, double[:, ::1] table, int loss, double rate, double power, int64_t rounds,
+                 double gravity=0.0, int64_t every=1, double theta=float("inf"),
+                 bint by_rate=True, double owed=0.0):
+        if loss not in (HINGE, LOGISTIC):
+            raise ValueError("loss is 0 (hinge) or 1 (logistic)")
+        if not (rate > 0 and power >= 0 and gravity >= 0 and every >= 1 and theta > 0):
+            raise ValueError("a learning rate must be positive, a gravity not negative")
+        if table.shape[1] not in (1, 2):
+            raise ValueError(f"a descent table has columns (w) or (w, u), not {table.shape[1]}")
+        self.table, self.features = table, table.shape[0]
+        self.loss, self.rate, self.power, self.rounds = loss, rate, power, rounds
+        self.gravity, self.every, self.theta, self.by_rate = gravity, every, theta, by_rate
+        self.owed = owed
 
+    cdef void look(self, Row row, Row after, double* score, double* variance) noexcept nogil:
+        # w.x with all debts paid; the debts themselves stay
+        cdef Py_ssize_t width = self.table.shape[1]
+        cdef double f = 0.0, xx = 0.0, x, w, owed = self.owed, theta = self.theta
+        cdef const double* table = &self.table[0, 0]
+        cdef const double* j
+        cdef Py_ssize_t k
+        for k in range(row.nnz):
+            if k < after.nnz:
+                prefetch(table + width * after.index[k])
+            j = table + width * row.index[k]
+            x = row.scale * row.value[k]
+            w = j[0] if width == 1 else paid(j[0], owed - j[1], theta)
+            f += w * x
+            xx += x * x
+        self.f, self.xx = f, xx
+        score[0], variance[0] = f, 0.0
 
-def weights(const double[:, ::1] table, Descent how not None, double owed, double[::1] out):
-    """w_j of every table row, all debts paid."""
-    cdef Py_ssize_t j
-    if table.shape[1] != 2 or table.shape[0] != out.shape[0]:
-        raise ValueError("one place a table row (w, u) is needed")
-    for j in range(out.shape[0]):
-        out[j] = paid(table[j, 0], owed - table[j, 1], how.theta)
+    cdef bint learn(self, Row row, double y, double h) noexcept nogil:
+        cdef bint lazy = self.table.shape[1] == 2, moved
+        cdef double eta, step
+        cdef double* j
+        cdef Py_ssize_t k
+        self.rounds += 1
+        eta = rate_in(self.rate, self.power, self.rounds)
+        step = h * eta
+        if self.loss == HINGE:
+            step = fmin(step, fmax(eta, (1.0 - y * self.f) / self.xx))
+        step = -step * slope(self.loss, y, self.f)
+        moved = finite_step(step, self.xx)
+        for k in range(row.nnz if lazy or moved else 0):
+            j = &self.table[row.index[k], 0]
+            if lazy:
+                j[0] = paid(j[0], self.owed - j[1], self.theta)
+                j[1] = self.owed
+            if moved:
+                j[0] += step * (row.scale * row.value[k])
+        if lazy and self.rounds % self.every == 0:
+            self.owed += self.every * self.gravity * (eta if self.by_rate else 1.0)
+        return moved
 
-
-cdef Rows check(
-    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-    const double[:, ::1] table, const double[::1] score,
-) except *:
-    cdef Rows rows = read(indptr, indices, values, table.shape[0])
-    one_a_row("score", score, rows)
-    if table.shape[1] not in (1, 2):
-        raise ValueError(f"a descent table has columns (w) or (w, u), not {table.shape[1]}")
-    return rows
+    def weights(self, const double[:, ::1] rows, double[::1] out) -> None:
+        """w_j of every row of a table like the learner's, with all debts paid."""
+        cdef Py_ssize_t j
+        if rows.shape[1] != self.table.shape[1] or rows.shape[0] != out.shape[0]:
+            raise ValueError("one place a table row is needed")
+        for j in range(out.shape[0]):
+            out[j] = rows[j, 0]
+            if rows.shape[1] == 2:
+                out[j] = paid(rows[j, 0], self.owed - rows[j, 1], self.theta)

@@ -1,28 +1,12 @@
+# Generated from diagonal.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 
 from cwtool_ext.rules import Rule
+from cwtool_ext.visit import Learner
 
-def learn(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    values: NDArray[np.float64],
-    y: NDArray[np.float64],
-    order: NDArray[np.int64],
-    table: NDArray[np.float64],
-    rule: Rule,
-    projection: int,
-    smin: float,
-    scale: float,
-    score: NDArray[np.float64],
-    variance: NDArray[np.float64],
-) -> int: ...
-def scores(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    values: NDArray[np.float64],
-    table: NDArray[np.float64],
-    scale: float,
-    score: NDArray[np.float64],
-    variance: NDArray[np.float64],
-) -> None: ...
+class Diagonal(Learner):
+    def __init__(
+        self, table: NDArray[np.float64], rule: Rule, projection: int, floor: float
+    ) -> None: ...

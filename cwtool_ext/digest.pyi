@@ -1,3 +1,7 @@
+# Generated from digest.pyx by tools/stubs.py.
+
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,4 +12,4 @@ def cells(
     start: int,
     stop: int,
     out: NDArray[np.uint64],
-) -> None: ...
+) -> Any: ...

@@ -1,67 +1,38 @@
+# Generated from dual.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from cwtool_ext.csr import Csr
 
-def gram(indptr: Longs, indices: Ints, values: Floats, scale: float, G: Floats) -> None: ...
-def gram_dense(X: Floats, G: Floats) -> None: ...
-def densify(
-    indptr: Longs, indices: Ints, values: Floats, scale: float, start: int, X: Floats
-) -> None: ...
-def whiten(L: Floats, X: Floats, v: Floats) -> None: ...
-def whitened_pass(
-    X: Floats, y: Floats, v: Floats, D: float, U: float, w: Floats, a: Floats
-) -> float: ...
-def variances(
-    indptr: Longs, indices: Ints, values: Floats, scale: float, S: Floats, v: Floats
-) -> None: ...
-def covariance_pass(
-    indptr: Longs,
-    indices: Ints,
-    values: Floats,
-    scale: float,
-    y: Floats,
-    S: Floats,
-    v: Floats,
-    D: float,
-    U: float,
-    mu: Floats,
-    a: Floats,
-) -> float: ...
-def add_rows(
-    indptr: Longs,
-    indices: Ints,
-    values: Floats,
-    scale: float,
-    weight: Floats,
-    table: Floats,
-    column: int,
-) -> None: ...
+def squared_norms(rows: Csr, out: NDArray[np.float64]) -> None: ...
 def margins(
-    indptr: Longs,
-    indices: Ints,
-    values: Floats,
-    scale: float,
-    table: Floats,
-    column: int,
-    out: Floats,
+    rows: Csr, table: NDArray[np.float64], column: int, out: NDArray[np.float64]
 ) -> None: ...
-def squared_norms(indptr: Longs, values: Floats, scale: float, out: Floats) -> None: ...
+def add_rows(
+    rows: Csr, weight: NDArray[np.float64], table: NDArray[np.float64], column: int
+) -> None: ...
+def add_gram(rows: Csr, weight: NDArray[np.float64], G: NDArray[np.float64]) -> None: ...
+def variances(rows: Csr, S: NDArray[np.float64], v: NDArray[np.float64]) -> None: ...
+def covariance_pass(
+    rows: Csr,
+    y: NDArray[np.float64],
+    S: NDArray[np.float64],
+    v: NDArray[np.float64],
+    D: NDArray[np.float64],
+    U: NDArray[np.float64],
+    mu: NDArray[np.float64],
+    a: NDArray[np.float64],
+) -> float: ...
 def shrinking_pass(
-    indptr: Longs,
-    indices: Ints,
-    values: Floats,
-    scale: float,
-    y: Floats,
-    active: Longs,
-    v: Floats,
-    D: float,
-    U: float,
+    rows: Csr,
+    y: NDArray[np.float64],
+    active: NDArray[np.int64],
+    v: NDArray[np.float64],
+    D: NDArray[np.float64],
+    U: NDArray[np.float64],
     above: float,
     below: float,
-    table: Floats,
-    a: Floats,
+    table: NDArray[np.float64],
+    a: NDArray[np.float64],
 ) -> tuple[int, float, float]: ...
-def kernel_pass(K: Floats, y: Floats, D: float, U: float, f: Floats, a: Floats) -> float: ...

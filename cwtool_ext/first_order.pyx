@@ -1,101 +1,64 @@
-"""First-order rules: w += alpha y x, alpha = rule(m = y w.x, ||x||^2).
+"""First-order rules: w += alpha y x, alpha = rule(m = y w.x, ||x||^2, h).
 
-A table row is w_j, or (w_j, acc_j) to average: an update in round t, counted from 0, also adds
-t alpha y x to acc; then the mean of w_1..w_T is w - acc/T. Updates always use w itself.
+The columns of a feature are (w), or (w, acc) to average: an update in round t, counted from 0, also
+adds t alpha y x to acc; then the mean of w_1..w_T is w - acc/T. Updates always use w itself.
 """
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 
-from cwtool_ext.csr cimport Row, Rows, longest, one_a_row, prefetch, read, row_at
-from cwtool_ext.rules cimport Form, Rule, fires
-
-
-cdef inline void look(
-    Row row, Row after, const double[:, ::1] table, double scale,
-    double* wx, double* accx, double* xx,
-) noexcept nogil:
-    # w.x, acc.x and x.x; fetching the row after doubles the speed
-    cdef bint averaged = table.shape[1] == 2
-    cdef double w = 0.0, acc = 0.0, square = 0.0, x
-    cdef Py_ssize_t j, k
-    for k in range(row.nnz):
-        if k < after.nnz:
-            prefetch(&table[after.index[k], 0])
-        j = row.index[k]
-        x = scale * row.value[k]
-        w += table[j, 0] * x
-        square += x * x
-        if averaged:
-            acc += table[j, 1] * x
-    wx[0], accx[0], xx[0] = w, acc, square
+from cwtool_ext.csr cimport Row, prefetch
+from cwtool_ext.rules cimport Rule, fires
+from cwtool_ext.visit cimport Learner
 
 
-cdef inline void move(Row row, double[:, ::1] table, double alpha, double t) noexcept nogil:
-    cdef Py_ssize_t k
-    for k in range(row.nnz):
-        table[row.index[k], 0] += alpha * row.value[k]
-    if table.shape[1] == 2:
+cdef class FirstOrder(Learner):
+    """The table has the column (w), or the columns (w, acc)."""
+
+    cdef double[:, ::1] table
+    cdef Rule rule
+    cdef readonly int64_t rounds
+    cdef double wx, xx  # of the row looked at
+
+    def __init__(self, double[:, ::1] table, Rule rule not None, int64_t rounds):
+        if table.shape[1] not in (1, 2):
+            raise ValueError(f"a first-order table has columns (w) or (w, acc), not "
+                             f"{table.shape[1]}")
+        self.table, self.rule, self.rounds = table, rule, rounds
+        self.features = table.shape[0]
+
+    cdef void look(self, Row row, Row after, double* score, double* variance) noexcept nogil:
+        # w.x, acc.x and x.x; fetching the row after doubles the speed
+        cdef Py_ssize_t width = self.table.shape[1]
+        cdef const double* table = &self.table[0, 0]
+        cdef const double* j
+        cdef double w = 0.0, acc = 0.0, square = 0.0, x
+        cdef Py_ssize_t k
         for k in range(row.nnz):
-            table[row.index[k], 1] += t * (alpha * row.value[k])
+            if k < after.nnz:
+                prefetch(table + width * after.index[k])
+            j = table + width * row.index[k]
+            x = row.scale * row.value[k]
+            w += j[0] * x
+            square += x * x
+            if width == 2:
+                acc += j[1] * x
+        self.wx, self.xx = w, square
+        variance[0] = 0.0
+        if width == 1:
+            score[0] = w
+        else:  # (w - acc/t).x; before the first round the mean is 0
+            score[0] = w - acc / self.rounds if self.rounds > 0 else 0.0
 
-
-cdef inline double reported(double wx, double accx, int64_t t, bint averaged) noexcept nogil:
-    # (w - acc/t).x; before the first round the mean is 0
-    if not averaged:
-        return wx
-    return wx - accx / t if t > 0 else 0.0
-
-
-def learn(
-    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-    const double[::1] y, const int64_t[::1] order, double[:, ::1] table, Rule rule not None,
-    int64_t rounds, double scale, double[::1] score,
-):
-    """Visit the rows in order, score each, then update; return the number of updates."""
-    cdef Rows rows = check(indptr, indices, values, table, score)
-    one_a_row("y", y, rows)
-    longest(order, rows)
-    cdef Form form = rule.form
-    cdef const double* theta = rule.theta
-    cdef bint averaged = table.shape[1] == 2
-    cdef Row row, after
-    cdef Py_ssize_t i, n, updates = 0
-    cdef double wx, accx, xx, alpha, kappa
-    with nogil:
-        for n in range(order.shape[0]):
-            i = order[n]
-            row = row_at(rows, i)
-            after = row_at(rows, order[min(n + 1, order.shape[0] - 1)])
-            look(row, after, table, scale, &wx, &accx, &xx)
-            score[i] = reported(wx, accx, rounds + n, averaged)
-            if fires(form, theta, y[i] * wx, xx, &alpha, &kappa):
-                updates += 1
-                move(row, table, alpha * y[i] * scale, rounds + n)
-    return updates
-
-
-def scores(
-    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-    const double[:, ::1] table, int64_t rounds, double scale, double[::1] score,
-):
-    """w.x of every row, or (w - acc/T).x after T rounds."""
-    cdef Rows rows = check(indptr, indices, values, table, score)
-    cdef bint averaged = table.shape[1] == 2
-    cdef Py_ssize_t i
-    cdef double wx, accx, xx
-    with nogil:
-        for i in range(rows.count):
-            look(row_at(rows, i), row_at(rows, min(i + 1, rows.count - 1)), table, scale,
-                 &wx, &accx, &xx)
-            score[i] = reported(wx, accx, rounds, averaged)
-
-
-cdef Rows check(
-    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-    const double[:, ::1] table, const double[::1] score,
-) except *:
-    cdef Rows rows = read(indptr, indices, values, table.shape[0])
-    one_a_row("score", score, rows)
-    if table.shape[1] not in (1, 2):
-        raise ValueError(f"a first-order table has columns (w) or (w, acc), not {table.shape[1]}")
-    return rows
+    cdef bint learn(self, Row row, double y, double h) noexcept nogil:
+        cdef double alpha, kappa, t = self.rounds
+        cdef Py_ssize_t k
+        self.rounds += 1
+        if not fires(self.rule.form, self.rule.theta, y * self.wx, self.xx, h, &alpha, &kappa):
+            return False
+        alpha = alpha * y * row.scale
+        for k in range(row.nnz):
+            self.table[row.index[k], 0] += alpha * row.value[k]
+        if self.table.shape[1] == 2:
+            for k in range(row.nnz):
+                self.table[row.index[k], 1] += t * (alpha * row.value[k])
+        return True

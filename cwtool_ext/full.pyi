@@ -1,56 +1,21 @@
+# Generated from full.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 
 from cwtool_ext.rules import Rule
+from cwtool_ext.visit import Learner
 
-def learn(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    values: NDArray[np.float64],
-    y: NDArray[np.float64],
-    order: NDArray[np.int64],
-    table: NDArray[np.float64],
-    sigma: NDArray[np.float64],
-    n: int,
-    rule: Rule,
-    shrink: float,
-    smin: float,
-    scale: float,
-    score: NDArray[np.float64],
-    variance: NDArray[np.float64],
-) -> int: ...
-def scores(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    values: NDArray[np.float64],
-    table: NDArray[np.float64],
-    sigma: NDArray[np.float64],
-    n: int,
-    shrink: float,
-    smin: float,
-    scale: float,
-    score: NDArray[np.float64],
-    variance: NDArray[np.float64],
-) -> None: ...
-def learn_sop(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    values: NDArray[np.float64],
-    y: NDArray[np.float64],
-    order: NDArray[np.int64],
-    table: NDArray[np.float64],
-    sigma: NDArray[np.float64],
-    n: int,
-    scale: float,
-    score: NDArray[np.float64],
-) -> int: ...
-def scores_sop(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    values: NDArray[np.float64],
-    table: NDArray[np.float64],
-    sigma: NDArray[np.float64],
-    n: int,
-    scale: float,
-    score: NDArray[np.float64],
-) -> None: ...
+class Full(Learner):
+    def __init__(
+        self,
+        table: NDArray[np.float64],
+        sigma: NDArray[np.float64],
+        n: int,
+        rule: Rule,
+        shrink: float,
+        floor: float,
+    ) -> None: ...
+
+class FullSop(Learner):
+    def __init__(self, table: NDArray[np.float64], sigma: NDArray[np.float64], n: int) -> None: ...

@@ -1,50 +1,45 @@
+# Generated from inverted.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from cwtool_ext.csr import Csr
 
 def transpose(
-    indptr: Longs,
-    indices: Ints,
-    values: Floats,
-    scale: float,
-    column: Ints,
-    start: Longs,
-    rows: Ints,
-    out: Floats,
+    rows: Csr,
+    column: NDArray[np.int32],
+    start: NDArray[np.int64],
+    place: NDArray[np.int32],
+    value: NDArray[np.float64],
 ) -> None: ...
-def products(start: Longs, rows: Ints, values: Floats, v: Floats, out: Floats) -> None: ...
+def products(x: Csr, v: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
 def moments(
-    start: Longs, rows: Ints, values: Floats, v: Floats, first: Floats, second: Floats
+    x: Csr, v: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> None: ...
-def sums(start: Longs, index: Ints, values: Floats, v: Floats, out: Floats) -> None: ...
-def squares(start: Longs, rows: Ints, values: Floats, out: Floats) -> None: ...
+def sums(x: Csr, v: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
+def squares(x: Csr, out: NDArray[np.float64]) -> None: ...
 def take(
-    start: Longs,
-    rows: Ints,
-    values: Floats,
-    some: Longs,
-    start_out: Longs,
-    rows_out: Ints,
-    values_out: Floats,
+    x: Csr,
+    some: NDArray[np.int64],
+    start: NDArray[np.int64],
+    place: NDArray[np.int32],
+    value: NDArray[np.float64],
 ) -> None: ...
 def gram(
-    start: Longs, rows: Ints, values: Floats, some: Longs, room: Floats, G: Floats
+    x: Csr,
+    some: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    room: NDArray[np.float64],
+    G: NDArray[np.float64],
 ) -> None: ...
 def widen(
-    indptr: Longs,
-    indices: Ints,
-    values: Floats,
-    also: Floats,
-    start: Longs,
-    rows: Ints,
-    columns: Floats,
-    some: Longs,
+    rows: Csr,
+    also: NDArray[np.float64],
+    x: Csr,
+    some: NDArray[np.int64],
     position: int,
-    indptr_out: Longs,
-    indices_out: Ints,
-    values_out: Floats,
-    also_out: Floats,
+    start: NDArray[np.int64],
+    place: NDArray[np.int32],
+    value: NDArray[np.float64],
+    also_out: NDArray[np.float64],
 ) -> None: ...

@@ -1,19 +1,18 @@
+# Generated from l1.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from cwtool_ext.csr import Csr
 
 def descent(
-    indptr: Longs,
-    indices: Ints,
-    values: Floats,
-    square: Floats,
-    active: Longs,
+    columns: Csr,
+    square: NDArray[np.float64],
+    active: NDArray[np.int64],
     logistic: bool,
     C: float,
     slack: float,
-    w: Floats,
-    m: Floats,
+    w: NDArray[np.float64],
+    m: NDArray[np.float64],
+    weight: NDArray[np.float64] | None = None,
 ) -> tuple[int, float, float]: ...

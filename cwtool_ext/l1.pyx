@@ -1,26 +1,29 @@
-"""Primal coordinate descent with shrinking for  min ||w||_1 + C sum_i l(y_i w.x_i).
+"""Primal coordinate descent with shrinking for  min ||w||_1 + C sum_i u_i l(y_i w.x_i).
 
     squared hinge  l(m) = max(0, 1 - m)^2 / 2      logistic  l(m) = log(1 + exp(-m))
-    step of feature j:  g = C sum l'(m_i) z_ij,  h = C sum l''(m_i) z_ij^2,  z_ij = y_i x_ij,
-        d = argmin g d + h d^2/2 + |w_j + d|, halved until the objective falls enough
-(Yuan et al. 2010, eq. 19-24, and Algorithm 3 for the shrinking.) The columns of z come as rows.
+    step of feature j:  g = C sum u_i l'(m_i) z_ij,  h = C sum u_i l''(m_i) z_ij^2,
+        z_ij = y_i x_ij;  d = argmin g d + h d^2/2 + |w_j + d|, halved until the objective falls
+        enough
+(Yuan et al. 2010, eq. 19-24, and Algorithm 3 for the shrinking.) z is stored by column. u are the
+weights of the rows, NULL if all of them are 1.
 """
 
 from libc.math cimport copysign, exp, expm1, fabs, fmax, log1p
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 
-from cwtool_ext.csr cimport Row, Rows, prefetch, read, row_at
+from cwtool_ext.csr cimport Csr, Row, check_order, fetch, one_a_row, prefetch, row_at
+from cwtool_ext.inverted cimport check_matrix
 
 cdef enum:
-    AHEAD = 12  # columns in a random order are fetched so many visits before they are needed
+    AHEAD = 12  # columns in a random order are fetched this number of steps before they are needed
 
-cdef double ENOUGH = 0.01  # of the decrease that the model of the step promises
-cdef int HALVINGS = 20
+cdef double ENOUGH = 0.01  # share of the decrease predicted by the quadratic model to be reached
+cdef int HALVINGS = 20  # of a step, at most
 
 
 cdef inline double positive(double x) noexcept nogil:
-    """1 or 0, without a branch, which nobody could foretell: the loops below take a seventh of
-    the time."""
+    """1 for x >= 0, else 0. There is no branch in it, because its outcome could not be predicted:
+    with one, the loops below take seven times as long."""
     return 0.5 + copysign(0.5, x)
 
 
@@ -57,6 +60,25 @@ cdef inline (double, double) slopes(Row z, const double* m, bint logistic) noexc
     return g, h
 
 
+cdef inline (double, double) weighted_slopes(Row z, const double* m, const double* u,
+                                             bint logistic) noexcept nogil:
+    """sum u_i l'(m_i) z_i and sum u_i l''(m_i) z_i^2"""
+    cdef double g = 0, h = 0, v, xi, p
+    cdef Py_ssize_t k
+    for k in range(z.nnz):
+        v = z.value[k]
+        if logistic:
+            p = 1 / (1 + exp(m[z.index[k]]))
+            g -= u[z.index[k]] * p * v
+            h += u[z.index[k]] * p * (1 - p) * v * v
+        else:
+            xi = 1 - m[z.index[k]]
+            p = u[z.index[k]] * positive(xi) * v
+            g -= xi * p
+            h += p * v
+    return g, h
+
+
 cdef inline void move(Row z, double d, double* m) noexcept nogil:
     """m += d z"""
     cdef Py_ssize_t k
@@ -64,24 +86,22 @@ cdef inline void move(Row z, double d, double* m) noexcept nogil:
         m[z.index[k]] += d * z.value[k]
 
 
-cdef inline double moved(Row z, double d, double* m, bint logistic) noexcept nogil:
-    """The same; by how much the loss, over C, bends away from its tangent."""
+cdef inline double moved(Row z, double d, double* m, const double* u,
+                         bint logistic) noexcept nogil:
+    """m += d z; returns by how much the sum of losses departs from its tangent."""
     cdef Py_ssize_t k
     cdef double c, total = 0
-    for k in range(z.nnz):
-        c = d * z.value[k]
-        total += bend(m[z.index[k]], c, logistic)
-        m[z.index[k]] += c
+    if u == NULL:
+        for k in range(z.nnz):
+            c = d * z.value[k]
+            total += bend(m[z.index[k]], c, logistic)
+            m[z.index[k]] += c
+    else:
+        for k in range(z.nnz):
+            c = d * z.value[k]
+            total += u[z.index[k]] * bend(m[z.index[k]], c, logistic)
+            m[z.index[k]] += c
     return total
-
-
-cdef inline void fetch(Row z) noexcept nogil:
-    """The beginning of a column; the machine goes on by itself."""
-    cdef Py_ssize_t k
-    for k in range(0, min(z.nnz, 32), 16):
-        prefetch(z.index + k)
-    for k in range(0, min(z.nnz, 32), 8):
-        prefetch(z.value + k)
 
 
 cdef inline double step(double g, double h, double w) noexcept nogil:
@@ -93,25 +113,54 @@ cdef inline double step(double g, double h, double w) noexcept nogil:
     return -w
 
 
-def descent(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-            const double[::1] square, int64_t[::1] active, bint logistic,
-            double C, double slack, double[::1] w, double[::1] m):
-    """One visit to the active features in their order; m_i = y_i w.x_i follows. A zero weight
-    with |g| < 1 - slack is no longer active; the others move up. square_j = |x_j|^2.
+cdef inline double taken(
+    Row z, double g, double d, double w, double bound, double C, bint logistic,
+    const double* u, double* m,
+) noexcept nogil:
+    """Halve d until the objective falls enough, and move the margins by it. Returns the d that was
+    taken, 0 if none was. `bound` is an upper bound of h for all w; where it already proves the
+    fall, the loss is not evaluated."""
+    cdef double fall
+    cdef int _half
+    for _half in range(HALVINGS):
+        if w * (w + d) >= 0:  # g d + |w + d| - |w|
+            fall = (g + (1 if w + d > 0 or w > 0 else -1)) * d
+        else:
+            fall = g * d + fabs(w + d) - fabs(w)
+        if 0.5 * bound * d * d <= -(1 - ENOUGH) * fall:
+            move(z, d, m)
+            return d
+        if not C * moved(z, d, m, u, logistic) > -(1 - ENOUGH) * fall:
+            return d
+        move(z, -d, m)
+        d *= 0.5
+    return 0
+
+
+def descent(
+    Csr columns not None, const double[::1] square, int64_t[::1] active, bint logistic, double C,
+    double slack, double[::1] w, double[::1] m, const double[::1] weight=None,
+) -> tuple[int, float, float]:
+    """Visit the active features once, in their order; m_i = y_i w.x_i follows. A zero weight
+    with |g| < 1 - slack is no longer active; the others move up. square_j = sum u_i x_ij^2, u the
+    weights (None: all 1).
     Returns (features still active, greatest violation, sum of violations) of optimality."""
-    cdef Rows columns = read(indptr, indices, values, m.shape[0])
     cdef Row z
-    cdef Py_ssize_t j, s, left = 0, n = active.shape[0], _half
-    cdef double g, h, d, bound, fall, violation, most = 0, total = 0
+    cdef Py_ssize_t j, s, left = 0, n = active.shape[0]
+    cdef double g, h, d, bound, violation, most = 0, total = 0
     cdef double* margin
-    if min(square.shape[0], w.shape[0]) < columns.count:
-        raise ValueError("the shapes do not fit")
-    for s in range(n):
-        if not 0 <= active[s] < columns.count:
-            raise ValueError("an active feature is not there")
+    cdef const double* u = NULL
+    check_matrix(columns, m.shape[0])
+    check_order(active, columns)
+    one_a_row("square", square.shape[0], columns)
+    one_a_row("w", w.shape[0], columns)
     if m.shape[0] == 0:
         return 0, 0.0, 0.0
     margin = &m[0]
+    if weight is not None:
+        if weight.shape[0] != m.shape[0]:
+            raise ValueError(f"weight has {weight.shape[0]} places for {m.shape[0]} rows")
+        u = &weight[0]
     with nogil:
         for s in range(n):
             j = active[s]
@@ -120,7 +169,10 @@ def descent(const int64_t[::1] indptr, const int32_t[::1] indices, const double[
                 prefetch(columns.start + active[s + 2 * AHEAD])
                 prefetch(&w[active[s + AHEAD]])
                 fetch(row_at(columns, active[s + AHEAD]))
-            g, h = slopes(z, margin, logistic)
+            if u == NULL:
+                g, h = slopes(z, margin, logistic)
+            else:
+                g, h = weighted_slopes(z, margin, u, logistic)
             g *= C
             h = fmax(C * h, 1e-12)
             if w[j] == 0:
@@ -136,18 +188,6 @@ def descent(const int64_t[::1] indptr, const int32_t[::1] indices, const double[
             d = step(g, h, w[j])
             if fabs(d) < 1e-15 * fmax(1, fabs(w[j])):
                 continue
-            bound = C * square[j] * (0.25 if logistic else 1)  # h is nowhere more
-            for _half in range(HALVINGS):
-                if w[j] * (w[j] + d) >= 0:  # g d + |w + d| - |w|
-                    fall = (g + (1 if w[j] + d > 0 or w[j] > 0 else -1)) * d
-                else:
-                    fall = g * d + fabs(w[j] + d) - fabs(w[j])
-                if 0.5 * bound * d * d <= -(1 - ENOUGH) * fall:
-                    move(z, d, margin)
-                elif C * moved(z, d, margin, logistic) > -(1 - ENOUGH) * fall:
-                    move(z, -d, margin)
-                    d *= 0.5
-                    continue
-                w[j] += d
-                break
+            bound = C * square[j] * (0.25 if logistic else 1)
+            w[j] += taken(z, g, d, w[j], bound, C, logistic, u, margin)
     return left, most, total

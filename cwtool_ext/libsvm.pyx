@@ -1,62 +1,26 @@
 """LIBSVM text to CSR rows.
 
-    line  = [label [qid:N] {index:value}] [#comment]
-    label, value = [+-] digits [. digits] [e [+-] digits]        index, N = digits
+    line  = [label[:weight] [qid:N] {index:value}] [#comment]
+    label, weight, value = [+-] digits [. digits] [e [+-] digits]        index, N = digits
 
-Items are parted by blanks (space, tab, CR, VT, FF). Indices increase within a line. A line without
-a label gives no row; a zero value takes part in the order of the indices but is not stored; what a
-comment holds is free.
+Items are separated by blanks (space, tab, CR, VT, FF). Indices increase within a line. A weight is
+not negative; a line that gives none has the weight 1. A line without a label gives no row; a zero
+value takes part in the order of the indices but is not stored; a comment may contain anything.
 """
+
+from libc.math cimport isinf
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memchr, memcpy
 
 from cwtool_ext.decimal cimport (
     EXACT, EXACT_TENS, digits, eight_digits, load8, non_digits, number, rounded, trailing_zeros,
 )
-from libc.math cimport isinf
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memchr, memcpy
 
 cdef extern from * nogil:
     bint likely(bint condition)
     bint unlikely(bint condition)
 
-cdef enum:
-    NO_FAULT = 0
-
-cpdef enum:
-    BAD_LABEL = 1
-    INFINITE_LABEL
-    MISSING_COLON
-    BAD_INDEX
-    ZERO_INDEX
-    NEGATIVE_INDEX
-    LARGE_INDEX
-    DESCENDING
-    DUPLICATE
-    BAD_VALUE
-    INFINITE_VALUE
-    OVERFLOW
-    BINARY
-
 PADDING = 64
-
-# Stored indices run to 2^31 - 2; 2^31 - 1 is reserved.
-cdef int64_t LAST_STORED = 2147483646
-
-
-cdef inline bint is_blank(uint8_t c) noexcept nogil:
-    return c == c" " or (9 <= c <= 13 and c != c"\n")
-
-
-cdef inline bint ends_item(uint8_t c) noexcept nogil:
-    """Blank, newline or `#`."""
-    return c < 64 and 0x900003E00U >> c & 1
-
-
-cdef inline const uint8_t* skip_blanks(const uint8_t* p) noexcept nogil:
-    while is_blank(p[0]):
-        p += 1
-    return p
-
 
 cdef inline bint nonzero(double x) noexcept nogil:
     """x != 0 for a number: all bits but the sign."""
@@ -129,84 +93,6 @@ cdef inline const uint8_t* plain_pairs(
     return p
 
 
-cdef bint names_infinity(const uint8_t* p, const uint8_t* end) noexcept nogil:
-    """nan, inf or infinity, in any case and with any sign."""
-    p += p[0] == c"-" or p[0] == c"+"
-    return same_word(p, end, b"nan") or same_word(p, end, b"inf") or same_word(p, end, b"infinity")
-
-
-cdef bint same_word(const uint8_t* p, const uint8_t* end, const char* word) noexcept nogil:
-    while p < end and word[0] == (p[0] | 32):
-        p += 1
-        word += 1
-    return p == end and word[0] == 0
-
-
-cdef bint is_binary(const uint8_t* p, const uint8_t* end) noexcept nogil:
-    while p < end:
-        if p[0] < 32 or p[0] == 127:
-            return True
-        p += 1
-    return False
-
-
-cdef const uint8_t* item_end(const uint8_t* p) noexcept nogil:
-    while not ends_item(p[0]):
-        p += 1
-    return p
-
-
-cdef int label_fault(const uint8_t* p) noexcept nogil:
-    cdef const uint8_t* end = item_end(p)
-    cdef double x
-    if is_binary(p, end):
-        return BINARY
-    if names_infinity(p, end) or (number(p, &x) == end and isinf(x)):
-        return INFINITE_LABEL
-    return BAD_LABEL
-
-
-cdef int careful_pair(
-    const uint8_t** at, int base, int64_t* previous, double* value
-) noexcept nogil:
-    """Read any `index:value`; its first fault from left to right, at the byte `at` then shows."""
-    cdef const uint8_t* p = at[0]
-    cdef const uint8_t* end = item_end(p)
-    cdef bint negative = p[0] == c"-"
-    cdef const uint8_t* colon
-    cdef int64_t i = 0
-    if is_binary(p, end):
-        return BINARY
-    colon = <const uint8_t*> memchr(p, c":", end - p)
-    if colon == NULL:
-        return MISSING_COLON
-    p += negative
-    if p == colon:
-        return BAD_INDEX
-    while p < colon:
-        if not c"0" <= p[0] <= c"9":
-            return BAD_INDEX
-        if i <= LAST_STORED:
-            i = 10 * i + (p[0] - c"0")
-        p += 1
-    if negative:
-        return NEGATIVE_INDEX
-    if i < base:
-        return ZERO_INDEX
-    if i > LAST_STORED + base:
-        return LARGE_INDEX
-    if i <= previous[0]:
-        return DUPLICATE if i == previous[0] else DESCENDING
-    at[0] = p = colon + 1
-    if number(p, value) != end:
-        return INFINITE_VALUE if names_infinity(p, end) else BAD_VALUE
-    if isinf(value[0]):
-        return OVERFLOW
-    previous[0] = i
-    at[0] = end
-    return NO_FAULT
-
-
 cdef int all_pairs(
     const uint8_t** at, int base, int32_t* indices, double* values, int64_t* nnz
 ) noexcept nogil:
@@ -243,12 +129,12 @@ cdef inline const uint8_t* skip_qid(const uint8_t* p, bint* found) noexcept nogi
     return q if found[0] else p
 
 
-def capacity(Py_ssize_t nbytes):
+def capacity(Py_ssize_t nbytes) -> tuple[int, int]:
     """Upper bounds (rows, nnz) for a text: a row takes 2 bytes or more, a pair 4 or more."""
     return (nbytes + 1) // 2, nbytes // 4 + 1
 
 
-def count_lines(const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop):
+def count_lines(const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop) -> int:
     """Lines of text[start:stop], the last one with or without its newline."""
     if not 0 <= start <= stop <= text.shape[0]:
         raise ValueError(f"text[{start}:{stop}] exceeds {text.shape[0]} bytes")
@@ -271,6 +157,7 @@ def parse(
     Py_ssize_t stop,
     int base,
     double[::1] labels,
+    double[::1] weights,
     int64_t[::1] indptr,
     int32_t[::1] indices,
     double[::1] values,
@@ -287,9 +174,12 @@ def parse(
     A bad line gives no row but one fault: its line number, the byte offset of the bad item, a code.
     Faults beyond the room of `faults` are only counted. Line numbers start with 0 at `start`.
 
-    report: rows, nnz, lines, greatest stored index (-1: none), qids ignored, faults.
+    report: rows, nnz, lines, greatest stored index (-1: none), qids ignored, faults, rows with a
+    weight other than 1. Where there are no such rows, `weights` is not written.
     """
-    cdef int64_t room = min(labels.shape[0], lines.shape[0], indptr.shape[0] - 1)
+    cdef int64_t room = min(
+        labels.shape[0], weights.shape[0], lines.shape[0], indptr.shape[0] - 1
+    )
     nnz_bound = capacity(stop - start)[1]
     if not 0 <= start <= stop <= text.shape[0] - PADDING:
         raise ValueError(f"text[{start}:{stop}] and its padding exceed {text.shape[0]} bytes")
@@ -300,19 +190,20 @@ def parse(
     if base != 0 and base != 1:
         raise ValueError(f"base is 0 or 1, not {base}")
     if room < min(1, stop - start):
-        raise ValueError("labels, lines or indptr[1:] lack room")
+        raise ValueError("labels, weights, lines or indptr[1:] lack room")
     if min(indices.shape[0], values.shape[0]) < nnz_bound:
         raise ValueError(f"indices or values lack room for {nnz_bound} entries")
-    if faults.shape[1] != 3 or report.shape[0] != 6:
-        raise ValueError("faults has 3 columns and report 6 entries")
+    if faults.shape[1] != 3 or report.shape[0] != 7:
+        raise ValueError("faults has 3 columns and report 7 entries")
 
     cdef const uint8_t* origin = &text[0]
     cdef const uint8_t* p = origin + start
     cdef const uint8_t* end = origin + stop
     cdef const uint8_t* item
-    cdef int64_t row = 0, nnz = 0, line = 0, greatest = -1, qids = 0, bad = 0
+    cdef int64_t row = 0, nnz = 0, line = 0, greatest = -1, qids = 0, bad = 0, weighted = 0, i
     cdef bint qid = False
     cdef int fault
+    cdef double h
 
     with nogil:
         indptr[0] = 0
@@ -321,17 +212,25 @@ def parse(
             if p[0] != c"\n" and p[0] != c"#":
                 if unlikely(row == room):
                     break
+                fault = NO_FAULT
+                h = 1.0
                 p = number(item, &labels[row])
                 if unlikely(p == NULL or not ends_item(p[0]) or isinf(labels[row])):
                     p = item
-                    fault = label_fault(item)
-                else:
+                    fault = careful_label(&p, &labels[row], &h)
+                if likely(fault == NO_FAULT):
                     p = skip_qid(p, &qid)
                     fault = all_pairs(&p, base, &indices[0], &values[0], &nnz)
                 if likely(fault == NO_FAULT):
                     if nnz > indptr[row]:
                         greatest = max(greatest, <int64_t> indices[nnz - 1])
                     qids += qid
+                    if unlikely(weighted > 0 or h != 1.0):
+                        if weighted == 0:
+                            for i in range(row):
+                                weights[i] = 1.0
+                        weights[row] = h
+                        weighted += h != 1.0
                     lines[row] = <int32_t> line
                     row += 1
                     indptr[row] = nnz
@@ -348,6 +247,6 @@ def parse(
             line += 1
 
     if p < end:
-        raise ValueError(f"labels, lines or indptr[1:] have room for {room} rows only")
+        raise ValueError(f"labels, weights, lines or indptr[1:] have room for {room} rows only")
     report[0], report[1], report[2] = row, nnz, line
-    report[3], report[4], report[5] = greatest, qids, bad
+    report[3], report[4], report[5], report[6] = greatest, qids, bad, weighted

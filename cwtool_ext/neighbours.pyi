@@ -1,25 +1,31 @@
+# Generated from neighbours.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from cwtool_ext.csr import Csr
 
-def nearest(
-    cross: Floats,
-    x_square: Floats,
-    z_square: Floats,
+def nearest_dense(
+    x: NDArray[np.float64],
+    z: NDArray[np.float64],
+    cross: NDArray[np.float64],
+    x_square: NDArray[np.float64],
+    z_square: NDArray[np.float64],
     c: float,
     kind: NDArray[np.int8],
-    own: Longs,
-    x: Floats,
-    z: Floats,
-    x_indptr: Longs,
-    x_indices: Ints,
-    x_values: Floats,
-    z_indptr: Longs,
-    z_indices: Ints,
-    z_values: Floats,
-    index: Longs,
-    distance: Floats,
+    own: NDArray[np.int64],
+    index: NDArray[np.int64],
+    distance: NDArray[np.float64],
+) -> None: ...
+def nearest_sparse(
+    x: Csr,
+    z: Csr,
+    cross: NDArray[np.float64],
+    x_square: NDArray[np.float64],
+    z_square: NDArray[np.float64],
+    c: float,
+    kind: NDArray[np.int8],
+    own: NDArray[np.int64],
+    index: NDArray[np.int64],
+    distance: NDArray[np.float64],
 ) -> None: ...

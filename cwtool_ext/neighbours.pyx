@@ -1,19 +1,97 @@
-"""The k nearest points of each of two classes, exactly, from distances that are nearly right.
+"""The exact k nearest points of each of two classes, found from approximate distances.
 
-BLAS gives |x - z|^2 as |x|^2 - 2 x.z + |z|^2 up to an error e_ij <= c (|x_i|^2 + |z_j|^2). Points
-that this leaves no chance are skipped; of the others the distance is summed again from differences,
-in the order of the columns: the same bits for dense and sparse rows, in blocks of any size.
+BLAS gives |x - z|^2 as |x|^2 - 2 x.z + |z|^2 with an error of at most c (|x_i|^2 + |z_j|^2). Points
+that cannot be among the nearest within this error are skipped. The distance to every other point is
+summed again from the differences, in the order of the columns, so that dense and sparse rows give
+the same bits however the rows are divided into calls.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int8_t, int32_t, int64_t
+from libc.stdint cimport int8_t, int64_t
 
-from cwtool_ext.csr cimport Row, Rows, read, row_at
+from cwtool_ext.csr cimport Csr, Row, row_at
 
-cdef int MOST = 1024  # neighbours
+cdef enum:
+    MOST = 1024  # neighbours of each class
+
+
+cdef struct Points:  # what is known of the points z_j without their columns
+    Py_ssize_t count
+    Py_ssize_t k
+    double c
+    const double* square  # |z_j|^2
+    const int8_t* kind  # the class of each point, 0 or 1
+
+
+cdef Points checked(
+    const double[:, ::1] cross, const double[::1] x_square, const double[::1] z_square, double c,
+    const int8_t[::1] kind, const int64_t[::1] own, const int64_t[:, :, ::1] index,
+    const double[:, :, ::1] distance,
+) except *:
+    """Refuse arrays whose shapes do not fit together."""
+    cdef Py_ssize_t m = cross.shape[0], n = cross.shape[1], k = index.shape[2]
+    cdef Points points
+    if not 1 <= k <= MOST:
+        raise ValueError(f"k is {k}; it must be from 1 to {MOST}")
+    if (x_square.shape[0] != m or z_square.shape[0] != n or kind.shape[0] != n
+            or own.shape[0] != m or index.shape[0] != m or distance.shape[0] != m
+            or index.shape[1] != 2 or distance.shape[1] != 2 or distance.shape[2] != k):
+        raise ValueError("the arrays of nearest do not fit the rows and points")
+    points.count, points.k, points.c = n, k, c
+    points.square = &z_square[0] if n else NULL
+    points.kind = &kind[0] if n else NULL
+    return points
+
+
+cdef inline void insert(double d, int64_t j, double* distance, int64_t* index,
+                        Py_ssize_t k) noexcept nogil:
+    """Insert into an ascending list of length k, behind equal distances."""
+    cdef Py_ssize_t s = k - 1
+    if not d < distance[s]:
+        return
+    while s > 0 and d < distance[s - 1]:
+        distance[s] = distance[s - 1]
+        index[s] = index[s - 1]
+        s -= 1
+    distance[s] = d
+    index[s] = j
+
+
+cdef inline void upper_bounds(
+    const Points* points, const double* cross, double x_square, int64_t own, double* bound,
+) noexcept nogil:
+    """bound[kind * MOST + s], s < k: the k smallest upper bounds of |x - z_j|^2 in each class."""
+    cdef int64_t unused[MOST]
+    cdef double slack
+    cdef Py_ssize_t j, s
+    for s in range(points.k):
+        bound[s] = bound[MOST + s] = INFINITY
+    for j in range(points.count):
+        if j != own:
+            slack = points.c * (x_square + points.square[j])
+            insert(x_square + points.square[j] - 2 * cross[j] + slack, j,
+                   bound + MOST * (points.kind[j] & 1), unused, points.k)
+
+
+cdef inline bint possible(
+    const Points* points, const double* cross, double x_square, Py_ssize_t j, const double* bound,
+) noexcept nogil:
+    """Whether point j may be among the k nearest of its class."""
+    cdef double slack = points.c * (x_square + points.square[j])
+    cdef double d = x_square + points.square[j] - 2 * cross[j] - slack
+    return d <= bound[MOST * (points.kind[j] & 1) + points.k - 1]
+
+
+cdef inline void forget(double* distance, int64_t* index, Py_ssize_t k) noexcept nogil:
+    """Empty both lists of a row."""
+    cdef Py_ssize_t s
+    for s in range(2 * k):
+        distance[s] = INFINITY
+        index[s] = -1
 
 
 cdef inline double apart(const double* x, const double* z, Py_ssize_t p) noexcept nogil:
+    """|x - z|^2 of dense rows with p columns."""
     cdef Py_ssize_t j
     cdef double d, total = 0
     for j in range(p):
@@ -23,7 +101,7 @@ cdef inline double apart(const double* x, const double* z, Py_ssize_t p) noexcep
 
 
 cdef inline double apart_sparse(Row x, Row z) noexcept nogil:
-    """Of rows whose indices ascend."""
+    """|x - z|^2 of sparse rows with ascending indices."""
     cdef Py_ssize_t a = 0, b = 0
     cdef double d, total = 0
     while a < x.nnz or b < z.nnz:
@@ -41,66 +119,54 @@ cdef inline double apart_sparse(Row x, Row z) noexcept nogil:
     return total
 
 
-cdef inline void insert(double d, int64_t j, double* distance, int64_t* index,
-                        Py_ssize_t k) noexcept nogil:
-    """Into an ascending list; behind what is equal."""
-    cdef Py_ssize_t s = k - 1
-    if not d < distance[s]:
-        return
-    while s > 0 and d < distance[s - 1]:
-        distance[s] = distance[s - 1]
-        index[s] = index[s - 1]
-        s -= 1
-    distance[s] = d
-    index[s] = j
-
-
-def nearest(const double[:, ::1] cross, const double[::1] x_square, const double[::1] z_square,
-            double c, const int8_t[::1] kind, const int64_t[::1] own,
-            const double[:, ::1] x, const double[:, ::1] z,
-            const int64_t[::1] x_indptr, const int32_t[::1] x_indices, const double[::1] x_values,
-            const int64_t[::1] z_indptr, const int32_t[::1] z_indices, const double[::1] z_values,
-            int64_t[:, :, ::1] index, double[:, :, ::1] distance):
-    """cross_ij = x_i.z_j; kind_j is 0 or 1; point own_i is no neighbour of x_i (-1: all may be).
-    The rows are x and z if these have columns, else they are sparse. Fills index and distance
-    [row, kind, place], nearest first and of equal ones the first; -1 and inf where there is none.
-    """
-    cdef Py_ssize_t m = cross.shape[0], n = cross.shape[1], k = index.shape[2], i, j, s
-    cdef Py_ssize_t p = x.shape[1]
-    cdef bint dense = p > 0
-    cdef Rows xs = read(x_indptr, x_indices, x_values, 2**31 - 1)
-    cdef Rows zs = read(z_indptr, z_indices, z_values, 2**31 - 1)
-    cdef double bound[2][1024]  # the k smallest upper bounds of each kind
-    cdef int64_t unused[1024]
-    cdef double slack, d
-    if not 1 <= k <= MOST:
-        raise ValueError(f"k is {k}; it must be from 1 to {MOST}")
-    if (x_square.shape[0] != m or z_square.shape[0] != n or kind.shape[0] != n
-            or own.shape[0] != m or index.shape[0] != m or distance.shape[0] != m
-            or index.shape[1] != 2 or distance.shape[1] != 2 or distance.shape[2] != k):
-        raise ValueError("the shapes do not fit")
-    if dense and (z.shape[1] != p or x.shape[0] != m or z.shape[0] != n):
-        raise ValueError("the dense rows do not fit")
-    if not dense and (xs.count != m or zs.count != n):
-        raise ValueError("the sparse rows do not fit")
+def nearest_dense(
+    const double[:, ::1] x, const double[:, ::1] z, const double[:, ::1] cross,
+    const double[::1] x_square, const double[::1] z_square, double c, const int8_t[::1] kind,
+    const int64_t[::1] own, int64_t[:, :, ::1] index, double[:, :, ::1] distance,
+) -> None:
+    """The k nearest points z of each class, for every row x. cross_ij = x_i.z_j, kind_j is 0 or 1,
+    and point own_i is no neighbour of x_i (-1 allows all). Fills index and distance, indexed by
+    row, kind and place: nearest first, of equally near points the first, and -1 and inf where a
+    class has fewer than k points."""
+    cdef Points points = checked(cross, x_square, z_square, c, kind, own, index, distance)
+    cdef Py_ssize_t i, j, side, k = points.k, p = x.shape[1]
+    cdef double bound[2 * MOST]
+    cdef const double* xs = &x[0, 0] if x.size else NULL
+    cdef const double* zs = &z[0, 0] if z.size else NULL
+    if z.shape[1] != p or x.shape[0] != cross.shape[0] or z.shape[0] != points.count:
+        raise ValueError("the dense rows do not fit the products")
     with nogil:
-        for i in range(m):
-            for s in range(k):
-                bound[0][s] = bound[1][s] = INFINITY
-                distance[i, 0, s] = distance[i, 1, s] = INFINITY
-                index[i, 0, s] = index[i, 1, s] = -1
-            for j in range(n):
-                if j != own[i]:
-                    slack = c * (x_square[i] + z_square[j])
-                    insert(x_square[i] + z_square[j] - 2 * cross[i, j] + slack, j,
-                           bound[kind[j] & 1], unused, k)
-            for j in range(n):
-                if j != own[i]:
-                    slack = c * (x_square[i] + z_square[j])
-                    d = x_square[i] + z_square[j] - 2 * cross[i, j] - slack
-                    if d <= bound[kind[j] & 1][k - 1]:
-                        if dense:
-                            d = apart(&x[i, 0], &z[j, 0], p)
-                        else:
-                            d = apart_sparse(row_at(xs, i), row_at(zs, j))
-                        insert(d, j, &distance[i, kind[j] & 1, 0], &index[i, kind[j] & 1, 0], k)
+        for i in range(x.shape[0]):
+            forget(&distance[i, 0, 0], &index[i, 0, 0], k)
+            if points.count == 0:
+                continue
+            upper_bounds(&points, &cross[i, 0], x_square[i], own[i], bound)
+            for j in range(points.count):
+                if j != own[i] and possible(&points, &cross[i, 0], x_square[i], j, bound):
+                    side = kind[j] & 1
+                    insert(apart(xs + i * p, zs + j * p, p), j,
+                           &distance[i, side, 0], &index[i, side, 0], k)
+
+
+def nearest_sparse(
+    Csr x not None, Csr z not None, const double[:, ::1] cross,
+    const double[::1] x_square, const double[::1] z_square, double c, const int8_t[::1] kind,
+    const int64_t[::1] own, int64_t[:, :, ::1] index, double[:, :, ::1] distance,
+) -> None:
+    """The same as nearest_dense, for sparse rows with ascending indices and scale 1."""
+    cdef Points points = checked(cross, x_square, z_square, c, kind, own, index, distance)
+    cdef Py_ssize_t i, j, side, k = points.k
+    cdef double bound[2 * MOST]
+    if x.count != cross.shape[0] or z.count != points.count or x.scale != 1 or z.scale != 1:
+        raise ValueError("the sparse rows do not fit the products, or are scaled")
+    with nogil:
+        for i in range(x.count):
+            forget(&distance[i, 0, 0], &index[i, 0, 0], k)
+            if points.count == 0:
+                continue
+            upper_bounds(&points, &cross[i, 0], x_square[i], own[i], bound)
+            for j in range(points.count):
+                if j != own[i] and possible(&points, &cross[i, 0], x_square[i], j, bound):
+                    side = kind[j] & 1
+                    insert(apart_sparse(row_at(x, i), row_at(z, j)), j,
+                           &distance[i, side, 0], &index[i, side, 0], k)

@@ -1,27 +1,25 @@
+# Generated from oja.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from cwtool_ext.csr import Csr
 
 def bursts(
-    indptr: Longs,
-    indices: Ints,
-    values: Floats,
-    first: Longs,
-    second: Longs,
-    sign: Floats,
+    phi: Csr,
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    sign: NDArray[np.float64],
     size: int,
     active: NDArray[np.uint8],
     step: float,
     gravity: float,
-    xi: Floats,
-    updated: Floats,
-    kept: Floats,
-    touched: Ints,
-    count: Ints,
-    last: Longs,
-    vectors: Floats,
-    moves: Floats,
+    xi: NDArray[np.float64],
+    updated: NDArray[np.float64],
+    kept: NDArray[np.float64],
+    touched: NDArray[np.int32],
+    count: NDArray[np.int32],
+    last: NDArray[np.int64],
+    vectors: NDArray[np.float64],
+    moves: NDArray[np.float64],
 ) -> int: ...

@@ -1,4 +1,4 @@
-"""Sigma^-1 += kappa x x' brought back to a diagonal, feature by feature: s = 1/(1 + p) >= smin.
+"""Sigma^-1 += kappa x x' brought back to a diagonal, feature by feature: s = 1/(1 + p) >= floor.
 
 KL drops the off-diagonal part of Sigma^-1, L2 that of Sigma (Crammer et al., NIPS 2008, sec. 3).
 """
@@ -8,13 +8,13 @@ cdef enum:
     L2 = 1
 
 
-cdef inline double ceiling_of(int projection, double smin) except -1.0:
-    """The greatest p, 1/smin - 1."""
+cdef inline double ceiling_of(int projection, double floor) except -1.0:
+    """The greatest p, 1/floor - 1."""
     if projection != KL and projection != L2:
         raise ValueError(f"the projection is 0 (KL) or 1 (L2), not {projection}")
-    if not 0.0 < smin < 1.0:
-        raise ValueError(f"smin must lie between 0 and 1, not {smin}")
-    return 1.0 / smin - 1.0
+    if not 0.0 < floor < 1.0:
+        raise ValueError(f"floor must lie between 0 and 1, not {floor}")
+    return 1.0 / floor - 1.0
 
 
 cdef inline double kl(double p, double kappa, double x, double ceiling) noexcept nogil:

@@ -1,19 +1,17 @@
+# Generated from proximal.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from cwtool_ext.csr import Csr
 
 def ascent(
-    indptr: Longs,
-    indices: Ints,
-    values: Floats,
-    order: Longs,
-    free: Floats,
+    rows: Csr,
+    order: NDArray[np.int64],
+    free: NDArray[np.float64],
     e: float,
-    D: float,
-    U: float,
-    v: Floats,
-    b: Floats,
+    D: NDArray[np.float64],
+    U: NDArray[np.float64],
+    v: NDArray[np.float64],
+    b: NDArray[np.float64],
 ) -> None: ...

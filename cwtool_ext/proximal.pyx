@@ -1,27 +1,30 @@
-"""Proximal dual coordinate ascent for  min |w|_1 + e/2 |w|^2 + C/q sum_i max(0, 1 - w.z_i)^q.
+"""Proximal dual coordinate ascent for  min |w|_1 + e/2 |w|^2 + C/q sum_i h_i max(0, 1 - w.z_i)^q.
 
-    dual  sum b - (q-1)/(2C) sum b^2 - sum_j max(0, |v_j| - 1)^2 / (2e),   v = sum b_i z_i,
-    w_j = sign(v_j) max(0, |v_j| - 1) / e,   0 <= b_i <= U,   z_i = y_i x_i
-(Shalev-Shwartz and Zhang 2012; their step takes |z_i|^2 / e for the curvature, which counts every
-feature of the row as if it had a weight. Here the slope is followed to its zero.)
+    dual  sum b - (q-1)/(2C) sum b^2/h - sum_j max(0, |v_j| - 1)^2 / (2e),   v = sum b_i z_i,
+    w_j = sign(v_j) max(0, |v_j| - 1) / e,   0 <= b_i <= U_i,   z_i = y_i x_i
+(Shalev-Shwartz and Zhang 2012. Their step takes |z_i|^2 / e for the curvature, as if every feature
+of the row had a weight; here each step goes to the zero of the slope.)
 """
 
 from libc.math cimport copysign, fabs, fmax, fmin
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 
-from cwtool_ext.csr cimport Row, Rows, longest, one_a_row, read, row_at
+from cwtool_ext.csr cimport Csr, Row, check_order, one_a_row, row_at
+from cwtool_ext.inverted cimport check_matrix
 
-cdef int TRIES = 30
-cdef double NEAR = 1e-12  # to a slope of zero; margins are about 1
+cdef int TRIES = 30  # Newton steps or bisections for one row, at most
+cdef double NEAR = 1e-12  # a slope this small counts as zero; margins are about 1
 
 
 cdef inline double soft(double v) noexcept nogil:
+    """sign(v) max(0, |v| - 1)"""
     return copysign(fmax(fabs(v) - 1, 0), v)
 
 
 cdef inline (double, double) slope(Row z, double d, const double* v, const double* free, double e,
                                    double start, double D) noexcept nogil:
-    """Of the dual after a step d, where it is `start` - D d - w.z, and how fast it falls."""
+    """The slope of the dual after a step d of this row, start - D d - w.z, and the rate at which
+    it falls with d."""
     cdef double w, x, g = start - D * d, h = D
     cdef Py_ssize_t k
     for k in range(z.nnz):
@@ -34,9 +37,10 @@ cdef inline (double, double) slope(Row z, double d, const double* v, const doubl
 
 cdef double root(Row z, const double* v, const double* free, double e, double start, double D,
                  double g, double h, double low, double high) noexcept nogil:
-    """Where the slope, which falls with d, is zero, or the nearer end; 0 is one of the ends, and
-    there it is g and falls with h. By Newton's steps, which end where the slope is straight, or by
-    halves where they lead outside."""
+    """The step d in low .. high at which the slope, which falls with d, is zero, or the end nearer
+    to it. One of the ends is 0, where the slope is g and falls at the rate h. Newton's method,
+    which is exact once no more weights become or cease to be zero, with bisection where a Newton
+    step leaves the interval."""
     cdef double d = 0, far = low if high == 0 else high
     cdef int _try
     for _try in range(TRIES):
@@ -57,34 +61,40 @@ cdef double root(Row z, const double* v, const double* free, double e, double st
     return d
 
 
-def ascent(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-           const int64_t[::1] order, const double[::1] free, double e, double D, double U,
-           double[::1] v, double[::1] b):
-    """One visit to each row; free_j is 0 for features that must not have a weight, else 1."""
-    cdef Rows rows = read(indptr, indices, values, v.shape[0])
+def ascent(
+    Csr rows not None, const int64_t[::1] order, const double[::1] free, double e,
+    const double[:] D, const double[:] U, double[::1] v, double[::1] b,
+) -> None:
+    """Visit the rows z_i once, in this order; v and b follow. free_j is 0 for a feature that must
+    not have a weight, else 1."""
     cdef Row z
     cdef Py_ssize_t i, k, s
-    cdef double g, h, d, most
-    longest(order, rows)
-    one_a_row("b", b, rows)
+    cdef double g, h, d, most, ridge, upper
+    check_matrix(rows, v.shape[0])
+    check_order(order, rows)
+    one_a_row("b", b.shape[0], rows)
+    one_a_row("D", D.shape[0], rows)
+    one_a_row("U", U.shape[0], rows)
     if free.shape[0] != v.shape[0]:
-        raise ValueError("the shapes do not fit")
+        raise ValueError(f"free has {free.shape[0]} entries for {v.shape[0]} features")
     if v.shape[0] == 0:
         return
     with nogil:
         for s in range(order.shape[0]):
             i = order[s]
             z = row_at(rows, i)
-            g, h = slope(z, 0, &v[0], &free[0], e, 1 - D * b[i], D)
+            ridge = D[i]
+            upper = U[i]
+            g, h = slope(z, 0, &v[0], &free[0], e, 1 - ridge * b[i], ridge)
             if g > 0:
-                most = fmin(U - b[i], g / D) if D > 0 else U - b[i]
-                d = root(z, &v[0], &free[0], e, 1 - D * b[i], D, g, h, 0, most) \
+                most = fmin(upper - b[i], g / ridge) if ridge > 0 else upper - b[i]
+                d = root(z, &v[0], &free[0], e, 1 - ridge * b[i], ridge, g, h, 0, most) \
                     if most > 0 else 0
             else:
-                d = root(z, &v[0], &free[0], e, 1 - D * b[i], D, g, h, -b[i], 0) \
+                d = root(z, &v[0], &free[0], e, 1 - ridge * b[i], ridge, g, h, -b[i], 0) \
                     if b[i] > 0 else 0
             if d == 0:
                 continue
-            b[i] = fmin(U, fmax(0, b[i] + d))
+            b[i] = fmin(upper, fmax(0, b[i] + d))
             for k in range(z.nnz):
                 v[z.index[k]] += d * z.value[k]

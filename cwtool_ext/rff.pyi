@@ -1,41 +1,25 @@
+# Generated from rff.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-
 def sample(
-    x: Floats,
-    y: Floats,
-    length: Ints,
-    z: Ints,
-    omega: Floats,
-    phase: Floats,
-    beta: Floats,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    length: NDArray[np.int32],
+    z: NDArray[np.int32],
+    omega: NDArray[np.float64],
+    phase: NDArray[np.float64],
+    beta: NDArray[np.float64],
     d: int,
     log_s: float,
-    phi: Floats,
-    to: Ints,
-    uniforms: Floats,
-    normals: Floats,
-    heat: Floats,
+    phi: NDArray[np.float64],
+    to: NDArray[np.int32],
+    uniforms: NDArray[np.float64],
+    normals: NDArray[np.float64],
+    heat: NDArray[np.float64],
     first: int,
     gamma: float,
     conc: float,
     alpha0: float,
 ) -> tuple[int, float, float]: ...
-def scores(
-    x: Floats,
-    y: Floats,
-    samples: Ints,
-    chains: Ints,
-    z: Ints,
-    omega: Floats,
-    phase: Floats,
-    beta: Floats,
-    intercept: Floats,
-    out: Floats,
-) -> None: ...
-def waves(
-    x: Floats, chains: Ints, z: Ints, omega: Floats, phase: Floats, weight: Floats, out: Floats
-) -> None: ...

@@ -135,21 +135,28 @@ cdef double scale_of(double n_rows, double total) noexcept nogil:
     return ldexp(1 / sqrt(rough_exp2(t - 2 * half)), <int> fmin(fmax(-half, -1000), 1000))
 
 
-def row_scale(double n_rows, double total):
+def row_scale(double n_rows, double total) -> float:
     """1 / root of the (rough) geometric mean of squared norms."""
     return scale_of(n_rows, total)
 
 
-def warm_up(const int64_t[::1] indptr, double[::1] values, int64_t limit, double[::1] seen):
+def warm_up(
+    const int64_t[::1] indptr, double[::1] values, int64_t limit, double[::1] seen,
+    const double[::1] weight=None,
+) -> int:
     """Multiply each row by 1 / root of the geometric mean squared norm of the rows up to and
     including it, while fewer than `limit` rows with entries have been seen; `seen` is (rows, sum
-    of log2 squared norms) and goes on from call to call. Returns how many rows were handled."""
+    of log2 squared norms) and goes on from call to call. Rows of weight 0 are multiplied and not
+    taken into account. Returns how many rows were handled."""
     cdef int64_t i = 0, k
     cdef double length, scale
+    cdef bint weighted = weight is not None
+    if weighted and weight.shape[0] < indptr.shape[0] - 1:
+        raise ValueError("weight must have one number for each row")
     with nogil:
         while i < indptr.shape[0] - 1 and seen[0] < limit:
             length = norm(values, indptr[i], indptr[i + 1])
-            if 0 < length < INFINITY:
+            if 0 < length < INFINITY and not (weighted and weight[i] == 0.0):
                 seen[0] += 1
                 seen[1] += 2 * rough_log2(length)
             scale = scale_of(seen[0], seen[1])

@@ -1,9 +1,10 @@
 from libc.float cimport DBL_MAX
 from libc.math cimport fabs, sqrt
 
-# (m, v, theta) -> (alpha, kappa); the caller has set both to 0 and v > 0.
+# (m, v, h, theta) -> (alpha, kappa); the caller has set both to 0, v > 0 and h > 0.
 ctypedef void (*Form)(
-    double m, double v, const double* theta, double* alpha, double* kappa) noexcept nogil
+    double m, double v, double h, const double* theta, double* alpha, double* kappa
+) noexcept nogil
 
 cdef class Rule:
     cdef Form form
@@ -11,9 +12,10 @@ cdef class Rule:
 
 
 cdef inline bint fires(
-    Form form, const double* theta, double m, double v, double* alpha, double* kappa
+    Form form, const double* theta, double m, double v, double h, double* alpha, double* kappa
 ) noexcept nogil:
-    """The step (alpha, kappa) of a rule; false, with both 0, if there is none.
+    """The step (alpha, kappa) of a rule for a row of weight h; false, with both 0, if there is
+    none.
 
     |alpha (Sigma x)_j| <= |alpha| sqrt v because Sigma <= I. A row whose step could be longer than
     1e100, or not a number, is scored and then skipped: no state can overflow.
@@ -22,7 +24,7 @@ cdef inline bint fires(
     kappa[0] = 0.0
     if not v > 0.0:
         return False
-    form(m, v, theta, alpha, kappa)
+    form(m, v, h, theta, alpha, kappa)
     if not (v <= 1e200 and fabs(alpha[0]) * sqrt(v) <= 1e100 and kappa[0] <= DBL_MAX):
         alpha[0] = 0.0
         kappa[0] = 0.0

@@ -1,65 +1,38 @@
+# Generated from sbcw.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from cwtool_ext.csr import Csr
 
-def omega(a: Floats, sigma: float, t: Floats) -> float: ...
 def norms(
-    indptr: Longs,
-    indices: Ints,
-    values: Floats,
-    owner: Ints,
-    first: Longs,
-    Sigma: Floats,
+    rows: Csr,
+    owner: NDArray[np.int32],
+    first: NDArray[np.int64],
+    Sigma: NDArray[np.float64],
     position: int,
-    n: Floats,
+    n: NDArray[np.float64],
 ) -> None: ...
 def metric_pass(
-    indptr: Longs,
-    indices: Ints,
-    values: Floats,
-    y: Floats,
-    order: Longs,
-    owner: Ints,
-    first: Longs,
-    Sigma: Floats,
-    n: Floats,
-    metric: Floats,
-    D: float,
-    U: float,
-    m: Floats,
-    b: Floats,
-) -> None: ...
-def conjugate_pass(
-    indptr: Longs,
-    indices: Ints,
-    values: Floats,
-    y: Floats,
-    order: Longs,
-    owner: Ints,
-    first: Longs,
-    Sigma: Floats,
-    n: Floats,
-    sigma: float,
-    D: float,
-    U: float,
-    exact: bool,
-    square: Floats,
-    work: Floats,
-    m: Floats,
-    b: Floats,
+    rows: Csr,
+    y: NDArray[np.float64],
+    order: NDArray[np.int64],
+    owner: NDArray[np.int32],
+    first: NDArray[np.int64],
+    Sigma: NDArray[np.float64],
+    n: NDArray[np.float64],
+    metric: NDArray[np.float64],
+    D: NDArray[np.float64],
+    U: NDArray[np.float64],
+    m: NDArray[np.float64],
+    b: NDArray[np.float64],
 ) -> None: ...
 def variances(
-    indptr: Longs,
-    indices: Ints,
-    values: Floats,
-    scale: float,
-    table: Floats,
+    rows: Csr,
+    table: NDArray[np.float64],
     column: int,
-    owner: Ints,
-    first: Longs,
-    Sigma: Floats,
-    out: Floats,
+    owner: NDArray[np.int32],
+    first: NDArray[np.int64],
+    Sigma: NDArray[np.float64],
+    out: NDArray[np.float64],
 ) -> None: ...

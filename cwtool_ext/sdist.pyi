@@ -1,14 +1,37 @@
+# Generated from sdist.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-
-def base_learner(t: Floats, same: Longs, opposite: Longs, g: Floats) -> None: ...
-def laplacian(
-    phi: Floats, same: Longs, opposite: Longs, bag: Longs, u: Floats, out: Floats
+def base_learner(
+    t: NDArray[np.float64],
+    same: NDArray[np.int64],
+    opposite: NDArray[np.int64],
+    g: NDArray[np.float64],
 ) -> None: ...
-def power(A: Floats, x: Floats, kappa: int, iterations: int, tol: float, work: Floats) -> float: ...
-def line_search(f: Floats, g: Floats, logistic: bool, most: float) -> float: ...
-def transform(x: Floats, keys: Ints, scale: Floats, factor: Floats, z: Floats) -> None: ...
+def laplacian(
+    phi: NDArray[np.float64],
+    same: NDArray[np.int64],
+    opposite: NDArray[np.int64],
+    bag: NDArray[np.int64],
+    u: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None: ...
+def power(
+    A: NDArray[np.float64],
+    x: NDArray[np.float64],
+    kappa: int,
+    iterations: int,
+    tol: float,
+    work: NDArray[np.float64],
+) -> float: ...
+def line_search(
+    f: NDArray[np.float64], g: NDArray[np.float64], logistic: bool, most: float
+) -> float: ...
+def transform(
+    x: NDArray[np.float64],
+    keys: NDArray[np.int32],
+    scale: NDArray[np.float64],
+    factor: NDArray[np.float64],
+    z: NDArray[np.float64],
+) -> None: ...

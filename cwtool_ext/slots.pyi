@@ -1,26 +1,35 @@
+# Generated from slots.pyx by tools/stubs.py.
+
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-def rehash(keys: NDArray[np.int32], count: int, buckets: NDArray[np.int32]) -> None: ...
+def rehash(keys: NDArray[np.int32], count: int, buckets: NDArray[np.int32]) -> Any: ...
 def observe(
-    indices: NDArray[np.int32],
+    ids: NDArray[np.int32],
+    start: int,
     direct: int,
     seen: NDArray[np.uint64],
     keys: NDArray[np.int32],
     buckets: NDArray[np.int32],
     count: int,
-) -> tuple[int, int, int]: ...
+    slots: NDArray[np.int32],
+) -> Any: ...
 def lookup(
     indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
+    ids: NDArray[np.int32],
     values: NDArray[np.float64],
     direct: int,
     seen: NDArray[np.uint64],
     keys: NDArray[np.int32],
     buckets: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    kept: NDArray[np.float64],
     unknown: NDArray[np.float64],
-) -> int: ...
-def members(seen: NDArray[np.uint64], ids: NDArray[np.int32]) -> None: ...
+) -> Any: ...
+def members(seen: NDArray[np.uint64], ids: NDArray[np.int32]) -> Any: ...
 def gather(
     column: NDArray[np.float64], places: NDArray[np.int32], out: NDArray[np.float64]
-) -> int: ...
+) -> Any: ...

@@ -39,25 +39,42 @@ def rehash(const int32_t[::1] keys, int64_t count, int32_t[::1] buckets):
             buckets[find(keys[k], keys, buckets, shift, mask)] = <int32_t> (k + 1)
 
 
-def observe(int32_t[::1] indices, int64_t direct, uint64_t[::1] seen, int32_t[::1] keys,
-            int32_t[::1] buckets, int64_t count):
-    """Ids to slots, in place, giving slots to new ids, as far as `keys` and `buckets` have room.
+cdef inline bint mark(uint64_t* seen, uint32_t id) noexcept nogil:
+    """Set the bit of an id; true if it was not set before, which is rare."""
+    cdef uint64_t bit = <uint64_t> 1 << (id & 63)
+    if seen[id >> 6] & bit:
+        return False
+    seen[id >> 6] |= bit
+    return True
+
+
+def observe(const int32_t[::1] ids, int64_t start, int64_t direct, uint64_t[::1] seen,
+            int32_t[::1] keys, int32_t[::1] buckets, int64_t count, int32_t[::1] slots):
+    """The slots of ids[start:], giving new ones to new ids as far as `keys` and `buckets` have
+    room. If `slots` is empty, only ids that are their own slots are passed over.
     Returns (entries done, new direct ids, new count of keys)."""
     cdef int shift = shift_of(buckets.shape[0])
     cdef uint32_t mask = <uint32_t> (buckets.shape[0] - 1), bound = <uint32_t> direct, id
-    cdef int64_t k, at, fresh = 0, done = indices.shape[0]
+    cdef int64_t k, at, fresh = 0, done = ids.shape[0]
     cdef int64_t room = min(keys.shape[0], <int64_t> buckets.shape[0] - 1)
-    cdef uint64_t bit
-    if not 0 <= direct <= seen.shape[0] * 64 or direct > 1 << 31:
+    cdef bint mapped = slots.shape[0] > 0
+    if not 0 <= direct <= seen.shape[0] * 64 or direct > 1 << 31 or start < 0:
         raise ValueError("there must be a bit for every direct id")
+    if mapped and slots.shape[0] != ids.shape[0]:
+        raise ValueError("one slot an id is needed")
+    cdef uint64_t* bits = &seen[0] if seen.shape[0] else NULL
     with nogil:
-        for k in range(indices.shape[0]):
-            id = <uint32_t> indices[k]
+        for k in range(start, ids.shape[0] if not mapped else start):
+            id = <uint32_t> ids[k]
+            if id >= bound:
+                done = k
+                break
+            fresh += mark(bits, id)
+        for k in range(start, ids.shape[0] if mapped else start):
+            id = <uint32_t> ids[k]
             if id < bound:
-                bit = <uint64_t> 1 << (id & 63)
-                if not seen[id >> 6] & bit:  # rare, and reading alone is cheaper
-                    seen[id >> 6] |= bit
-                    fresh += 1
+                fresh += mark(bits, id)
+                slots[k] = <int32_t> id
                 continue
             at = find(<int32_t> id, keys, buckets, shift, mask)
             if buckets[at] == 0:
@@ -67,27 +84,33 @@ def observe(int32_t[::1] indices, int64_t direct, uint64_t[::1] seen, int32_t[::
                 keys[count] = <int32_t> id
                 count += 1
                 buckets[at] = <int32_t> count
-            indices[k] = <int32_t> (direct + buckets[at] - 1)
-    if done < indices.shape[0] and indices[done] < 0:
+            slots[k] = <int32_t> (direct + buckets[at] - 1)
+    if done < ids.shape[0] and ids[done] < 0:
         raise ValueError("ids are not negative")
     return done, fresh, count
 
 
-def lookup(int64_t[::1] indptr, int32_t[::1] indices, double[::1] values, int64_t direct,
-           const uint64_t[::1] seen, const int32_t[::1] keys, const int32_t[::1] buckets,
-           double[::1] unknown):
-    """Ids to slots, in place, dropping the entries whose feature was never seen; unknown[i] is
-    the sum of squares of what row i lost. Returns the number of entries left."""
+def lookup(const int64_t[::1] indptr, const int32_t[::1] ids, const double[::1] values,
+           int64_t direct, const uint64_t[::1] seen, const int32_t[::1] keys,
+           const int32_t[::1] buckets, int64_t[::1] starts, int32_t[::1] slots,
+           double[::1] kept, double[::1] unknown):
+    """The rows by slots (`starts`, `slots`, `kept`) without the entries whose feature was never
+    seen; unknown[i] is the sum of squares of what row i lost. Returns the number of entries left.
+    """
     cdef int shift = shift_of(buckets.shape[0])
     cdef uint32_t mask = <uint32_t> (buckets.shape[0] - 1)
-    cdef int64_t i, k, at, slot, start, end = 0
+    cdef int64_t i, k, at, slot, end = 0, n = indptr.shape[0] - 1
     cdef int32_t id
+    if starts.shape[0] != n + 1 or unknown.shape[0] != n:
+        raise ValueError("one place a row is needed")
+    if min(slots.shape[0], kept.shape[0], ids.shape[0], values.shape[0]) < indptr[n]:
+        raise ValueError("one place an entry is needed")
     with nogil:
-        start = indptr[0]
-        for i in range(indptr.shape[0] - 1):
+        starts[0] = 0
+        for i in range(n):
             unknown[i] = 0
-            for k in range(start, indptr[i + 1]):
-                id = indices[k]
+            for k in range(indptr[i], indptr[i + 1]):
+                id = ids[k]
                 if id < direct:
                     slot = id if seen[id >> 6] >> (id & 63) & 1 else -1
                 else:
@@ -96,11 +119,10 @@ def lookup(int64_t[::1] indptr, int32_t[::1] indices, double[::1] values, int64_
                 if slot < 0:
                     unknown[i] += values[k] * values[k]
                     continue
-                indices[end] = <int32_t> slot
-                values[end] = values[k]
+                slots[end] = <int32_t> slot
+                kept[end] = values[k]
                 end += 1
-            start = indptr[i + 1]
-            indptr[i + 1] = end
+            starts[i + 1] = end
     return end
 
 

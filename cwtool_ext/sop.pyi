@@ -1,21 +1,9 @@
+# Generated from sop.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 
-def learn(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    values: NDArray[np.float64],
-    y: NDArray[np.float64],
-    order: NDArray[np.int64],
-    table: NDArray[np.float64],
-    scale: float,
-    score: NDArray[np.float64],
-) -> int: ...
-def scores(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    values: NDArray[np.float64],
-    table: NDArray[np.float64],
-    scale: float,
-    score: NDArray[np.float64],
-) -> None: ...
+from cwtool_ext.visit import Learner
+
+class Sop(Learner):
+    def __init__(self, table: NDArray[np.float64]) -> None: ...

@@ -1,78 +1,47 @@
 """Second-order perceptron, diagonal (Cesa-Bianchi, Conconi, Gentile, SIAM J. Comput. 2005).
 
-Table rows (v_j, p_j), A_j = 1 + p_j:  score = x'(A + xx')^-1 v -> sum_j v_j x_j/(A_j + x_j^2).
-On a mistake, sign(score) != y with sign(0) = +1:  v += y x, A_j += x_j^2.
+Columns (v, p) of a feature, A_j = 1 + p_j:  score = x'(A + xx')^-1 v -> sum v_j x_j/(A_j + x_j^2).
+On a mistake, sign(score) != y with sign(0) = +1:  v += h y x, A_j += h x_j^2.
 """
 
-from libc.stdint cimport int32_t, int64_t
-
-from cwtool_ext.csr cimport Row, Rows, longest, one_a_row, prefetch, read, row_at
-
-
-cdef inline void look(
-    Row row, Row after, const double[:, ::1] table, double scale, double* score, double* xx,
-) noexcept nogil:
-    cdef double f = 0.0, square = 0.0, x
-    cdef Py_ssize_t j, k
-    for k in range(row.nnz):
-        if k < after.nnz:
-            prefetch(&table[after.index[k], 0])
-        j = row.index[k]
-        x = scale * row.value[k]
-        f += table[j, 0] * x / (1.0 + table[j, 1] + x * x)
-        square += x * x
-    score[0], xx[0] = f, square
+from cwtool_ext.csr cimport Row, prefetch
+from cwtool_ext.visit cimport Learner
 
 
-def learn(
-    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-    const double[::1] y, const int64_t[::1] order, double[:, ::1] table,
-    double scale, double[::1] score,
-):
-    """Visit the rows in order, score each, then update; return the number of updates."""
-    cdef Rows rows = check(indptr, indices, values, table, score)
-    one_a_row("y", y, rows)
-    longest(order, rows)
-    cdef Row row, after
-    cdef Py_ssize_t i, k, n, updates = 0
-    cdef double x, xx
-    with nogil:
-        for n in range(order.shape[0]):
-            i = order[n]
-            row = row_at(rows, i)
-            after = row_at(rows, order[min(n + 1, order.shape[0] - 1)])
-            look(row, after, table, scale, &score[i], &xx)
-            # a row longer than 1e100 is skipped: neither v nor A can overflow
-            if (score[i] >= 0.0) == (y[i] > 0.0) or not 0.0 < xx <= 1e200:
-                continue
-            updates += 1
-            for k in range(row.nnz):
-                x = scale * row.value[k]
-                table[row.index[k], 0] += y[i] * x
-                table[row.index[k], 1] += x * x
-    return updates
+cdef class Sop(Learner):
+    """The table has the two columns (v, p)."""
 
+    cdef double[:, ::1] table
+    cdef double score, xx  # of the row looked at
 
-def scores(
-    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-    const double[:, ::1] table, double scale, double[::1] score,
-):
-    """sum_j v_j x_j/(A_j + x_j^2) of every row."""
-    cdef Rows rows = check(indptr, indices, values, table, score)
-    cdef Py_ssize_t i
-    cdef double xx
-    with nogil:
-        for i in range(rows.count):
-            look(row_at(rows, i), row_at(rows, min(i + 1, rows.count - 1)), table, scale,
-                 &score[i], &xx)
+    def __init__(self, double[:, ::1] table):
+        if table.shape[1] != 2:
+            raise ValueError(f"a SOP table has 2 columns (v, p), not {table.shape[1]}")
+        self.table, self.features = table, table.shape[0]
 
+    cdef void look(self, Row row, Row after, double* score, double* variance) noexcept nogil:
+        cdef double f = 0.0, square = 0.0, x
+        cdef const double* table = &self.table[0, 0]
+        cdef const double* j
+        cdef Py_ssize_t k
+        for k in range(row.nnz):
+            if k < after.nnz:
+                prefetch(table + 2 * <Py_ssize_t> after.index[k])
+            j = table + 2 * <Py_ssize_t> row.index[k]
+            x = row.scale * row.value[k]
+            f += j[0] * x / (1.0 + j[1] + x * x)
+            square += x * x
+        self.score, self.xx = f, square
+        score[0], variance[0] = f, 0.0
 
-cdef Rows check(
-    const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-    const double[:, ::1] table, const double[::1] score,
-) except *:
-    cdef Rows rows = read(indptr, indices, values, table.shape[0])
-    one_a_row("score", score, rows)
-    if table.shape[1] != 2:
-        raise ValueError(f"a SOP table has 2 columns (v, p), not {table.shape[1]}")
-    return rows
+    cdef bint learn(self, Row row, double y, double h) noexcept nogil:
+        cdef double x
+        cdef Py_ssize_t k
+        # a row longer than 1e100 is skipped: neither v nor A can overflow
+        if (self.score >= 0.0) == (y > 0.0) or not 0.0 < self.xx <= 1e200:
+            return False
+        for k in range(row.nnz):
+            x = row.scale * row.value[k]
+            self.table[row.index[k], 0] += h * y * x
+            self.table[row.index[k], 1] += h * (x * x)
+        return True

@@ -1,3 +1,5 @@
+# Generated from tally.pyx by tools/stubs.py.
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -5,15 +7,17 @@ BINS: int
 
 def centers(out: NDArray[np.float64]) -> None: ...
 def add(
-    y: NDArray[np.float64],
+    y: NDArray[np.int32],
     score: NDArray[np.float64],
     scores: NDArray[np.int64],
     confusion: NDArray[np.int64],
+    units: NDArray[np.int64] | None = None,
 ) -> None: ...
 def add_margins(
-    y: NDArray[np.float64],
+    y: NDArray[np.int32],
     score: NDArray[np.float64],
     variance: NDArray[np.float64],
     rows: int,
     margins: NDArray[np.int64],
+    units: NDArray[np.int64] | None = None,
 ) -> None: ...

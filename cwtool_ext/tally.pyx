@@ -6,7 +6,7 @@ stops and goes on gives what one long run gives.
 """
 
 from libc.math cimport sqrt
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
 cdef enum:
@@ -30,7 +30,7 @@ cdef inline int64_t bin_of(double s) noexcept nogil:
     return HALF - 1 - at if bits >> 63 else HALF + 1 + at
 
 
-def centers(double[::1] out):
+def centers(double[::1] out) -> None:
     """The middle of each bin."""
     cdef int64_t k, e, f
     cdef double width
@@ -45,27 +45,39 @@ def centers(double[::1] out):
         out[HALF - 1 - k] = -out[HALF + 1 + k]
 
 
-def add(const double[::1] y, const double[::1] score, int64_t[:, ::1] scores,
-        int64_t[:, ::1] confusion):
-    """Count each score under its class (row 1 of `scores`: positive) and the sign predicted:
-    confusion[actual, predicted], +1 iff score >= 0."""
-    cdef int64_t i
+cdef bint counts_units(const int64_t[::1] units, Py_ssize_t rows) except? True:
+    """Whether rows count as units; there must be one number for each row then."""
+    if units is not None and units.shape[0] < rows:
+        raise ValueError("units must have one number for each row")
+    return units is not None
+
+
+def add(const int32_t[::1] y, const double[::1] score, int64_t[:, ::1] scores,
+        int64_t[:, ::1] confusion, const int64_t[::1] units=None) -> None:
+    """Count each score under its class y (0 or 1) and the class predicted, 1 iff score >= 0:
+    confusion[actual, predicted]. A row counts as 1, or as units[i]."""
+    cdef int64_t i, n = 1
     cdef int actual
+    cdef bint weighted = counts_units(units, y.shape[0])
     if scores.shape[0] != 2 or scores.shape[1] != 2 * HALF + 1 or score.shape[0] < y.shape[0]:
         raise ValueError("the histogram has another shape")
     with nogil:
         for i in range(y.shape[0]):
-            actual = y[i] > 0
-            confusion[actual, score[i] >= 0] += 1
-            scores[actual, bin_of(score[i])] += 1
+            actual = y[i] == 1
+            if weighted:
+                n = units[i]
+            confusion[actual, score[i] >= 0] += n
+            scores[actual, bin_of(score[i])] += n
 
 
-def add_margins(const double[::1] y, const double[::1] score, const double[::1] variance,
-                int64_t rows, int64_t[:, ::1] margins):
-    """Count y s / sqrt(1 + v) for the newest rows: margins[1] since the row number last was a
-    power of two, margins[0] for the stretch before that. Together the latest half to three
-    quarters of `rows` + these rows."""
-    cdef int64_t i, k, t
+def add_margins(const int32_t[::1] y, const double[::1] score, const double[::1] variance,
+                int64_t rows, int64_t[:, ::1] margins, const int64_t[::1] units=None) -> None:
+    """Count y s / sqrt(1 + v), y = +1 or -1, for the newest rows: margins[1] since the row number
+    last was a power of two, margins[0] for the stretch before that. Together the latest half to
+    three quarters of `rows` + these rows. A row counts as 1, or as units[i]."""
+    cdef int64_t i, k, t, n = 1
+    cdef double sign
+    cdef bint weighted = counts_units(units, y.shape[0])
     if margins.shape[0] != 2 or margins.shape[1] != 2 * HALF + 1:
         raise ValueError("the histogram has another shape")
     with nogil:
@@ -75,4 +87,7 @@ def add_margins(const double[::1] y, const double[::1] score, const double[::1] 
                 for k in range(2 * HALF + 1):
                     margins[0, k] = margins[1, k]
                     margins[1, k] = 0
-            margins[1, bin_of(y[i] * score[i] / sqrt(1 + variance[i]))] += 1
+            sign = 1.0 if y[i] == 1 else -1.0
+            if weighted:
+                n = units[i]
+            margins[1, bin_of(sign * score[i] / sqrt(1 + variance[i]))] += n

@@ -1,0 +1,17 @@
+# Generated from csr.pyx by tools/stubs.py.
+
+import numpy as np
+from numpy.typing import NDArray
+
+class Csr:
+    def __init__(
+        self,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        values: NDArray[np.float64],
+        scale: float = 1.0,
+    ) -> None: ...
+    count: int
+    width: int
+    longest: int
+    scale: float

@@ -1,0 +1,57 @@
+"""Sparse rows in CSR form, as every kernel takes them."""
+
+from libc.stdint cimport int32_t, int64_t
+
+
+cdef class Csr:
+    """Rows `indptr`, `indices`, `values` whose values count `scale` times. The arrays are checked
+    here and shared, not copied."""
+
+    def __init__(
+        self, const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
+        double scale=1.0,
+    ):
+        cdef Py_ssize_t i, nnz = indices.shape[0]
+        cdef int64_t length, longest = 0, least = 0
+        cdef int32_t most = -1, signs = 0
+        self.count = indptr.shape[0] - 1
+        if self.count < 0 or indptr[0] != 0 or indptr[self.count] != nnz:
+            raise ValueError("indptr must run from 0 to the number of indices")
+        if nnz != values.shape[0]:
+            raise ValueError(f"{nnz} indices do not match {values.shape[0]} values")
+        with nogil:
+            for i in range(self.count):
+                length = indptr[i + 1] - indptr[i]
+                longest = max(longest, length)
+                least = min(least, length)
+            for i in range(nnz):
+                most = max(most, indices[i])
+                signs |= indices[i]
+        if least < 0:
+            raise ValueError("indptr must not decrease")
+        if signs < 0:
+            raise ValueError("a feature index is negative")
+        self.width, self.longest, self.scale = <Py_ssize_t> most + 1, longest, scale
+        self._indptr, self._indices, self._values = indptr, indices, values
+        self.start = &indptr[0]
+        self.index = &indices[0] if nnz else NULL
+        self.value = &values[0] if nnz else NULL
+
+    cdef int fit(self, Py_ssize_t features) except -1:
+        """Refuse rows with an index that is not below `features`."""
+        if self.width > features:
+            raise ValueError(f"feature index {self.width - 1} lies outside 0..{features - 1}")
+        return 0
+
+
+cdef int check_order(const int64_t[::1] order, Csr rows) except -1:
+    """Refuse an order that names a row that is not there."""
+    cdef Py_ssize_t k, wrong = -1
+    with nogil:
+        for k in range(order.shape[0]):
+            if not 0 <= order[k] < rows.count:
+                wrong = k
+                break
+    if wrong >= 0:
+        raise ValueError(f"order names row {order[wrong]} of {rows.count}")
+    return 0

@@ -1,0 +1,103 @@
+"""Dual coordinate ascent over dense rows: in whitened coordinates, or by margins alone.
+
+The problem and its step are those of dual. With P = LL' the whitened row is xh = L^-1 x, so that
+v = xh.xh, and w = L' mu replaces mu. Without coordinates, f_i = mu.x_i follows from K = X Sigma X'.
+"""
+
+from libc.math cimport fabs, fmax
+from scipy.linalg.cython_blas cimport dsyrk, dtrsm
+
+from cwtool_ext.csr cimport Csr, Row, row_at
+from cwtool_ext.dual cimport step
+
+
+def densify(Csr rows not None, Py_ssize_t start, double[:, ::1] X) -> None:
+    """X becomes the rows start .. start + len(X) - 1."""
+    cdef Row row
+    cdef Py_ssize_t i, k
+    rows.fit(X.shape[1])
+    if start < 0 or start + X.shape[0] > rows.count:
+        raise ValueError(f"rows {start}..{start + X.shape[0] - 1} lie outside 0..{rows.count - 1}")
+    with nogil:
+        X[:, :] = 0
+        for i in range(X.shape[0]):
+            row = row_at(rows, start + i)
+            for k in range(row.nnz):
+                X[i, row.index[k]] = row.scale * row.value[k]
+
+
+def add_gram(const double[:, ::1] X, double[:, ::1] G) -> None:
+    """G += X'X on and below the diagonal."""
+    cdef int n = <int> X.shape[0], d = <int> X.shape[1], width = <int> G.shape[1]
+    cdef double one = 1
+    if G.shape[0] < d or G.shape[1] < d:
+        raise ValueError(f"G is {G.shape[0]} x {G.shape[1]}; {d} x {d} is needed")
+    if n and d:
+        with nogil:  # column-major: X is d x n, the lower triangle of C order is the upper one
+            dsyrk(b"U", b"N", &d, &n, &one, <double*> &X[0, 0], &d, &one, &G[0, 0], &width)
+
+
+def whiten(const double[:, ::1] L, double[:, ::1] X, double[::1] v) -> None:
+    """Rows x of X become L^-1 x, in place; v is their squared length, x'(LL')^-1 x."""
+    cdef int n = <int> X.shape[0], d = <int> X.shape[1], width = <int> L.shape[1]
+    cdef double one = 1
+    cdef Py_ssize_t i, k
+    if L.shape[0] < d or L.shape[1] < d or v.shape[0] != n:
+        raise ValueError("L must be as large as a row of X, and v must have a place for each row")
+    with nogil:
+        if n and d:  # L in C order is L' in column order: upper, to be transposed
+            dtrsm(b"L", b"U", b"T", b"N", &d, &n, &one, <double*> &L[0, 0], &width, &X[0, 0], &d)
+        for i in range(n):
+            v[i] = 0
+            for k in range(d):
+                v[i] += X[i, k] * X[i, k]
+
+
+def whitened_pass(
+    const double[:, ::1] X, const double[::1] y, const double[::1] v, const double[:] D,
+    const double[:] U, double[::1] w, double[::1] a,
+) -> float:
+    """Visit each whitened row once (P = I in these coordinates). Returns the largest change of a
+    dual variable."""
+    cdef Py_ssize_t i, k, d = X.shape[1]
+    cdef double m, new, change, most = 0
+    if min(y.shape[0], v.shape[0], a.shape[0], D.shape[0], U.shape[0]) < X.shape[0] \
+            or w.shape[0] < d:
+        raise ValueError(
+            "y, v, D, U and a must have a place for each row of X, and w for each column"
+        )
+    with nogil:
+        for i in range(X.shape[0]):
+            m = 0
+            for k in range(d):
+                m += w[k] * X[i, k]
+            new = step(y[i] * m, a[i], v[i], D[i], U[i])
+            change = (new - a[i]) * y[i]
+            most = fmax(most, fabs(change))
+            a[i] = new
+            if change != 0:
+                for k in range(d):
+                    w[k] += change * X[i, k]
+    return most
+
+
+def kernel_pass(
+    const double[:, ::1] K, const double[::1] y, const double[:] D, const double[:] U,
+    double[::1] f, double[::1] a,
+) -> float:
+    """Visit each row once by its score f alone; K = X Sigma X'. Returns the largest change of a
+    dual variable."""
+    cdef Py_ssize_t i, j, n = K.shape[0]
+    cdef double new, change, most = 0
+    if K.shape[1] < n or min(y.shape[0], f.shape[0], a.shape[0], D.shape[0], U.shape[0]) < n:
+        raise ValueError("y, D, U, f and a must have a place for each row of K, which is square")
+    with nogil:
+        for i in range(n):
+            new = step(y[i] * f[i], a[i], K[i, i], D[i], U[i])
+            change = (new - a[i]) * y[i]
+            most = fmax(most, fabs(change))
+            a[i] = new
+            if change != 0:
+                for j in range(n):
+                    f[j] += change * K[i, j]
+    return most

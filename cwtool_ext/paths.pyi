@@ -1,0 +1,38 @@
+# Generated from paths.pyx by tools/stubs.py.
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool_ext.csr import Csr
+
+class Walk:
+    def __init__(
+        self,
+        loss: int,
+        g0: float,
+        burst: int,
+        by_norm: bool = True,
+        of_weight: bool = False,
+        by_gradient: bool = False,
+        bias: float = 0.0,
+    ) -> None: ...
+
+def walk(
+    rows: Csr,
+    rates: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    order: NDArray[np.int64],
+    learned: NDArray[np.uint8],
+    table: NDArray[np.float64],
+    how: Walk,
+    into: int,
+    intercept: NDArray[np.float64],
+    touched_slot: NDArray[np.int32],
+    touched_began: NDArray[np.float64],
+    n_touched: int,
+    pool_slot: NDArray[np.int32],
+    pool_value: NDArray[np.float64],
+    pool_kept: NDArray[np.uint8],
+    score: NDArray[np.float64],
+) -> tuple[int, int]: ...

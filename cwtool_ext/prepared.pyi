@@ -1,0 +1,33 @@
+# Generated from prepared.pyx by tools/stubs.py.
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool_ext.csr import Csr
+
+def prepare(
+    rows: Csr,
+    order: NDArray[np.int64],
+    shared: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    z: NDArray[np.float64],
+    norms: NDArray[np.float64],
+) -> int: ...
+def count(
+    rows: Csr, order: NDArray[np.int64], shared: NDArray[np.float64], norms: NDArray[np.float64]
+) -> int: ...
+def find(
+    slots: NDArray[np.int32],
+    shared: NDArray[np.float64],
+    places: NDArray[np.int32],
+    own: NDArray[np.int32],
+) -> int: ...
+def compact(
+    rows: Csr,
+    places: NDArray[np.int32],
+    divisors: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    numbers: NDArray[np.int32],
+    z: NDArray[np.float64],
+) -> tuple[int, int, float]: ...

@@ -1,0 +1,18 @@
+# Generated from stability.pyx by tools/stubs.py.
+
+import numpy as np
+from numpy.typing import NDArray
+
+def tally(
+    slots: NDArray[np.int32], kept: NDArray[np.uint8], shared: NDArray[np.float64]
+) -> None: ...
+def judge(
+    slots: NDArray[np.int32],
+    shared: NDArray[np.float64],
+    pi0: float,
+    least: float,
+    left: NDArray[np.int32],
+) -> int: ...
+def remaining(
+    slots: NDArray[np.int32], values: NDArray[np.float64], shared: NDArray[np.float64]
+) -> int: ...
