@@ -1,4 +1,8 @@
-"""Every failure a user can meet, each with the exit code that cron sees."""
+"""Every failure that a user can meet, each with the exit code of the command line.
+
+Messages and hints name a setting by its Python name in backticks, as in `batch_rows` or
+`carry=keep`; the command line shows it as an option, with its value if there is one.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +17,13 @@ class CwtoolError(Exception):
         self.hint = hint
 
 
-class UsageError(CwtoolError):
-    """The command asks for something that cannot be."""
+class UsageError(CwtoolError, ValueError):
+    """A setting, or a combination of settings, that cannot be."""
 
     exit_code = 2
 
 
-class DataError(CwtoolError):
+class DataError(CwtoolError, ValueError):
     """The input is not what it should be; no model was touched."""
 
     exit_code = 3

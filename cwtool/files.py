@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
 
@@ -19,32 +21,68 @@ def check_kept(path: Path, sources: Iterable[str | Path]) -> None:
 
 @contextmanager
 def complete_text(path: Path, sources: Iterable[str | Path] = ()) -> Iterator[TextIO]:
-    """Write beside `path`, and take its name at the end; pipes and devices are written to, and
-    none of the files that the text comes from is replaced by it."""
-    with _complete(path, "w", sources) as out:
+    """Write text to a file that replaces `path` at the end, if nothing was raised. None of
+    `sources`, the files that the text comes from, is replaced. Failures are UsageErrors."""
+    with _with_sentences(path, "w", sources) as out:
         yield cast(TextIO, out)
 
 
 @contextmanager
-def complete_bytes(path: Path) -> Iterator[BinaryIO]:
-    """The same for what is no text."""
-    with _complete(path, "wb") as out:
+def complete_bytes(path: Path, sources: Iterable[str | Path] = ()) -> Iterator[BinaryIO]:
+    """The same as `complete_text` for bytes."""
+    with _with_sentences(path, "wb", sources) as out:
         yield cast(BinaryIO, out)
 
 
 @contextmanager
-def _complete(path: Path, mode: str, sources: Iterable[str | Path] = ()) -> Iterator[IO[Any]]:
+def _with_sentences(path: Path, mode: str, sources: Iterable[str | Path]) -> Iterator[IO[Any]]:
     check_kept(path, sources)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    special = path.exists() and not path.is_file()
     try:
-        with (path if special else aside).open(mode) as out:
+        with replacing(path, mode) as out:
             yield out
-        if not special:
-            aside.replace(path)
     except BrokenPipeError:
         raise
     except OSError as failure:
         raise UsageError(f"{path}: cannot write: {os.strerror(failure.errno or 0)}") from None
+
+
+@contextmanager
+def replacing(path: Path, mode: str = "wb", *, durable: bool = False) -> Iterator[IO[Any]]:
+    """Write beside `path` under a temporary name, and take its name at the end; whatever is raised
+    leaves `path` as it was. A file that is replaced keeps its permissions, and a symbolic link its
+    place: the file that it points to is replaced. Pipes and devices are written to directly.
+
+    `durable`: return only when the file is on disk, and first remove the temporary files of
+    processes that were killed. Only one process at a time may write the same path in this way.
+    """
+    if path.exists() and not path.is_file():
+        with path.open(mode) as out:
+            yield out
+        return
+    target = Path(os.path.realpath(path))
+    if durable:
+        for left in target.parent.glob(f".{escape(target.name)}.*.tmp"):
+            left.unlink(missing_ok=True)
+    aside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with aside.open(mode) as out:
+            if target.exists():
+                os.fchmod(out.fileno(), stat.S_IMODE(target.stat().st_mode))
+            yield out
+            if durable:
+                out.flush()
+                os.fsync(out.fileno())
+        aside.replace(target)
+        if durable:
+            _sync_folder(target.parent)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the name of a new file durable."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

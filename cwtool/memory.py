@@ -1,4 +1,4 @@
-"""How much memory there is, and how to say it."""
+"""The memory that is available, and sizes as text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def parse_size(text: str) -> int:
     except (ValueError, OverflowError):
         size = 0
     if size <= 0:
-        raise UsageError(f"--max-memory {text!r} is not a size", "write for example 4GB")
+        raise UsageError(f"`max_memory` is {text!r}, which is not a size", "write for example 4GB")
     return size
 
 

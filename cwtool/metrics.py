@@ -1,4 +1,5 @@
-"""Metrics that grow row by row, in whole numbers, so that a resumed run continues them exactly."""
+"""Metrics that are counted row by row, in whole numbers, so that a resumed run continues them
+exactly."""
 
 from __future__ import annotations
 
@@ -6,15 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.data.block import Floats, Ints, Longs
+from cwtool.data.rows import Floats, Ints, Longs
+from cwtool.errors import DataError
 from cwtool_ext import tally
 
 Counts = NDArray[np.int64]
+
+UNIT = 1 << 20  # row weights are counted in whole 2^-20ths
+HEAVIEST = 1 << 20  # a greater row weight is counted as this
 
 
 @cache
@@ -24,7 +29,7 @@ def bin_centers() -> Floats:
     return out
 
 
-def _counts() -> Counts:
+def no_counts() -> Counts:
     return np.zeros((2, tally.BINS), dtype=np.int64)
 
 
@@ -33,41 +38,106 @@ def _confusion() -> Counts:
 
 
 def ratio(a: float, b: float) -> float | None:
-    """a / b, or nothing to say."""
+    """a / b, or None where b is 0."""
     return float(a) / float(b) if b else None
+
+
+def units(weight: Floats | None, n: int) -> Counts:
+    """The weights of n rows in whole 2^-20ths; None: all 1."""
+    if weight is None:
+        return np.full(n, UNIT, dtype=np.int64)
+    found: Counts = np.rint(np.minimum(weight, HEAVIEST) * UNIT).astype(np.int64)
+    return found
+
+
+def counted(weight: Floats | None, *columns: Any) -> tuple[Any, ...]:
+    """The columns and then the weights of the rows whose weight is not 0."""
+    if weight is None or weight.all():
+        return *columns, weight
+    return tuple(column[weight > 0] for column in (*columns, weight))
+
+
+def uneven(weight: Floats | None) -> bool:
+    """Whether some row has a weight other than 1."""
+    return weight is not None and bool((weight != 1).any())
+
+
+class Weighted(NamedTuple):
+    """What a Tally counts, in whole 2^-20ths of row weight instead of rows."""
+
+    scores: Counts
+    confusion: Counts
 
 
 @dataclass
 class Tally:
     """Error, precision, recall, F1 of the positive class; AUC and average precision from a
-    histogram of the scores (0.4 % wide bins; scores in one bin count as equal)."""
+    histogram of the scores (0.4 % wide bins; scores in one bin count as equal). Rows count by
+    their weights, and rows of weight 0 do not count."""
 
-    scores: Counts = field(default_factory=_counts)
-    confusion: Counts = field(default_factory=_confusion)  # [actual, predicted]
+    scores: Counts = field(default_factory=no_counts)  # of rows, whatever their weights
+    confusion: Counts = field(default_factory=_confusion)  # of rows: [actual, predicted]
+    weighted: Weighted | None = None  # None: all rows so far have the weight 1
 
-    def add(self, y: Floats, score: Floats) -> None:
+    def add(self, y: Ints, score: Floats, weight: Floats | None = None) -> None:
+        """Count these scores of rows of the classes y, with these row weights (None: all 1)."""
+        y, score, weight = counted(weight, y, score)
+        if self.weighted is None and uneven(weight):
+            self.weighted = self.in_units()
         tally.add(y, score, self.scores, self.confusion)
+        if self.weighted is not None:
+            tally.add(y, score, *self.weighted, units(weight, len(y)))
+            if self.weighted.confusion.min() < 0:  # past the range of whole numbers
+                raise DataError(
+                    "the row weights add up to more than 8.8e12", "divide all of them by a constant"
+                )
+
+    def in_units(self) -> Weighted:
+        """What was counted, in 2^-20ths of row weight."""
+        return self.weighted or Weighted(UNIT * self.scores, UNIT * self.confusion)
 
     def __iadd__(self, other: Tally) -> Tally:
-        self.scores += other.scores
-        self.confusion += other.confusion
+        both = self + other
+        self.scores, self.confusion, self.weighted = both.scores, both.confusion, both.weighted
         return self
 
     def __add__(self, other: Tally) -> Tally:
-        return Tally(self.scores + other.scores, self.confusion + other.confusion)
+        return self._with(other, 1)
+
+    def __sub__(self, other: Tally) -> Tally:
+        return self._with(other, -1)
+
+    def _with(self, other: Tally, sign: int) -> Tally:
+        weighted = None
+        if self.weighted or other.weighted:
+            pairs = zip(self.in_units(), other.in_units(), strict=True)
+            weighted = Weighted(*(a + sign * b for a, b in pairs))
+        scores, confusion = (
+            self.scores + sign * other.scores,
+            self.confusion + sign * other.confusion,
+        )
+        return Tally(scores, confusion, weighted)
 
     @property
     def rows(self) -> int:
         return int(self.confusion.sum())
 
     @property
+    def measured(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Scores and confusion as metrics count them: by weight, or by rows if all weigh 1."""
+        if self.weighted is None:
+            return self.scores, self.confusion
+        return self.weighted.scores / UNIT, self.weighted.confusion / UNIT
+
+    @property
     def error(self) -> float | None:
-        return ratio(self.confusion[0, 1] + self.confusion[1, 0], self.rows)
+        _, confusion = self.measured
+        return ratio(confusion[0, 1] + confusion[1, 0], confusion.sum())
 
     @property
     def auc(self) -> float | None:
         """P(score of a positive > score of a negative), ties counting half."""
-        negative, positive = self.scores
+        negative, positive = self.measured[0]
         below = np.cumsum(negative) - negative
         won = float(positive @ below) + float(positive @ negative) / 2
         return ratio(won, float(positive.sum()) * float(negative.sum()))
@@ -75,7 +145,7 @@ class Tally:
     @property
     def average_precision(self) -> float | None:
         """Sum of (recall gained) x (precision there), from the highest score down."""
-        negative, positive = self.scores[:, ::-1]
+        negative, positive = self.measured[0][:, ::-1]
         hits, all_ = np.cumsum(positive), np.cumsum(positive + negative)
         steps = positive > 0
         if not steps.any():
@@ -84,8 +154,10 @@ class Tally:
 
     def summary(self) -> dict[str, Any]:
         """Everything, by name; None where it is not defined."""
-        (tn, fp), (fn, tp) = self.confusion.tolist()
-        return {
+        (tn, fp), (fn, tp) = self.measured[1].tolist()
+        names = ("tn", "fp", "fn", "tp")
+        by_rows = dict(zip(names, self.confusion.ravel().tolist(), strict=True))
+        found = {
             "rows": self.rows,
             "error": self.error,
             "auc": self.auc,
@@ -93,79 +165,13 @@ class Tally:
             "recall": ratio(tp, tp + fn),
             "f1": ratio(2 * tp, 2 * tp + fp + fn),
             "average_precision": self.average_precision,
-            "base_rate": ratio(tp + fn, self.rows),
-            "confusion": {"tp": tp, "fp": fp, "tn": tn, "fn": fn},
+            "base_rate": ratio(tp + fn, tn + fp + fn + tp),
+            "confusion": {name: by_rows[name] for name in ("tp", "fp", "tn", "fn")},
         }
-
-
-@dataclass
-class Calibration:
-    """P(y = +1) = sigmoid(a s / sqrt(1 + v)), with a by maximum likelihood on the scores that
-    were given before learning, the latest half or more of them."""
-
-    margins: Counts = field(default_factory=_counts)
-    rows: int = 0
-
-    def add(self, y: Floats, score: Floats, variance: Floats) -> None:
-        tally.add_margins(y, score, variance, self.rows, self.margins)
-        self.rows += len(y)
-
-    def fit(self) -> float:
-        """min over a > 0 of sum_i log(1 + exp(-a z_i)), z = y s / sqrt(1 + v), and one more row
-        with z = -mean |z|, which keeps a finite when nothing was wrong."""
-        counts = self.margins.sum(axis=0)
-        used = np.flatnonzero(counts)
-        z, n = bin_centers()[used], counts[used].astype(float)
-        typical = float(np.abs(z) @ n) / n.sum() if len(used) else 0.0
-        if typical == 0:
-            return 1.0
-        z, n = np.append(z, -typical), np.append(n, 1.0)
-        low, high = -60.0, 60.0  # of log2(a * typical)
-        for _ in range(100):  # the derivative in a is monotone: halve
-            middle = (low + high) / 2
-            a = 2.0**middle / typical
-            slope = -float((n * z) @ _sigmoid(-a * z))
-            low, high = (low, middle) if slope > 0 else (middle, high)
-        return float(2.0 ** ((low + high) / 2) / typical)
-
-
-def _sigmoid(t: Floats) -> Floats:
-    """1 / (1 + exp(-t)) without overflow."""
-    e = np.exp(-np.abs(t))
-    return np.where(t >= 0, 1 / (1 + e), e / (1 + e))
-
-
-def probability(a: float, score: Floats, variance: Floats) -> Floats:
-    with np.errstate(over="ignore"):
-        return _sigmoid(a * (score / np.sqrt(1 + variance)))
-
-
-@dataclass
-class Reliability:
-    """How far probabilities can be trusted: log loss, and the expected calibration error over
-    15 equal bins of the probability of the positive class. Sums are of whole 2^-30ths, so that
-    they do not depend on the blocks that the rows come in."""
-
-    BINS = 15
-    UNIT = 2.0**30
-    counts: Counts = field(default_factory=lambda: np.zeros((3, 15), dtype=np.int64))
-    loss: int = 0
-
-    def add(self, y: Floats, p: Floats) -> None:
-        at = np.minimum((p * self.BINS).astype(np.int64), self.BINS - 1)
-        actual = self.UNIT * (y > 0)
-        for k, weight in enumerate((None, np.rint(self.UNIT * p), actual)):  # rows, p, positives
-            self.counts[k] += np.bincount(at, weights=weight, minlength=self.BINS).astype(np.int64)
-        right = np.clip(np.where(y > 0, p, 1 - p), 1e-15, 1)
-        self.loss -= int(np.rint(self.UNIT * np.log(right)).astype(np.int64).sum())
-
-    def summary(self) -> dict[str, Any]:
-        rows = float(self.counts[0].sum())
-        gap = float(np.abs(self.counts[1] - self.counts[2]).sum())
-        return {
-            "log_loss": ratio(self.loss / self.UNIT, rows),
-            "ece": ratio(gap / self.UNIT, rows),
-        }
+        if self.weighted is not None:
+            found["weight"] = tn + fp + fn + tp
+            found["weighted_confusion"] = {"tp": tp, "fp": fp, "tn": tn, "fn": fn}
+        return found
 
 
 def kappa(first: Ints, second: Ints, p: int) -> float:
@@ -182,11 +188,6 @@ def stability(supports: Sequence[Ints], p: int) -> float | None:
     """The mean kappa over all pairs of supports."""
     pairs = [kappa(a, b, p) for a, b in combinations(supports, 2)]
     return ratio(sum(pairs), len(pairs))
-
-
-def sparsity(support: Ints, p: int) -> float | None:
-    """The share of p features that have no weight."""
-    return ratio(p - len(support), p)
 
 
 def density_shares(support: Ints, ids: Ints, nnz: Longs, n_rows: int) -> list[dict[str, Any]]:
@@ -212,6 +213,6 @@ def sparse(counts: Counts) -> dict[str, NDArray[Any]]:
 
 
 def dense(at: NDArray[np.int32], n: Longs) -> Counts:
-    out = _counts()
+    out = no_counts()
     out.ravel()[at] = n
     return out

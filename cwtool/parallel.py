@@ -1,11 +1,14 @@
-"""Work on several items at once. Nothing else knows about workers."""
+"""Work on several items at once, in threads or in processes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cwtool.errors import CwtoolError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-# results that may wait; with 2, workers on few cores stood idle in turn with the consumer
+# results that may wait for the consumer; with only 2, workers and consumer waited for each other
 AHEAD = 6
 
 
@@ -22,6 +25,13 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0)) or 1
     return os.cpu_count() or 1
+
+
+def one_blas_thread() -> None:
+    """Make BLAS use one thread in this process and its children; called before NumPy is imported.
+    The last bits of BLAS depend on the number of its threads, and `jobs` must change no result."""
+    for library in ("OPENBLAS", "MKL", "OMP"):
+        os.environ[f"{library}_NUM_THREADS"] = "1"
 
 
 def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[R]:
@@ -37,7 +47,7 @@ def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[
     others = [_threads().submit(work) for _ in range(min(jobs, len(waiting)) - 1)]
     try:
         work()
-    finally:  # after a failure nothing is begun
+    finally:  # after a failure no further item is begun
         waiting.clear()
         for other in others:
             other.result()
@@ -46,7 +56,8 @@ def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[
 
 @cache
 def _threads() -> Executor:
-    """They stay: to start threads for some milliseconds of work costs as much."""
+    """The threads of `together`. They are kept, because starting threads takes as long as work of
+    some milliseconds."""
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(max(64, cores()), thread_name_prefix="cwtool-path")
@@ -97,12 +108,33 @@ def ahead(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator
         pool.shutdown(wait=False, cancel_futures=True)
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one piece of work: a result, or the reason why there is none."""
+
+    result: dict[str, Any] = field(default_factory=dict)
+    failure: str = ""
+
+
+KILLED = Outcome(failure="its process was killed, perhaps because memory ran out")
+
+
+def attempt(work: Callable[[], dict[str, Any]]) -> Outcome:
+    """Do the work; whatever it raises is the reason of a failure."""
+    try:
+        return Outcome(work())
+    except CwtoolError as failure:
+        return Outcome(failure=str(failure))
+    except Exception as failure:  # a bug, or no memory: other work goes on
+        return Outcome(failure=f"{type(failure).__name__}: {failure}")
+
+
 class WorkerDied(Exception):
     """A process ended in the middle of its work."""
 
 
-def _deaf() -> None:
-    """Ctrl-C is for the one who started the work."""
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches all processes of a terminal; the one that started the others handles it."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -117,8 +149,34 @@ def in_processes(function: Callable[[T], R], items: Iterable[T], jobs: int) -> I
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
-    pool = Parallel(jobs, batch_size=1, return_as="generator_unordered", initializer=_deaf)
+    pool = Parallel(
+        jobs, batch_size=1, return_as="generator_unordered", initializer=_ignore_interrupts
+    )
     try:
         yield from pool(delayed(function)(item) for item in items)
     except BrokenProcessPool:
         raise WorkerDied from None
+
+
+def surviving(
+    function: Callable[[T], R], items: Sequence[T], jobs: int, killed: Callable[[T], R]
+) -> Iterator[tuple[int, R]]:
+    """The number of each item and function(item), worked out in `jobs` processes, in the order
+    they are ready. After a process has died, every item that is left gets a process of its own;
+    killed(item) takes the place of the result of an item whose process dies."""
+    left = dict(enumerate(items))
+    try:
+        for number, result in in_processes(partial(_numbered, function), left.items(), jobs):
+            del left[number]
+            yield number, result
+    except WorkerDied:
+        for number, item in left.items():
+            try:
+                (result,) = in_processes(function, [item], 2)
+            except WorkerDied:
+                result = killed(item)
+            yield number, result
+
+
+def _numbered(function: Callable[[T], R], pair: tuple[int, T]) -> tuple[int, R]:
+    return pair[0], function(pair[1])

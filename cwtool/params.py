@@ -1,4 +1,4 @@
-"""A parameter is declared once; options, checks, model header and tables are derived from it."""
+"""Parameters are declared once; options, checks, the model header and tables derive from that."""
 
 from __future__ import annotations
 
@@ -27,16 +27,12 @@ class Param:
     open_low: bool = False
     choices: tuple[str, ...] = ()
     auto: bool = False
+    formerly: tuple[str, ...] = ()  # names that it had before; they are still understood
 
     @property
-    def option(self) -> str:
-        return self.spellings[0]
-
-    @property
-    def spellings(self) -> tuple[str, ...]:
-        """How it is written on the command line: -C and --C, --cov-rank."""
-        long = "--" + self.name.replace("_", "-")
-        return ("-" + self.name, long) if len(self.name) == 1 else (long,)
+    def names(self) -> tuple[str, ...]:
+        """Its name, and those that it had before."""
+        return (self.name, *self.formerly)
 
     @property
     def range(self) -> str:
@@ -57,7 +53,7 @@ class Param:
             return AUTO
         if self.choices:
             if value not in self.choices:
-                raise UsageError(f"{self.option} is {value!r}; it must be {self.range}")
+                raise UsageError(f"`{self.name}` is {value!r}; it must be {self.range}")
             return value
         if self.kind is bool:
             return bool(value)
@@ -67,10 +63,10 @@ class Param:
                 raise ValueError
         except (TypeError, ValueError, OverflowError):
             kind = "a whole number" if self.kind is int else "a number"
-            raise UsageError(f"{self.option} is {value!r}; it must be {kind}") from None
+            raise UsageError(f"`{self.name}` is {value!r}; it must be {kind}") from None
         below = number <= self.low if self.open_low else number < self.low
         if below or number > self.high or (self.kind is float and not math.isfinite(number)):
-            raise UsageError(f"{self.option} is {value}; it must be {self.range}")
+            raise UsageError(f"`{self.name}` is {value}; it must be {self.range}")
         return number
 
 
@@ -84,8 +80,10 @@ def param(
     high: float = math.inf,
     choices: tuple[str, ...] = (),
     auto: bool = False,
+    formerly: tuple[str, ...] = (),
 ) -> Any:
-    """Declare a dataclass field as a parameter: at least `low`, or greater than `above`."""
+    """Declare a dataclass field as a parameter: at least `low`, or greater than `above`. `help` is
+    one or more complete sentences: what it does, its unit, when to change it."""
     described = {
         "kind": kind or type(default),
         "default": default,
@@ -95,6 +93,7 @@ def param(
         "open_low": above is not None,
         "choices": choices,
         "auto": auto,
+        "formerly": formerly,
     }
     return field(default=default, metadata={"param": described})
 
@@ -109,9 +108,11 @@ def declared(cls: type) -> list[Param]:
 
 
 def build(cls: type[P], given: Mapping[str, Any]) -> P:
-    """A checked instance of a parameter dataclass from the values that were given."""
-    known = {p.name: p for p in declared(cls)}
+    """A checked instance of a parameter dataclass from the values that were given, by their names
+    or by names that they had before."""
+    known = {name: p for p in declared(cls) for name in p.names}
     for name in given:
         if name not in known:
-            raise UsageError(f"there is no parameter {name!r} here; there is: {', '.join(known)}")
-    return cls(**{name: known[name].check(value) for name, value in given.items()})
+            names = ", ".join(p.name for p in declared(cls))
+            raise UsageError(f"there is no parameter {name!r} here; there is: {names}")
+    return cls(**{known[name].name: known[name].check(value) for name, value in given.items()})

@@ -1,7 +1,1 @@
-"""Bytes become blocks: sources, the LIBSVM reader, labels, transforms, the spool."""
-
-from cwtool.data.block import Block
-from cwtool.data.parse import Reading
-from cwtool.data.pipeline import ReadOptions, read_blocks
-
-__all__ = ["Block", "ReadOptions", "Reading", "read_blocks"]
+"""Bytes become rows: sources, the LIBSVM reader, labels, batches, the spool."""

@@ -1,4 +1,4 @@
-"""What is wrong with a line of LIBSVM text, in words."""
+"""The error messages for lines that are not valid LIBSVM text."""
 
 from cwtool_ext import libsvm
 
@@ -10,7 +10,7 @@ SENTENCES: dict[int, tuple[str, str]] = {
     libsvm.INFINITE_LABEL: ("label {item} is not finite", "labels are finite numbers"),
     libsvm.MISSING_COLON: (
         "{item} has no colon",
-        "features are written index:value, parted by blanks",
+        "features are written index:value, separated by blanks",
     ),
     libsvm.BAD_INDEX: (
         "feature index {index} is not a whole number",
@@ -18,15 +18,15 @@ SENTENCES: dict[int, tuple[str, str]] = {
     ),
     libsvm.ZERO_INDEX: (
         "feature index 0 in a file whose indices start at 1",
-        "if its indices start at 0, add --zero-based",
+        "if its indices start at 0, add `zero_based`",
     ),
     libsvm.NEGATIVE_INDEX: (
         "feature index {index} is negative",
-        "indices start at 1 (at 0 with --zero-based)",
+        "indices start at 1, or at 0 with `zero_based`",
     ),
     libsvm.LARGE_INDEX: (
         "feature index {index} is too large",
-        "the largest is 2147483647 (2147483646 with --zero-based)",
+        "the largest is 2147483647, or 2147483646 with `zero_based`",
     ),
     libsvm.DESCENDING: (
         "feature index {index} after {previous}; indices must increase",
@@ -51,6 +51,18 @@ SENTENCES: dict[int, tuple[str, str]] = {
     libsvm.BINARY: (
         "control bytes in {item}; this is not text",
         "is the file compressed, or in another format?",
+    ),
+    libsvm.BAD_WEIGHT: (
+        "row weight {item} is not a number",
+        "a line starts with label or label:weight, such as +1 or +1:2.5",
+    ),
+    libsvm.INFINITE_WEIGHT: (
+        "row weight {item} is not finite",
+        "row weights are finite numbers, 0 or greater",
+    ),
+    libsvm.NEGATIVE_WEIGHT: (
+        "row weight {item} is negative",
+        "row weights are 0 or greater; a row of weight 0 is predicted and not learned",
     ),
 }
 

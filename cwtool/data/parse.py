@@ -1,15 +1,17 @@
-"""One chunk of text becomes one block, with everything that went wrong on the way."""
+"""A chunk of text becomes a block of rows, with a report of the lines that are wrong."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from sys import getrefcount
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
-from cwtool.data.block import BIAS, Block
 from cwtool.data.chunks import Bytes, Chunk, load
 from cwtool.data.faults import describe
+from cwtool.data.rows import BIAS, Floats, Ints, Longs, Origin
 from cwtool.data.sources import display
 from cwtool_ext import libsvm, rows
 
@@ -35,8 +37,27 @@ class Fault(NamedTuple):
     hint: str
 
 
+@dataclass(frozen=True)
+class Block:
+    """Rows as they stand in a file: 0-based feature ids, labels as written, and row weights, which
+    are None where all of them are 1."""
+
+    indptr: Longs
+    indices: Ints
+    values: Floats
+    labels: Floats
+    origin: Origin
+    weight: Floats | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.labels)
+
+
 @dataclass(slots=True)
 class Parsed:
+    """What came of a chunk. The lines of the block are counted from the start of the chunk."""
+
     chunk: Chunk
     block: Block
     cells: bytes
@@ -47,40 +68,71 @@ class Parsed:
 
 
 class Buffers:
-    """Arrays that a block is parsed into, used again when the block is released."""
+    """Arrays that chunks are parsed into. They are used again when nothing refers to them any
+    more: fresh memory would cost a third of parsing."""
 
     def __init__(self, n_rows: int, nnz: int) -> None:
         self.labels = np.empty(n_rows)
+        self.weights = np.empty(n_rows)
         self.indptr = np.empty(n_rows + 1, dtype=np.int64)
         self.indices = np.empty(nnz, dtype=np.int32)
         self.values = np.empty(nnz)
         self.lines = np.empty(n_rows, dtype=np.int32)
 
-    @classmethod
-    def take(cls, pool: list[Buffers], n_rows: int, nnz: int) -> Buffers:
-        """From the pool if one there is large enough; fresh memory costs a third of parsing."""
-        while pool:
-            found = pool.pop()
-            if len(found.labels) >= n_rows and len(found.values) >= nnz:
-                return found
-        return cls(n_rows + n_rows // 4, nnz + nnz // 16)
+    @property
+    def idle(self) -> bool:
+        """Whether no view of the arrays is left: a view refers to the array that it shows."""
+        return all(getrefcount(array) == UNUSED for array in vars(self).values())
+
+    def holds(self, n_rows: int, nnz: int) -> bool:
+        return len(self.labels) >= n_rows and len(self.values) >= nnz
 
 
-def parse(chunk: Chunk, reading: Reading, pool: list[Buffers]) -> Parsed:
-    """Runs in a worker thread; all that is long in it lets go of the interpreter."""
+def _references() -> int:
+    """What getrefcount says of an array of Buffers that nobody looks at."""
+    return next(getrefcount(array) for array in vars(Buffers(1, 1)).values())
+
+
+UNUSED = _references()
+
+
+class Pool:
+    """The buffers of a run."""
+
+    def __init__(self) -> None:
+        self._all: list[Buffers] = []
+        self._lock = Lock()
+
+    def take(self, n_rows: int, nnz: int) -> Buffers:
+        """Buffers of at least this size that nobody looks at."""
+        with self._lock:
+            for found in [b for b in self._all if b.idle]:
+                self._all.remove(found)
+                if found.holds(n_rows, nnz):
+                    return found
+        return Buffers(n_rows + n_rows // 4, nnz + nnz // 16)
+
+    def lend(self, buffers: Buffers) -> None:
+        """From now on the buffers are free as soon as nobody looks at them."""
+        with self._lock:
+            self._all.append(buffers)
+
+
+def parse(chunk: Chunk, reading: Reading, pool: Pool) -> Parsed:
+    """Runs in a worker thread; all that takes long in it runs without the interpreter lock."""
     text, start, stop, cells = load(chunk)
     if chunk.first and text[start : start + 3].tobytes() == BOM:
         start += 3
     n_rows, nnz = libsvm.count_lines(text, start, stop), libsvm.capacity(stop - start)[1]
-    b = Buffers.take(pool, n_rows, nnz + (n_rows if reading.bias else 0))
+    b = pool.take(n_rows, nnz + (n_rows if reading.bias else 0))
     faults = np.empty((1, 3), dtype=np.int64)
-    report = np.zeros(6, dtype=np.int64)
+    report = np.zeros(7, dtype=np.int64)
     base = 0 if reading.zero_based else 1
     libsvm.parse(
         text, start, stop, base,
-        b.labels, b.indptr, b.indices, b.values, b.lines, faults, report,
+        b.labels, b.weights, b.indptr, b.indices, b.values, b.lines, faults, report,
     )  # fmt: skip
-    n_rows, nnz, n_lines, _, n_qids, n_faults = report.tolist()
+    n_rows, nnz, n_lines, _, n_qids, n_faults, n_weighted = report.tolist()
     indptr = b.indptr[: n_rows + 1]
     if reading.hash_bits:
         nnz = rows.fold(indptr, b.indices[:nnz], b.values[:nnz], reading.hash_bits)
@@ -89,10 +141,10 @@ def parse(chunk: Chunk, reading: Reading, pool: list[Buffers]) -> Parsed:
     if reading.bias:
         rows.append_column(indptr, b.indices, b.values, BIAS, 1.0)
         nnz += n_rows
-    block = Block(
-        indptr, b.indices[:nnz], b.values[:nnz], b.labels[:n_rows], b.lines[:n_rows],
-        display(chunk.path), release=lambda: pool.append(b),
-    )  # fmt: skip
+    origin = Origin(display(chunk.path), 0, 1, b.lines[:n_rows])
+    weight = b.weights[:n_rows] if n_weighted else None
+    block = Block(indptr, b.indices[:nnz], b.values[:nnz], b.labels[:n_rows], origin, weight)
+    pool.lend(b)
     fault = _fault(text, start, stop, *faults[0].tolist()) if n_faults else None
     return Parsed(chunk, block, cells, n_lines, n_qids, n_faults, fault)
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cwtool.data.block import Block
 from cwtool.data.chunks import chunks_of
 from cwtool.data.digest import hexdigest
-from cwtool.data.parse import Buffers, Parsed, Reading, parse
+from cwtool.data.labels import Labels
+from cwtool.data.parse import Block, Parsed, Pool, Reading, parse
+from cwtool.data.rows import Rows, joined
 from cwtool.data.sources import display
 from cwtool.errors import DataError
 from cwtool.parallel import ahead
@@ -75,14 +76,15 @@ def read_blocks(
     paths: Iterable[str], options: ReadOptions | None = None, report: ReadReport | None = None
 ) -> Iterator[Block]:
     """The rows of the sources, block by block, in order. Bad data raises DataError with its place,
-    unless no more than `max_bad_lines` lines are bad."""
+    unless no more than `max_bad_lines` lines are bad. The memory of a block is used again as soon
+    as nothing refers to its arrays."""
     options = options or ReadOptions()
     report = ReadReport() if report is None else report
     paths = [os.fspath(p) for p in paths]
     report.size = size_of(paths)
     jobs = 1 if len(paths) == 1 and 0 < report.size <= options.block_bytes else options.jobs
     chunks = (chunk for path in paths for chunk in chunks_of(path, options.block_bytes))
-    pool: list[Buffers] = []
+    pool = Pool()
     cells = bytearray()
     current: FileReport | None = None
     for parsed in ahead(lambda chunk: parse(chunk, options.reading, pool), chunks, jobs):
@@ -90,16 +92,32 @@ def read_blocks(
             current = FileReport(display(parsed.chunk.path))
             report.files.append(current)
             cells.clear()
-        parsed.block.file = len(report.files) - 1
+        block = _placed(parsed.block, len(report.files) - 1, current.lines + 1)
         _count(parsed, current, report, options)
         cells += parsed.cells
         if parsed.chunk.last:
             current.digest = hexdigest(bytes(cells))
             current = None
-        if parsed.block.n_rows:
-            yield parsed.block
-        else:
-            parsed.block.release()
+        del parsed  # the block is the only one to look at its arrays
+        if block.n_rows:
+            yield block
+        del block
+
+
+def _placed(block: Block, file: int, first_line: int) -> Block:
+    """The block with its place among all lines of all files."""
+    return replace(block, origin=replace(block.origin, file=file, first_line=first_line))
+
+
+def read_all(paths: Iterable[str], labels: Labels, options: ReadOptions) -> list[Rows]:
+    """All rows in memory, those of each file as one."""
+    files: dict[int, list[Rows]] = {}
+    paths = [os.fspath(p) for p in paths]
+    for rows, origin in labels.rows_of(read_blocks(paths, options)):
+        files.setdefault(origin.file, []).append(rows.take(rows.order))
+    if not files:
+        raise DataError(f"{', '.join(map(display, paths))}: no rows")
+    return [joined(parts) for parts in files.values()]
 
 
 def size_of(paths: list[str]) -> int:
@@ -112,7 +130,6 @@ def size_of(paths: list[str]) -> int:
 
 
 def _count(parsed: Parsed, current: FileReport, report: ReadReport, options: ReadOptions) -> None:
-    parsed.block.first_line = current.lines + 1
     if parsed.fault is not None:
         place = f"{current.name}:{current.lines + 1 + parsed.fault.line}:{parsed.fault.column}"
         current.first_bad = current.first_bad or f"{place}: {parsed.fault.message}"
@@ -121,12 +138,12 @@ def _count(parsed: Parsed, current: FileReport, report: ReadReport, options: Rea
                 raise DataError(
                     f"more than {options.max_bad_lines:,} bad lines; the first in this file is "
                     f"{current.first_bad}",
-                    "look at the feed, or raise --max-bad-lines",
+                    "look at the file, or raise `max_bad_lines`",
                 )
             raise DataError(f"{place}: {parsed.fault.message}", parsed.fault.hint)
     current.bytes += parsed.chunk.n_bytes
     current.rows += parsed.block.n_rows
-    current.nnz += parsed.block.nnz
+    current.nnz += len(parsed.block.values)
     current.lines += parsed.n_lines
     current.qids += parsed.n_qids
     current.bad_lines += parsed.n_faults

@@ -1,0 +1,55 @@
+"""Blocks joined to batches, for algorithms that learn many rows at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from cwtool import memory
+from cwtool.data.rows import Origin, Rows, joined
+from cwtool.errors import UsageError
+
+COPIES = 3  # of a batch: its blocks, the joined one, one to work in
+
+
+def _bytes(rows: Rows) -> int:
+    return 12 * rows.nnz + 36 * rows.n_rows
+
+
+def batches(
+    blocks: Iterable[tuple[Rows, Origin]], n_rows: int, max_memory: int = 0
+) -> Iterator[tuple[Rows, Origin]]:
+    """Batches of `n_rows` rows (0: no limit) that never reach over the end of a file, so that
+    files learned in one run or in several give the same batches. A batch has the origin of its
+    first block."""
+    waiting: list[Rows] = []
+    begin: Origin | None = None
+    free = memory.allowed(max_memory)
+    for rows, origin in blocks:
+        if begin is not None and begin.file != origin.file and waiting:
+            yield joined(waiting), begin
+            waiting = []
+        start = 0
+        while start < rows.n_rows:
+            have = sum(part.n_rows for part in waiting)
+            stop = min(rows.n_rows, start + n_rows - have) if n_rows else rows.n_rows
+            begin = begin if waiting else origin
+            waiting.append(rows.take(np.arange(start, stop)))
+            if n_rows and have + stop - start == n_rows:
+                yield joined(waiting), begin or origin
+                waiting = []
+            start = stop
+        if (held := COPIES * sum(map(_bytes, waiting))) > free:
+            raise _too_large(origin.source, waiting, held, free)
+    if waiting and begin is not None:
+        yield joined(waiting), begin
+
+
+def _too_large(source: str, waiting: list[Rows], held: int, free: int) -> UsageError:
+    n_rows = sum(part.n_rows for part in waiting)
+    return UsageError(
+        f"{source}: a batch of {n_rows:,} rows or more needs at least {memory.words(held)} of "
+        f"memory, and {memory.words(free)} may be used",
+        f"cut the file into smaller batches: `batch_rows={max(1, n_rows // 2)}`",
+    )

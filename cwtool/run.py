@@ -1,0 +1,28 @@
+"""What belongs to one run of a command and not to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Progress = Callable[[str, float], None]  # what is being done, and the share of it that is done
+Note = Callable[[str], None]  # a line of detail for people
+
+
+def no_progress(what: str, done: float) -> None:
+    """Progress callback that does nothing."""
+
+
+def no_note(line: str) -> None:
+    """Note callback that does nothing."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """The settings of a run. None of them is saved; only the seed may change a result."""
+
+    seed: int = 0
+    jobs: int = 1  # threads that an algorithm may use
+    max_memory: int = 0  # bytes that an algorithm may use; 0 allows most of what is free
+    progress: Progress = no_progress
+    note: Note = no_note

@@ -1,0 +1,117 @@
+"""The state of an algorithm: all that changes while it learns, made from its declared layout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.data.rows import Floats, Ints
+from cwtool.state.index import DIRECT, FeatureIndex
+from cwtool.state.layout import Layout
+from cwtool.state.tables import Table
+from cwtool_ext import slots
+
+
+class State:
+    """Tables of columns, numbers, arrays, squares and lists as the layout declares them.
+
+    Each column may have several places side by side, one for each class: with `classes` places
+    the table row of a feature is [a_0 .. a_{classes-1} | b_0 .. b_{classes-1} | ...].
+    """
+
+    def __init__(self, layout: Layout, index: FeatureIndex | None = None) -> None:
+        self.layout = layout
+        self.index = index or FeatureIndex(0 if layout.compact else DIRECT)
+        self.classes = 1
+        self._tables = [Table(self.index.room, len(group)) for group in layout.tables]
+        self.numbers: dict[str, int | float] = {n.name: n.start for n in layout.numbers}
+        self.arrays: dict[str, NDArray[Any]] = {
+            a.name: np.zeros(a.shape, dtype=a.dtype) for a in layout.arrays
+        }
+        self.squares: dict[str, Floats] = {}  # by pairs of slots
+        self.lists = {name: Table(1, width) for name, width in layout.lists}
+        self.scratch: dict[str, Any] = {}  # not saved: see Algorithm.finish
+
+    @property
+    def tables(self) -> list[Floats]:
+        """The declared tables, a row a slot."""
+        return [table.rows for table in self._tables]
+
+    @property
+    def table(self) -> Floats:
+        """The first, and mostly the only, of the tables."""
+        return self._tables[0].rows
+
+    def reserve(self) -> None:
+        """Follow the index: a row for every slot."""
+        for table in self._tables:
+            if len(table.rows) < self.index.room:
+                table.grow(self.index.room)
+
+    def widen(self, classes: int) -> None:
+        """Give every column this number of places side by side; new ones are zero."""
+        for table, group in zip(self._tables, self.layout.tables, strict=True):
+            table.widen(len(group), self.classes, classes)
+        self.classes = classes
+
+    def column(self, name: str, class_: int = 0) -> Floats:
+        """A value for each slot: the declared column, for one class."""
+        for table, group in zip(self._tables, self.layout.tables, strict=True):
+            for k, column in enumerate(group):
+                if column.name == name:
+                    return table.rows[:, k * self.classes + class_]
+        raise KeyError(name)
+
+    def slots_of(self, ids: Ints) -> Ints:
+        """The slots of these ids; features that are new get one, and rows in the tables."""
+        found: Ints = self.index.observe(ids).copy()
+        self.reserve()
+        return found
+
+    def pack(self) -> dict[str, NDArray[Any]]:
+        """Ids, columns, squares, lists and arrays by the names they have in a file. Where it can,
+        it shares memory. Columns that are mostly zero are packed as their nonzero values with
+        their places among the ids."""
+        ids, places = self.index.saving_order()
+        packed: dict[str, NDArray[Any]] = {"ids": ids}
+        for column in self.layout.columns:
+            values = np.empty(len(ids))
+            n = slots.gather(self.column(column.name), places, values)
+            if 12 * n < 8 * len(ids):
+                at = np.flatnonzero(values.view(np.int64)).astype(np.int32)  # by bits: -0.0 counts
+                packed[f"feature.{column.name}.at"], values = at, values[at]
+            packed[f"feature.{column.name}"] = values
+        for name, square in self.squares.items():
+            packed[f"square.{name}"] = square[np.ix_(places, places)]
+        for name, table in self.lists.items():
+            packed[f"table.{name}"] = table.rows[: table.count]
+        for name, array in self.arrays.items():
+            packed[f"array.{name}"] = array
+        return packed
+
+    def unpack(self, packed: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what was packed into this new state."""
+        places = self.slots_of(packed["ids"])
+        for column in self.layout.columns:
+            self.column(column.name)[places] = _unpacked(packed, f"feature.{column.name}")
+        for key, array in packed.items():
+            kind, _, name = key.partition(".")
+            if kind == "square":
+                self.squares[name] = array.copy()
+            elif kind == "table":
+                self.lists[name].fill(array)
+            elif kind == "array":
+                self.arrays[name] = array.copy()
+
+
+def _unpacked(packed: Mapping[str, NDArray[Any]], name: str) -> Floats:
+    """A packed column with its zeros."""
+    values: Floats = packed[name]
+    if f"{name}.at" not in packed:
+        return values
+    column = np.zeros(len(packed["ids"]))
+    column[packed[f"{name}.at"]] = values
+    return column

@@ -1,0 +1,68 @@
+"""Tables of doubles that start as zero and grow without a copy where the system allows it."""
+
+from __future__ import annotations
+
+import mmap
+
+import numpy as np
+
+from cwtool.data.rows import Floats
+
+
+def zero_pages(n_bytes: int) -> mmap.mmap:
+    """Memory that is zero and takes no room until it is written to; in huge pages if possible."""
+    size = max(n_bytes, mmap.PAGESIZE)
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return mmap.mmap(-1, size)
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        try:
+            pages.madvise(mmap.MADV_HUGEPAGE)
+        except OSError:  # a kernel without huge pages
+            return pages
+    return pages
+
+
+class Table:
+    """A row for each feature; `width` numbers a row, all zero at first."""
+
+    def __init__(self, n_rows: int, width: int) -> None:
+        self.width = width
+        self.count = 0  # rows in use, where the table itself is the list of them
+        self._pages = zero_pages(n_rows * width * 8)
+        self.rows = self._view(n_rows)
+
+    def _view(self, n_rows: int) -> Floats:
+        return np.frombuffer(self._pages, count=n_rows * self.width).reshape(n_rows, self.width)
+
+    def grow(self, n_rows: int) -> None:
+        """Make room for this number of rows; the new ones are zero."""
+        self.rows = np.empty((0, 0))  # pages that are looked at do not move
+        size = n_rows * self.width * 8
+        try:
+            self._pages.resize(size)
+        except (SystemError, OSError, ValueError, BufferError):
+            # a system that cannot remap, or someone who still looks at the pages: copy
+            kept, self._pages = self._pages, zero_pages(size)
+            self._pages[: len(kept)] = kept[:]
+        self.rows = self._view(n_rows)
+
+    def reserve(self, n_rows: int) -> None:
+        """Make room for at least this number of rows, and for a quarter more than there was."""
+        if n_rows > len(self.rows):
+            self.grow(max(n_rows, len(self.rows) + len(self.rows) // 4))
+
+    def fill(self, rows: Floats) -> None:
+        """Take over these rows as all that is in use."""
+        self.reserve(len(rows))
+        self.rows[: len(rows)] = rows
+        self.count = len(rows)
+
+    def widen(self, n_columns: int, before: int, after: int) -> None:
+        """Give each of the `n_columns` columns `after` places side by side instead of `before`:
+        [a_0 a_1 | b_0 b_1] becomes [a_0 a_1 0 0 | b_0 b_1 0 0]."""
+        old = self.rows
+        wide = Table(len(old), n_columns * after)
+        for c in range(n_columns):
+            wide.rows[:, c * after : c * after + before] = old[:, c * before : (c + 1) * before]
+        self.width, self._pages, self.rows = wide.width, wide._pages, wide.rows
