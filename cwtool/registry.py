@@ -59,14 +59,3 @@ def algorithm(name: str) -> type[Algorithm]:
     module = import_module(f"cwtool.algorithms.{MODULES[name]}")
     found: type[Algorithm] = module.ALGORITHMS[name]
     return found
-
-
-def owners(option: str) -> list[str]:
-    """The algorithms that have an option of this spelling."""
-    from cwtool.params import declared
-
-    return [
-        name
-        for name in MODULES
-        if any(option in p.spellings for p in declared(algorithm(name).Params))
-    ]

@@ -12,7 +12,11 @@ from cwtool_ext.rules import Rule
 
 @dataclass(frozen=True)
 class ArowParams(FactorableParams):
-    r: float = param(0.1, "regularization: larger steps slower", above=0)
+    r: float = param(
+        0.1,
+        "Regularization r of AROW. Larger values make smaller updates; raise it for noisy labels.",
+        above=0,
+    )
 
 
 class Arow(Factorable):

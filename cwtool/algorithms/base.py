@@ -1,26 +1,30 @@
-"""The contract of an algorithm: what it declares, and how blocks pass through it."""
+"""The contract of an algorithm: what it declares, how rows pass through it, and what else it may
+be able to do. Each further capability is a protocol; an algorithm has it by having its methods."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from cwtool.data.block import Block, Floats, Ints, Longs
-from cwtool.errors import UsageError
-from cwtool.state import DIRECT, Features, State
+from cwtool.data.rows import Floats, Ints, Longs, SlotRows
+from cwtool.params import declared
+from cwtool.run import Run
+from cwtool.state import FeatureIndex, Layout, State
 
-Tell = Callable[[str, float], None]  # what is being done, and the share that is done
+Variants = dict[str, dict[str, Any]]  # name -> parameters
 
 
-def silent(what: str, done: float) -> None:
-    """Nobody listens."""
+def each_choice(params: type, name: str, **others: Any) -> Variants:
+    """A variant for each choice of a parameter, all with these other parameters."""
+    choices = next(p.choices for p in declared(params) if p.name == name)
+    return {choice: {**others, name: choice} for choice in choices}
 
 
 class Scores(NamedTuple):
-    """For each row of a block: the score, and the variance x'Sigma x (0 where there is none)."""
+    """For each row: the score, and the variance x'Sigma x of it (0 where there is none)."""
 
     score: Floats
     variance: Floats
@@ -30,12 +34,20 @@ class Scores(NamedTuple):
         return cls(np.zeros(n), np.zeros(n))
 
 
+class Coefficients(NamedTuple):
+    """A linear score: intercept + sum of weight_j x_j, for the features at some slots."""
+
+    weight: Floats
+    variance: Floats | None = None
+    intercept: float = 0.0
+
+
 class Chosen(NamedTuple):
-    """Features that an algorithm has selected: slots, scores, blocks counted from 1."""
+    """Features that an algorithm has selected: their slots, scores, and groups counted from 1."""
 
     slots: Ints
     score: Floats
-    block: Ints
+    group: Ints
 
 
 class Algorithm(ABC):
@@ -44,87 +56,104 @@ class Algorithm(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     Params: ClassVar[type]
+    takes_weights: ClassVar[bool] = False  # whether rows may have weights
+    weighted_instead: ClassVar[str] = ""  # a similar algorithm that takes them
+    # parameters that together use every part of the algorithm, and are fast on a few hundred rows
+    variants: ClassVar[Variants] = {"": {}}
 
     def __init__(self, params: Any) -> None:
         self.params = params
-        # of this run, not of the model:
-        self.jobs = 1  # threads it may use; they change no result
-        self.seed = 0
-        self.max_memory = 0  # bytes; 0: most of what is free
-        self.notes: list[str] = []  # for --verbose
-        self.tell: Tell = silent  # how far a long fit is
 
     @property
     @abstractmethod
-    def columns(self) -> tuple[str, ...]:
-        """The table columns of a feature, all zero at birth."""
-
-    compact: bool = False  # needs slots 0 .. n-1 without gaps
-    # what `weights` tells of a feature: its weight in a linear score, its importance, or nothing
-    measure: str = "weight"
+    def layout(self) -> Layout:
+        """What it keeps in its state."""
 
     @property
     def prior(self) -> float | str:
-        """Initial variance of a weight, or auto."""
+        """Variance of a weight before any data, or auto."""
         return getattr(self.params, "prior", 1.0)
 
-    @property
-    def slot_rows(self) -> int | None:
-        """Rows that are learned at once, 0 for a whole file; None: row by row, in any blocks."""
-        return None
-
-    def check_passes(self, passes: int) -> None:
-        """Refuse several, before any work, where they would say nothing."""
-        if passes > 1 and self.slot_rows is not None:
-            raise UsageError(
-                f"--passes is for learners of single rows; {self.name} visits each time slot as "
-                "often as it needs"
-            )
-
-    def untrained(self, state: State) -> bool:
-        """Is there nothing yet to predict with, where whole slots are predicted at once?"""
-        return False
-
-    def new_state(self) -> State:
-        return State(Features(self.columns, 0 if self.compact else DIRECT))
+    def new_state(self, index: FeatureIndex | None = None) -> State:
+        """An untrained state that refers to this feature index, or to one of its own."""
+        return State(self.layout, index)
 
     @abstractmethod
-    def learn(self, block: Block, state: State, order: Longs) -> Scores:
-        """Visit the rows of the block (its indices are slots) in this order, each predicted before
-        it is learned; returns those predictions by row."""
+    def learn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
+        """Visit the rows in this order; each is predicted before it is learned. Returns these
+        predictions by row."""
 
-    def relearn(self, block: Block, state: State, order: Longs) -> Scores:
-        """The same for rows that were learned in an earlier pass."""
-        return self.learn(block, state, order)
+    def relearn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
+        """Visit rows that were learned in an earlier pass, once more."""
+        return self.learn(state, rows, order, run)
 
-    def settle(self, state: State) -> None:
-        """Before the state is saved: put what is still in scratch where it is saved."""
+    def finish(self, state: State) -> None:
+        """Called before the state is packed: what is only in scratch must go where it is saved."""
         return
 
     @abstractmethod
-    def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
-        """Predict; unknown[i] is the squared norm of what row i has in features never seen."""
+    def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
+        """Predict the rows; unknown[i] is the squared norm of the part of row i that lies in
+        features never seen. The state stays as it is."""
 
-    def fitted(self, block: Block, state: State) -> Scores:
-        """For the calibration: scores of the rows that were the first to be learned."""
-        return self.scores(block, state, np.zeros(block.n_rows))
-
-    @abstractmethod
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
-        """Weight (or what `measure` says) and variance of the features at these slots."""
-
-    def selection(self, state: State) -> Chosen | None:
-        """What an algorithm that selects features has chosen; it has a parameter `features`."""
+    def advice(self, state: State) -> str | None:
+        """A sentence for whoever trained this state, or nothing."""
         return None
+
+
+@runtime_checkable
+class Linear(Protocol):
+    """The score is linear in the row."""
+
+    def coefficients(self, state: State, slots: Ints) -> Coefficients:
+        """The weights (and variances) of the features at these slots, and the intercept."""
+
+
+@runtime_checkable
+class Ranks(Protocol):
+    """Features have an importance, though the score is not linear in the row."""
+
+    def importance(self, state: State, slots: Ints) -> Floats:
+        """The importance of the features at these slots; 0 where one is not used."""
+
+
+@runtime_checkable
+class Selects(Protocol):
+    """Chooses a given number of features; the number is its parameter `features`."""
+
+    def selection(self, state: State) -> Chosen:
+        """The features chosen."""
+
+
+@runtime_checkable
+class Batch(Protocol):
+    """Learns whole batches of rows at once, each predicted by the state before the batch."""
+
+    @property
+    def batch_rows(self) -> int:
+        """Rows of a batch; 0 for a whole file."""
+
+    def untrained(self, state: State) -> bool:
+        """Whether there is nothing yet to predict with."""
+
+    def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
+        """Scores of the rows of the first batch after it was learned, for the calibration."""
+
+
+@runtime_checkable
+class Mergeable(Protocol):
+    """States that learned different rows can become one."""
+
+    def merge(self, state: State, parts: Sequence[State]) -> None:
+        """Put the merge of the parts, in their order, into this new state."""
+
+
+@runtime_checkable
+class Describes(Protocol):
+    """Has more to show of its state than weights."""
+
+    def details(self, state: State) -> dict[str, Any]:
+        """Values by name, ready for JSON."""
 
     def interactions(self, state: State) -> list[tuple[Ints, float]]:
         """The products of features that it uses: the slots of each, and its importance."""
-        return []
-
-    def advice(self, state: State) -> str | None:
-        """What whoever trained this should know, if anything."""
-        return None
-
-    def details(self, state: State) -> dict[str, Any]:
-        """What inspect shows besides, ready for JSON."""
-        return {}

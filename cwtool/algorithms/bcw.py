@@ -1,147 +1,187 @@
 """Online-batch confidence-weighted learning (Tan et al. 2016, Algorithm 1).
 
-For each slot:  P += c X'X, c = C/kappa;  then one pass (or more) of dual coordinate ascent on
-1/2 (mu - mu0)' P (mu - mu0) + C/q sum xi^q. With kappa = 1, as printed, wherever margins stay
-below 1 this is ridge regression; a larger kappa gives the hinge its say.
+For each batch:  P += c X'HX with c = C / precision_divisor and the row weights H;  then one pass
+(or more) of dual coordinate ascent on 1/2 (mu - mu0)' P (mu - mu0) + C/q sum h xi^q. With the
+divisor 1, as printed, this is ridge regression wherever margins stay below 1; with a larger divisor
+the hinge loss has more influence on mu than the precision has.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cwtool import memory
 from cwtool.algorithms import metric
-from cwtool.algorithms.slotted import SlotParams, Slotted, rows_of
-from cwtool.data.block import Block, Floats
+from cwtool.algorithms.base import Variants, each_choice
+from cwtool.algorithms.batch import BATCHES, BatchParams, LinearBatchLearner, weights
+from cwtool.data.rows import Floats, SlotRows
 from cwtool.errors import UsageError
 from cwtool.params import AUTO, param
-from cwtool.state import State
+from cwtool.run import Run
+from cwtool.state import Column, Layout, Number, State
 from cwtool_ext import dual
 
-KAPPAS = (1.0, 10.0, 100.0, 1000.0)
-USUAL = 100.0  # unless another is better for certain
-TRIAL = 2000  # rows that each kappa is tried on
+DIVISORS = (1.0, 10.0, 100.0, 1000.0)  # tried by auto
+USUAL = 100.0  # auto takes it unless another one is better beyond doubt
+TRIAL = 2000  # rows that each divisor is tried on
 CHECK = 10000  # rows that it is judged by
 
 
 @dataclass(frozen=True)
-class BcwParams(SlotParams):
-    kappa: float | str = param(
+class BcwParams(BatchParams):
+    precision_divisor: float | str = param(
         AUTO,
-        "C over the weight of X'X in the precision; 1 = as printed; auto tries 1, 10, 100 and "
-        "1000 on part of the first slot",
+        "C divided by this number is the weight of X'X in the precision matrix. 1 is the printed "
+        "algorithm; larger values trust the precision less. auto tries 1, 10, 100 and 1000 on "
+        "part of the first batch and keeps the one with the fewest errors.",
         kind=float,
         above=0,
         auto=True,
+        formerly=("kappa",),
     )
-    epochs: int = param(1, "visits to each slot; 1 = as printed", low=1)
+    batch_passes: int = param(
+        1,
+        "Number of passes over the rows of each batch; 1 is the printed algorithm.",
+        low=1,
+        formerly=("epochs",),
+    )
     average: bool = param(
-        True, "with one visit: predict with the mean of mu over its second half (printed: off)"
+        True,
+        "Predict with the mean of mu over the second half of the pass; applies only if "
+        "`batch_passes` is 1. The printed algorithm predicts with the last mu.",
     )
     carry: str = param(
         "dual",
-        "what a slot starts from: dual keeps the old dual variables, printed the old mean under "
-        "the new precision, forget nothing but the precision",
+        "What a batch starts from: dual keeps the dual variables of earlier batches, printed "
+        "keeps the mean of earlier batches under the new precision, forget keeps only the "
+        "precision.",
         choices=("dual", "printed", "forget"),
     )
 
 
-class BCW(Slotted):
+class BCW(LinearBatchLearner):
     name = "bcw"
     summary = "online-batch confidence-weighted"
     Params = BcwParams
-    columns = ("mean", "dual")  # mu, and b = sum of all a_i y_i x_i
-    compact = True
+    variants: ClassVar[Variants] = {
+        **each_choice(BcwParams, "loss"),
+        "latest": {"average": False, "batch_rows": 200},
+        "passes": {"batch_passes": 3, "precision_divisor": 10},
+        **each_choice(BcwParams, "carry", batch_rows=200),
+    }
+    takes_weights = True
+    layout = Layout(
+        tables=((Column("mean"), Column("dual")),),  # mu, and b = sum of all a_i y_i x_i
+        numbers=(BATCHES, Number("precision_divisor", 0.0, formerly="kappa")),  # 0: not chosen yet
+        squares=("gram",),  # X'HX of all batches, on and below the diagonal
+        compact=True,
+    )
 
-    def learn_slot(self, block: Block, state: State, v: Floats) -> None:
-        n = state.features.count
-        gram = self._room(state, n)
-        metric.add_gram(block, gram, n, self.jobs)
-        kappa = self._kappa(block, state, gram, n)
-        a = self._solve(block, state, gram, n, kappa)
-        dual.add_rows(*rows_of(block), a * block.y, state.features.table, 1)
-
-    def _start(self, state: State, n: int, inverse: metric.Metric) -> Floats:
-        """mu before the slot's own rows."""
-        table = state.features.table[:n]
-        if self.params.carry == "dual":
-            return inverse.solve(table[:, 1])
-        return table[:, 0].copy() if self.params.carry == "printed" else np.zeros(n)
-
-    def _solve(self, block: Block, state: State, gram: Floats, n: int, kappa: float) -> Floats:
-        p = self.params
-        fresh = "slots" not in state.numbers
-        kind = metric.cheapest(block, n, p.epochs, fresh)
-        inverse = kind(gram, n, p.C / kappa, self.jobs)
-        start = self._start(state, n, inverse)
-        mu, a, epochs = self._ascend(block, inverse, start, p.epochs)
-        state.features.table[:n, 0] = mu
-        self.notes.append(
-            f"slot of {block.n_rows:,} rows, {n:,} features: {kind.name} form, "
-            f"kappa {kappa:g}, {epochs} epochs"
+    def learn_batch(self, state: State, rows: SlotRows, v: Floats, run: Run) -> None:
+        p, n = self.params, state.index.count
+        gram = _gram(state, n, run)
+        metric.add_gram(rows, gram, n, run.jobs)
+        divisor = self._divisor(state, rows, gram, run)
+        kind = metric.cheapest(rows, n, p.batch_passes, self.untrained(state))
+        inverse = kind(gram, n, p.C / divisor, run.jobs)
+        mu, a, passes = self._ascend(rows, inverse, self._start(state, inverse), p.batch_passes)
+        state.table[:n, 0] = mu
+        dual.add_rows(rows.csr, a * rows.signs(), state.table, 1)
+        run.note(
+            f"batch of {rows.n_rows:,} rows, {n:,} features: {kind.name} form, "
+            f"precision divisor {divisor:g}, {passes} passes"
         )
-        return a
+
+    def _start(self, state: State, inverse: metric.Metric) -> Floats:
+        """mu before the rows of the batch are visited."""
+        n = inverse.n
+        if self.params.carry == "dual":
+            return inverse.solve(state.table[:n, 1])
+        return state.table[:n, 0].copy() if self.params.carry == "printed" else np.zeros(n)
 
     def _ascend(
-        self, block: Block, inverse: metric.Metric, start: Floats, epochs: int
-    ) -> tuple[Floats, Floats, int]:
+        self, rows: SlotRows, inverse: metric.Metric, start: Floats, passes: int
+    ) -> metric.Ascended:
         p = self.params
-        mu, a, done = inverse.ascend(block, start, p.ridge, p.upper, epochs)
-        if p.average and epochs == 1:
-            mu = inverse.late_mean(block, mu, a)
-        return mu, a, done
+        found = inverse.ascend(rows, start, p.bounds(rows), passes)
+        if p.average and passes == 1:
+            return found._replace(mu=inverse.late_mean(rows, found.mu, found.a))
+        return found
 
-    def _room(self, state: State, n: int) -> Floats:
-        """X'X over all slots, with a row for every feature seen."""
-        gram = state.squares.get("gram")
-        if gram is not None and n <= len(gram):
-            return gram
-        needed = 5 * 8 * n * n  # X'X, its factor, its inverse, and copies to work in and to save
-        free = memory.allowed(self.max_memory)
-        if needed > free:
-            raise UsageError(
-                f"bcw over {n:,} features needs {memory.words(needed)} for its precision matrix, "
-                f"and {memory.words(free)} may be used",
-                "use --algo sbcw, cw-fact or cw, whose memory follows the features, or fold the "
-                "ids with --hash-bits",
-            )
-        grown = np.zeros((n, n))
-        if gram is not None:
-            grown[: len(gram), : len(gram)] = gram
-        state.squares["gram"] = grown
-        return grown
+    def _divisor(self, state: State, rows: SlotRows, gram: Floats, run: Run) -> float:
+        """The precision divisor: as given, or as chosen on the first batch."""
+        if self.params.precision_divisor != AUTO:
+            return float(self.params.precision_divisor)
+        if not state.numbers["precision_divisor"]:
+            state.numbers["precision_divisor"] = self._choose(state.index.count, rows, gram, run)
+        return float(state.numbers["precision_divisor"])
 
-    def _kappa(self, block: Block, state: State, gram: Floats, n: int) -> float:
-        """Given, settled by the first slot, or settled now: each kappa learns a sample of the
-        rows, as a problem of that size, and the error on other rows decides."""
-        if self.params.kappa != AUTO:
-            return float(self.params.kappa)
-        if "kappa" in state.numbers:
-            return float(state.numbers["kappa"])
-        half = block.n_rows // 2
-        trial = block.take(np.arange(0, 2 * half, 2)[:: max(1, half // TRIAL)][:TRIAL])
-        check = block.take(np.arange(1, 2 * half, 2)[:: max(1, half // CHECK)][:CHECK])
-        share = gram[:n, :n] * (trial.n_rows / max(1, block.n_rows))
-        errors = {k: self._error(trial, check, share, n, k) for k in KAPPAS if half}
-        best = min(errors, key=lambda k: errors[k], default=USUAL)
+    def _choose(self, n: int, rows: SlotRows, gram: Floats, run: Run) -> float:
+        """Each divisor learns a sample of the rows, as a problem of that size, and the errors on
+        other rows decide. Small samples favour small divisors; therefore the usual one is left
+        only for an error that is lower by three standard deviations."""
+        half = rows.n_rows // 2
+        trial = rows.take(np.arange(0, 2 * half, 2)[:: max(1, half // TRIAL)][:TRIAL])
+        check = rows.take(np.arange(1, 2 * half, 2)[:: max(1, half // CHECK)][:CHECK])
+        share = gram[:n, :n] * (weights(trial).sum() / weights(rows).sum())
+        errors = {d: self._error(trial, check, share, d, run) for d in DIVISORS if half}
+        best = min(errors, key=lambda d: errors[d], default=USUAL)
         usual = errors.get(USUAL, 0.0)
-        if usual - errors.get(best, 0.0) < 3 * sqrt(usual * (1 - usual) / max(1, check.n_rows)):
-            best = USUAL  # a small sample favours small kappas, so only clear evidence counts
-        found = ", ".join(f"{k:g}: {100 * e:.2f} %" for k, e in errors.items())
-        self.notes.append(f"kappa {best:g} ({found})")
-        state.numbers["kappa"] = best
+        if usual - errors.get(best, 0.0) < 3 * sqrt(
+            usual * (1 - usual) / max(1.0, _effective(check))
+        ):
+            best = USUAL
+        found = ", ".join(f"{d:g}: {100 * e:.2f} %" for d, e in errors.items())
+        run.note(f"precision divisor {best:g} (errors of each: {found})")
         return best
 
-    def _error(self, trial: Block, check: Block, gram: Floats, n: int, kappa: float) -> float:
-        """On the rows of `check`, after learning `trial` with this kappa."""
-        inverse = metric.cheapest(trial, n, 1, False)(gram, n, self.params.C / kappa, self.jobs)
-        mu, _, _ = self._ascend(trial, inverse, np.zeros(n), 1)
+    def _error(
+        self, trial: SlotRows, check: SlotRows, gram: Floats, divisor: float, run: Run
+    ) -> float:
+        """The error rate on the rows `check` after learning `trial` with this divisor."""
+        n = len(gram)
+        kind = metric.cheapest(trial, n, 1, False)
+        inverse = kind(gram, n, self.params.C / divisor, run.jobs)
+        mu = self._ascend(trial, inverse, np.zeros(n), 1).mu
         score = np.empty(check.n_rows)
-        dual.margins(*rows_of(check), np.ascontiguousarray(mu[:, None]), 0, score)
-        return float(np.mean((score >= 0) != (check.y > 0)))
+        dual.margins(check.csr, np.ascontiguousarray(mu[:, None]), 0, score)
+        return float(np.average((score >= 0) != (check.y > 0), weights=check.weight))
+
+    def details(self, state: State) -> dict[str, Any]:
+        given = self.params.precision_divisor
+        used = state.numbers["precision_divisor"] if given == AUTO else given
+        return super().details(state) | ({"precision_divisor": used} if used else {})
+
+
+def _effective(rows: SlotRows) -> float:
+    """The number of rows of equal weight whose mean is as certain as that of these rows."""
+    h = weights(rows)
+    return float(h.sum() ** 2 / (h @ h)) if rows.n_rows else 0.0
+
+
+def _gram(state: State, n: int, run: Run) -> Floats:
+    """X'HX of all batches, with a row and a column for each of the n features seen."""
+    gram = state.squares.get("gram")
+    if gram is not None and n <= len(gram):
+        return gram
+    needed = 5 * 8 * n * n  # X'X, its factor, its inverse, and copies to work in and to save
+    free = memory.allowed(run.max_memory)
+    if needed > free:
+        raise UsageError(
+            f"bcw over {n:,} features needs {memory.words(needed)} for its precision matrix, "
+            f"and {memory.words(free)} may be used",
+            "use `algo=sbcw`, `algo=cw-fact` or `algo=cw`, whose memory grows only linearly with "
+            "the number of features, or fold the ids with `hash_bits`",
+        )
+    grown = np.zeros((n, n))
+    if gram is not None:
+        grown[: len(gram), : len(gram)] = gram
+    state.squares["gram"] = grown
+    return grown
 
 
 ALGORITHMS = {"bcw": BCW}

@@ -1,9 +1,11 @@
-"""Boosting of a sparse metric (Ma 2017, Algorithm 2.2).
+"""Boosting of a sparse metric W = sum w xi xi' over products of columns (Ma 2017, Algorithm 2.2).
 
-W = sum w xi xi' over products of columns. With k neighbours of either class of each row,
-    margin_i = mean |z_i - z_j|^2 over opposite j - mean over same j,   loss = sum exp(-margin_i)
-a step finds the sparse xi that raises the margins of badly placed rows most, and the w that lowers
-the loss most. Neighbours are found anew, in the metric so far, every so many steps.
+Each row i has k neighbours j of its own class and k of the opposite class, and
+    margin_i = (mean of |z_i - z_j|^2 over opposite j) - (mean over same j)
+    loss     = sum exp(-margin_i), or sum log(1 + exp(-margin_i))
+A step finds the sparse xi that raises the margins of rows with small margins most, and the w that
+lowers the loss most. Every `update_every` steps the neighbours are searched anew in the metric so
+far.
 """
 
 from __future__ import annotations
@@ -16,34 +18,36 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
-from cwtool.algorithms.base import Tell, silent
 from cwtool.algorithms.eigen import sparse_eigenvector
 from cwtool.algorithms.monomials import Candidates, Key, Monomials, Term, metric
 from cwtool.algorithms.neighbours import nearest
-from cwtool.data.block import Floats, Longs
+from cwtool.data.rows import Floats, Longs
 from cwtool.order import permutation
+from cwtool.run import Progress, no_progress
 from cwtool_ext import sdist as kernel
 
-MOST = 1e3  # weight of a step
-BAG = 0  # beside the seed: of bags, and of features
+MOST = 1e3  # largest weight of a step
+BAG = 0  # second seeds, which make bags and samples of features independent of each other
 FEATURES = 1
 
 
 class Hood(NamedTuple):
-    """The k nearest of the same and of the opposite class of each row, and the margins."""
+    """The neighbourhood of each row: its k nearest of the same and of the opposite class, and its
+    margin."""
 
     same: Longs
     opposite: Longs
     margin: Floats
 
     def learner(self, t: Floats) -> Floats:
-        """g"""
+        """g: what a term xi xi' with t = Phi xi adds to the margin of each row."""
         g = np.empty(len(t))
         kernel.base_learner(t, self.same, self.opposite, g)
         return g
 
 
 def hood(points: Any, positive: NDArray[np.bool_], k: int, jobs: int) -> Hood:
+    """The neighbourhoods of these points; each class must have more than k of them."""
     near = nearest(points, points, positive, k, loo=True, jobs=jobs)
     rows, kind = np.arange(len(positive)), positive.astype(np.int64)
     apart = near.distance.mean(axis=2)
@@ -55,30 +59,33 @@ def hood(points: Any, positive: NDArray[np.bool_], k: int, jobs: int) -> Hood:
 
 
 def residuals(f: Floats, loss: str) -> Floats:
-    """-dloss/df, up to a factor that keeps it finite."""
+    """-dloss/df, up to a common factor that keeps the exponential loss finite."""
     u: Floats = np.exp(f.min() - f if loss == "exp" else -np.logaddexp(0, f))
     return u
 
 
 def total_loss(f: Floats, loss: str) -> float:
+    """The loss of the margins f."""
     if loss == "exp":
         return float(np.exp(np.minimum(-f, 700)).sum())
     return float(np.logaddexp(0, -f).sum())
 
 
 class Path(NamedTuple):
-    """What each step led to: the loss, and C = sum_j sqrt(W_jj); the steps that were accepted."""
+    """The terms of the accepted steps, and for each step, accepted or not, the loss and the
+    complexity C = sum_j sqrt(W_jj) after it."""
 
     terms: list[Term]
     loss: list[float]
     complexity: list[float]
 
 
+# candidates, neighbourhoods, bag, weights of its rows, step -> keys, xi over these keys, xi'A xi
 Finder = Callable[[Candidates, Hood, Longs, Floats, int], tuple[Sequence[Key], Floats, float]]
 
 
 class Boost:
-    """One run over these rows."""
+    """The boosting of one metric on these rows."""
 
     def __init__(
         self, monomials: Monomials, positive: NDArray[np.bool_], params: Any, seed: int, jobs: int
@@ -90,7 +97,8 @@ class Boost:
         self.live = max(1, int(np.count_nonzero(monomials.deviation > 0)))
 
     def points(self, terms: Sequence[Term]) -> Any:
-        """The rows in the metric of these terms (and the identity, if asked for or alone)."""
+        """The rows as points in the metric of these terms plus w0 times the identity; in the scaled
+        columns where there are no terms."""
         base, share = self.monomials.base, self.params.w0 / self.live
         if not terms:
             return base
@@ -99,7 +107,9 @@ class Boost:
         z = found.embed(columns.toarray() if self.monomials.sparse else columns, found.used)
         return beside(base, share, z)
 
-    def run(self, steps: int, find: Finder, tell: Tell = silent) -> Path:
+    def run(self, steps: int, find: Finder, progress: Progress = no_progress) -> Path:
+        """Make this number of steps. Without two rows of each class, or without columns that are
+        not constant, the path is empty."""
         p, path = self.params, Path([], [], [])
         if self.k < 1:
             return path
@@ -125,13 +135,13 @@ class Boost:
                 candidates.expand(keys)
             path.loss.append(total_loss(f, p.loss))
             path.complexity.append(float(np.sqrt(list(diagonal.values())).sum()))
-            tell(f"{step:,} of {steps:,} steps", step / steps)
+            progress(f"{step:,} of {steps:,} steps", step / steps)
         return path
 
     def _step(
         self, candidates: Candidates, around: Hood, f: Floats, step: int, find: Finder
     ) -> tuple[float, tuple[Key, ...], Floats, Floats] | None:
-        """Weight, keys, xi and g of a step that is worth taking."""
+        """Weight, keys, xi and g of the step, or None if it is rejected."""
         p, n = self.params, len(f)
         size = min(n, max(4, ceil(p.bag * n)))
         mixed = permutation(n, self.seed, BAG, step) if size < n else np.arange(n)
@@ -154,14 +164,15 @@ class Boost:
     def truncated_power(
         self, candidates: Candidates, around: Hood, bag: Longs, u: Floats, step: int
     ) -> tuple[Sequence[Key], Floats, float]:
-        """The step among a sample of the candidates."""
+        """The direction of a step among a sample of the candidates: a Finder."""
         p = self.params
         keys = candidates.sample(p.sample, self.seed, FEATURES, step)
         phi = self.monomials.matrix(keys)
         pulled = np.zeros(phi.shape)
         kernel.laplacian(phi, around.same, around.opposite, bag, u, pulled)
         A = phi.T @ pulled
-        kappa = ceil(p.rho * len(keys)) if p.rho else p.kappa
+        share = p.direction_share
+        kappa = ceil(share * len(keys)) if share else p.direction_columns
         return keys, *sparse_eigenvector((A + A.T) / 2, kappa)
 
     def stopped(self, path: Path, steps: int, lambda_c: float) -> list[Term]:
@@ -176,8 +187,8 @@ class Boost:
         return [t for t in terms if t.step <= best]
 
     def common_loss(self, terms: Sequence[Term], steps: int) -> Floats:
-        """The loss after each step on the neighbours of the last, for losses on neighbours that
-        change cannot be compared."""
+        """The loss after each step, measured on the neighbours of the final metric: losses that
+        are measured on different neighbours cannot be compared."""
         p = self.params
         around = hood(self.points(terms), self.positive, self.k, self.jobs)
         f = np.zeros(self.monomials.n_rows)
@@ -195,7 +206,7 @@ class Boost:
 
 
 def beside(base: Any, share: float, z: Floats) -> Any:
-    """Points of the metric share I + z'z."""
+    """Points whose squared distances are share |base_i - base_j|^2 + |z_i - z_j|^2."""
     if not share:
         return z
     if isinstance(base, np.ndarray):

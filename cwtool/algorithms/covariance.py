@@ -1,4 +1,4 @@
-"""The confidence part: how Sigma is kept, and the kernels that go with it.
+"""The confidence of second-order learners: how Sigma is kept, and the learner that goes with it.
 
 Every rule gives (alpha, kappa) from margin and variance; a covariance applies them:
 mu += alpha y Sigma x,  Sigma^-1 += kappa x x'. Rows come scaled so that Sigma_0 = I.
@@ -7,47 +7,55 @@ mu += alpha y Sigma x,  Sigma^-1 += kappa x x'. Rows come scaled so that Sigma_0
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from cwtool import memory
-from cwtool.algorithms.base import Algorithm, Scores
-from cwtool.data.block import Block, Floats, Ints, Longs
+from cwtool.algorithms.base import Coefficients, Scores, Variants, each_choice
+from cwtool.algorithms.online import Online
+from cwtool.algorithms.priors import prior_of_weights
+from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.errors import UsageError
-from cwtool.params import AUTO, param
-from cwtool.state import State
+from cwtool.params import param
+from cwtool.run import Run
+from cwtool.state import Column, Layout, Merge, State, merging
 from cwtool_ext import diagonal, full
 from cwtool_ext.rules import Rule
+from cwtool_ext.visit import Learner
 
 PROJECTIONS = {"kl": 0, "l2": 1}
-BREATH = 1 << 28  # entries of Sigma that are visited before an interrupt is heard again
+UNINTERRUPTED = 1 << 28  # entries of Sigma that are visited before an interrupt takes effect
 
 
 @dataclass(frozen=True)
 class PriorParams:
-    prior: float | str = param(
-        AUTO,
-        "variance of a weight before any data; auto = 1 / typical squared norm of the first 1,000 "
-        "rows, which frees the other parameters from the scale of the rows; 1 = as in the papers",
-        kind=float,
+    prior: float | str = prior_of_weights()
+    variance_floor: float = param(
+        1e-12,
+        "Smallest variance of a weight, as a share of the prior. It only guards against numerical "
+        "underflow; there is rarely a reason to change it.",
         above=0,
-        auto=True,
-    )
-    floor: float = param(
-        1e-12, "no variance falls below this share of the prior", above=0, high=1, kind=float
+        high=1,
+        kind=float,
+        formerly=("floor",),
     )
 
 
 @dataclass(frozen=True)
 class CovarianceParams(PriorParams):
     covariance: str = param(
-        "diag", "what is kept of Sigma: its diagonal, or all of it", choices=("diag", "full")
+        "diag",
+        "How the covariance of the weights is kept: diag keeps one variance a feature; full keeps "
+        "the whole matrix, which needs 8 bytes a pair of features.",
+        choices=("diag", "full"),
     )
     projection: str = param(
         "kl",
-        "onto a diagonal: kl drops the off-diagonals of Sigma^-1, l2 those of Sigma",
+        "How an update is brought back to a diagonal covariance: kl drops the off-diagonal part "
+        "of the inverse covariance, l2 that of the covariance itself.",
         choices=tuple(PROJECTIONS),
     )
 
@@ -55,86 +63,75 @@ class CovarianceParams(PriorParams):
 class Covariance(ABC):
     """One way of keeping Sigma, for one rule."""
 
-    columns: ClassVar[tuple[str, ...]]
-    compact: ClassVar[bool] = False
-    max_memory = 0  # as that of the algorithm
+    layout: ClassVar[Layout]
 
     def __init__(self, params: Any, rule: Rule) -> None:
         self.params = params
         self.rule = rule
 
-    def prepare(self, state: State) -> State:
-        """Put into a new state what is kept beside the features."""
-        return state
+    def prepare(self, state: State) -> None:
+        """Fill what a new state keeps beside the features."""
+        return
+
+    def reserve(self, state: State, rows: SlotRows, run: Run) -> None:
+        """Make room for what learning these rows may add."""
+        return
+
+    @abstractmethod
+    def learner(self, state: State) -> Learner:
+        """The learner on the tables of this state."""
+
+    def keep(self, state: State, learner: Any) -> None:
+        """Put what the learner has changed back into the state."""
+        return
+
+    @abstractmethod
+    def moments(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
+        """Mean and variance of the weights of the features at these slots."""
 
     def details(self, state: State) -> dict[str, Any]:
         """What inspect shows of Sigma."""
         return {}
 
-    @abstractmethod
-    def learn(self, block: Block, state: State, order: Longs, out: Scores) -> None: ...
-
-    @abstractmethod
-    def scores(self, block: Block, state: State, out: Scores) -> None: ...
-
-    @abstractmethod
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]: ...
-
 
 class Diagonal(Covariance):
     """mu_j and the precision gained, p_j: Sigma_jj = 1 / (1 + p_j)."""
 
-    columns = ("mean", "precision")
+    layout = Layout(((Column("mean", Merge.MEAN, by="precision"), Column("precision", Merge.SUM)),))
 
-    def learn(self, block: Block, state: State, order: Longs, out: Scores) -> None:
-        diagonal.learn(
-            block.indptr, block.indices, block.values, block.y, order, state.features.table,
-            self.rule, PROJECTIONS[self.params.projection], self.params.floor, block.scale,
-            out.score, out.variance,
-        )  # fmt: skip
+    def learner(self, state: State) -> Learner:
+        p = self.params
+        return diagonal.Diagonal(
+            state.table, self.rule, PROJECTIONS[p.projection], p.variance_floor
+        )
 
-    def scores(self, block: Block, state: State, out: Scores) -> None:
-        diagonal.scores(
-            block.indptr, block.indices, block.values, state.features.table, block.scale,
-            out.score, out.variance,
-        )  # fmt: skip
-
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
-        table = state.features.table[slots]
+    def moments(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
+        table = state.table[slots]
         return table[:, 0], 1 / (1 + table[:, 1])
 
 
 class Full(Covariance):
     """mu_j, and all of Sigma over the features seen."""
 
-    columns = ("mean",)
-    compact = True
+    layout = Layout(((Column("mean"),),), squares=("sigma",), compact=True)
     shrink = 0.0  # NAROW's b: score = mu.x / max(1, b v)
 
-    def learn(self, block: Block, state: State, order: Longs, out: Scores) -> None:
-        sigma, n = room_for_all(state, self.max_memory), state.features.count
-        step = max(16, BREATH // max(1, n * n))
-        for start in range(0, len(order), step):
-            full.learn(
-                block.indptr, block.indices, block.values, block.y, order[start : start + step],
-                state.features.table, sigma, n, self.rule, self.shrink, self.params.floor,
-                block.scale, out.score, out.variance,
-            )  # fmt: skip
+    def reserve(self, state: State, rows: SlotRows, run: Run) -> None:
+        grown_sigma(state, run.max_memory)
 
-    def scores(self, block: Block, state: State, out: Scores) -> None:
-        full.scores(
-            block.indptr, block.indices, block.values, state.features.table,
-            room_for_all(state), state.features.count, self.shrink, self.params.floor,
-            block.scale, out.score, out.variance,
+    def learner(self, state: State) -> Learner:
+        return full.Full(
+            state.table, grown_sigma(state), state.index.count, self.rule, self.shrink,
+            self.params.variance_floor,
         )  # fmt: skip
 
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
-        return state.features.table[slots, 0], np.diag(room_for_all(state))[slots]
+    def moments(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
+        return state.table[slots, 0], np.diag(grown_sigma(state))[slots]
 
 
-def room_for_all(state: State, max_memory: int = 0) -> Floats:
-    """Sigma with a row for every feature seen, the identity where nothing was learned yet."""
-    n = state.features.count
+def grown_sigma(state: State, max_memory: int = 0) -> Floats:
+    """Sigma with a row for every feature seen; the identity where nothing was learned yet."""
+    n = state.index.count
     sigma = state.squares.get("sigma")
     have = 0 if sigma is None else len(sigma)
     if sigma is not None and n <= have:
@@ -145,9 +142,9 @@ def room_for_all(state: State, max_memory: int = 0) -> Floats:
         wanted = n
     if free < 8 * n**2:
         raise UsageError(
-            f"--covariance full over {n:,} features needs {memory.words(8 * n**2)}, and "
+            f"a full covariance over {n:,} features needs {memory.words(8 * n**2)} of memory, and "
             f"{memory.words(free)} may be used",
-            "use --covariance diag, or fold the ids with --hash-bits",
+            "use `covariance=diag`, or fold the feature ids with `hash_bits`",
         )
     grown = np.zeros((wanted, wanted))
     np.fill_diagonal(grown, 1.0)
@@ -157,42 +154,65 @@ def room_for_all(state: State, max_memory: int = 0) -> Floats:
     return grown
 
 
-class SecondOrder(Algorithm):
+class Confident(Online):
     """A rule joined with a covariance; a new algorithm states its rule and nothing else."""
 
     kinds: ClassVar[dict[str, type[Covariance]]] = {"diag": Diagonal, "full": Full}
+    counts_unknown = True
+    variants: ClassVar[Variants] = {
+        **each_choice(CovarianceParams, "projection"),
+        "full": {"covariance": "full"},
+    }
 
     def __init__(self, params: Any) -> None:
         super().__init__(params)
         self.covariance = self.kinds[params.covariance](params, self.rule)
-        self.compact = self.covariance.compact
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.covariance.columns
-
-    def new_state(self) -> State:
-        return self.covariance.prepare(super().new_state())
 
     @property
     @abstractmethod
     def rule(self) -> Rule:
-        """The step: margin and variance -> (alpha, kappa)."""
+        """The step: margin, variance and row weight -> (alpha, kappa)."""
 
-    def learn(self, block: Block, state: State, order: Longs) -> Scores:
-        out = Scores.zeros(block.n_rows)
-        self.covariance.max_memory = self.max_memory
-        self.covariance.learn(block, state, order, out)
+    @property
+    def layout(self) -> Layout:
+        return self.covariance.layout
+
+    def new_state(self, index: Any = None) -> State:
+        state = super().new_state(index)
+        self.covariance.prepare(state)
+        return state
+
+    def learner(self, state: State) -> Learner:
+        return self.covariance.learner(state)
+
+    def keep(self, state: State, learner: Any) -> None:
+        self.covariance.keep(state, learner)
+
+    def learn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
+        self.covariance.reserve(state, rows, run)
+        if "sigma" not in state.layout.squares:
+            return super().learn(state, rows, order, run)
+        out = Scores.zeros(rows.n_rows)
+        step = max(16, UNINTERRUPTED // max(1, state.index.count**2))
+        for start in range(0, len(order), step):
+            some = order[start : start + step]
+            for whole, part in zip(out, super().learn(state, rows, some, run), strict=True):
+                whole[some] = part[some]
         return out
-
-    def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
-        out = Scores.zeros(block.n_rows)
-        self.covariance.scores(block, state, out)
-        # a feature never seen still has its prior variance
-        return Scores(out.score, out.variance + unknown)
-
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
-        return self.covariance.weights(state, slots)
 
     def details(self, state: State) -> dict[str, Any]:
         return self.covariance.details(state)
+
+    def interactions(self, state: State) -> list[tuple[Ints, float]]:
+        """The products of features that it uses: none."""
+        return []
+
+
+class SecondOrder(Confident):
+    """A second-order learner whose score is the linear mu.x."""
+
+    def merge(self, state: State, parts: Sequence[State]) -> None:
+        merging.merge(state, parts)
+
+    def coefficients(self, state: State, slots: Ints) -> Coefficients:
+        return Coefficients(*self.covariance.moments(state, slots))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import ClassVar
 
-from cwtool.algorithms.factored import Factorable, FactorableParams, FactorParams
+from cwtool.algorithms.factored import SMALL, Factorable, FactorableParams, FactorParams
 from cwtool.params import param
 from cwtool_ext import rules
 from cwtool_ext.rules import Rule
@@ -20,13 +20,15 @@ from cwtool_ext.rules import Rule
 class Eta:
     eta: float = param(
         0.9,
-        "probability with which a row is to be classified correctly after its update",
+        "Probability eta with which a row must be classified correctly after its update. Larger "
+        "values make larger updates; lower it for noisy labels.",
         above=0.5,
         high=0.999999,
     )
 
     @property
     def phi(self) -> float:
+        """The quantile of the standard normal distribution at eta."""
         return NormalDist().inv_cdf(self.eta)
 
 
@@ -42,28 +44,29 @@ class FactParams(Eta, FactorParams):
 
 class CW(Factorable):
     name = "cw"
-    summary = "confidence-weighted, m >= phi sqrt(v)"
+    summary = "confidence-weighted with the constraint m >= phi sqrt(v)"
     Params: ClassVar[type] = EtaParams
 
     @property
     def rule(self) -> Rule:
-        return rules.cw(self.params.phi)
+        return rules.cw(self.params.phi, self.params.eta)
 
 
 class CWFact(CW):
     name = "cw-fact"
-    summary = "cw with --covariance factored"
+    summary = "confidence-weighted with a factored covariance (CW-fact)"
     Params = FactParams
+    variants = SMALL
 
 
 class CWVar(Factorable):
     name = "cw-var"
-    summary = "confidence-weighted, m >= phi v"
+    summary = "confidence-weighted with the constraint m >= phi v"
     Params = EtaParams
 
     @property
     def rule(self) -> Rule:
-        return rules.cw_var(self.params.phi)
+        return rules.cw_var(self.params.phi, self.params.eta)
 
 
 ALGORITHMS = {"cw": CW, "cw-var": CWVar, "cw-fact": CWFact}

@@ -2,142 +2,160 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from cwtool.algorithms.base import Algorithm, Scores
+from cwtool.algorithms.base import Coefficients, Variants, each_choice
 from cwtool.algorithms.covariance import PROJECTIONS
-from cwtool.data.block import Block, Floats, Ints, Longs
-from cwtool.params import AUTO, param
-from cwtool.state import State
-from cwtool_ext import budget, diagonal, smooth
+from cwtool.algorithms.online import Online
+from cwtool.algorithms.priors import prior_of_weights
+from cwtool.data.rows import Ints
+from cwtool.params import param
+from cwtool.state import Array, Column, Layout, Number, State
+from cwtool_ext import budget, rules, smooth
+from cwtool_ext.diagonal import Diagonal
+from cwtool_ext.visit import Learner
 
-SMIN = 1e-12  # no variance falls below
+FLOOR = 1e-12  # the smallest variance, as a share of the prior
 RANKINGS = ("mahalanobis", "certain", "weight", "printed")
 
 
 @dataclass(frozen=True)
 class ConfidenceParams:
-    r: float = param(1.0, "regularization: larger steps slower", above=0)
-    prior: float | str = param(
-        AUTO,
-        "variance of a weight before any data; auto = 1 / typical squared norm of the first 1,000 "
-        "rows, which frees the other parameters from the scale of the rows",
-        kind=float,
+    r: float = param(
+        1.0,
+        "Regularization r of AROW. Larger values make smaller updates; raise it for noisy labels.",
         above=0,
-        auto=True,
     )
+    prior: float | str = prior_of_weights()
 
 
 @dataclass(frozen=True)
 class CwSparseParams(ConfidenceParams):
     mode: str = param(
         "smooth-da",
-        "how weights come to be zero: shrunk row by row, shrunk as a sum of all rows, or only "
-        "the best of them kept",
+        "How weights become zero: smooth-tg shrinks them row by row, smooth-da shrinks the sum of "
+        "all updates, aggressive keeps only a given number of features.",
         choices=("smooth-tg", "smooth-da", "aggressive"),
     )
-    lam: float = param(0.001, "smooth: weight of the L1 norm", low=0)
-    budget: int = param(1000, "aggressive: so many weights are kept", low=1)
+    lam: float = param(
+        0.001,
+        "Weight of the L1 norm in the two smooth modes. Larger values leave fewer features with a "
+        "weight.",
+        low=0,
+    )
+    features: int = param(
+        1000,
+        "Largest number of features with a weight in mode aggressive.",
+        low=1,
+        formerly=("budget",),
+    )
     ranking: str = param(
         "mahalanobis",
-        "aggressive: the best by |mu|/sigma, 1/sigma, |mu|, or as printed in the paper",
+        "Which features mode aggressive keeps: those with the largest |mu| / sigma (mahalanobis), "
+        "1 / sigma (certain), |mu| (weight), or sigma^2 |mu| as printed in the paper (printed).",
         choices=RANKINGS,
     )
-    projection: str = param("kl", "smooth: as of arow", choices=tuple(PROJECTIONS))
-    every_round: bool = param(False, "smooth: shrink also in rounds without an error")
-    proximal: bool = param(False, "smooth-da: centred at the weights so far, not at zero")
+    projection: str = param(
+        "kl",
+        "How an update of the smooth modes is brought back to a diagonal covariance: kl drops the "
+        "off-diagonal part of the inverse covariance, l2 that of the covariance itself.",
+        choices=tuple(PROJECTIONS),
+    )
+    every_round: bool = param(
+        False, "Shrink in the smooth modes after every row, not only after margin errors."
+    )
+    proximal: bool = param(
+        False, "Centre the regularizer of mode smooth-da at the weights so far instead of zero."
+    )
 
 
-class Confident(Algorithm):
-    """A diagonal Sigma, s_j = 1 / (1 + p_j), in the second column of the table."""
+class Smooth(Online):
+    """mu_j or its dual, p_j; `shrinking` is C, the sum of all shrinking so far."""
 
-    def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
-        out = Scores.zeros(block.n_rows)
-        self.look(block, state, out)
-        # a feature never seen still has its prior variance
-        return Scores(out.score, out.variance + unknown)
+    counts_unknown = True
+    names: ClassVar[tuple[str, ...]]
 
-    @abstractmethod
-    def look(self, block: Block, state: State, out: Scores) -> None:
-        """mu.x and x'Sigma x."""
+    @property
+    def layout(self) -> Layout:
+        columns = tuple(Column(name) for name in self.names)
+        return Layout((columns,), numbers=(Number("shrinking", 0.0),))
 
-
-class Smooth(Confident):
-    """mu_j or its dual, p_j; numbers: C, the sum of all shrinking."""
-
-    def learn(self, block: Block, state: State, order: Longs) -> Scores:
-        out, p = Scores.zeros(block.n_rows), self.params
-        state.numbers["shrinking"] = smooth.learn(
-            block.indptr, block.indices, block.values, block.y, order, state.features.table,
-            p.r, p.lam, PROJECTIONS[p.projection], SMIN, p.every_round, p.proximal,
-            state.numbers.get("shrinking", 0.0), block.scale, *out,
-        )  # fmt: skip
-        return out
-
-    def look(self, block: Block, state: State, out: Scores) -> None:
-        smooth.scores(
-            block.indptr, block.indices, block.values, state.features.table,
-            state.numbers.get("shrinking", 0.0), block.scale, *out,
+    def learner(self, state: State) -> smooth.Smooth:
+        p = self.params
+        return smooth.Smooth(
+            state.table, p.r, p.lam, PROJECTIONS[p.projection], FLOOR, p.every_round, p.proximal,
+            state.numbers["shrinking"],
         )  # fmt: skip
 
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
-        table, mu = state.features.table[slots], np.empty(len(slots))
-        smooth.means(table, state.numbers.get("shrinking", 0.0), mu)
-        return mu, 1 / (1 + table[:, 1])
+    def keep(self, state: State, learner: Any) -> None:
+        state.numbers["shrinking"] = learner.shrinking
+
+    def coefficients(self, state: State, slots: Ints) -> Coefficients:
+        table, mu = state.table[slots], np.empty(len(slots))
+        self.learner(state).means(table, mu)
+        return Coefficients(mu, 1 / (1 + table[:, 1]))
 
 
 class SmoothTg(Smooth):
-    columns = ("mean", "precision", "paid")
+    names = ("mean", "precision", "paid")
 
 
 class SmoothDa(Smooth):
-    columns = ("dual", "precision")
+    names = ("dual", "precision")
 
 
-class Budget(Confident):
-    """mu_j, p_j; arrays: the ids that have a weight."""
+class Budget(Online):
+    """mu_j and p_j; the array `chosen` has the ids of the features that have a weight."""
 
-    columns = ("mean", "precision")
+    counts_unknown = True
+    layout = Layout(
+        ((Column("mean"), Column("precision")),), arrays=(Array("chosen", "<i4", (0,)),)
+    )
 
     @property
     def ranking(self) -> str:
         return str(self.params.ranking)
 
-    def learn(self, block: Block, state: State, order: Longs) -> Scores:
-        out, features = Scores.zeros(block.n_rows), state.features
-        chosen = state.arrays.get("chosen", np.empty(0, dtype=np.int32))
-        kept = np.zeros(min(self.params.budget, features.count) or 1, dtype=np.int32)
-        kept[: len(chosen)] = features.slots_of(chosen)
-        count = budget.learn(
-            block.indptr, block.indices, block.values, block.y, order, features.table,
-            RANKINGS.index(self.ranking), self.params.r, kept, len(chosen), features.direct,
-            features.keys, 1 / SMIN, block.scale, *out,
+    def learner(self, state: State) -> Learner:
+        index, chosen = state.index, state.arrays["chosen"]
+        kept = np.zeros(min(self.params.features, index.count) or 1, dtype=np.int32)
+        kept[: len(chosen)] = index.known(chosen)
+        state.scratch["kept"] = kept
+        return budget.Budget(
+            state.table, RANKINGS.index(self.ranking), self.params.r, FLOOR, kept, len(chosen),
+            index.direct, index.keys,
         )  # fmt: skip
-        state.arrays["chosen"] = np.sort(features.ids_of(kept[:count]))
-        return out
 
-    def look(self, block: Block, state: State, out: Scores) -> None:
-        diagonal.scores(
-            block.indptr, block.indices, block.values, state.features.table, block.scale, *out
-        )
+    def reader(self, state: State) -> Learner:
+        return Diagonal(state.table, rules.arow(self.params.r), PROJECTIONS["kl"], FLOOR)
 
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
-        table = state.features.table[slots]
-        return table[:, 0], 1 / (1 + table[:, 1])
+    def keep(self, state: State, learner: Any) -> None:
+        kept = state.scratch.pop("kept")[: learner.count]
+        state.arrays["chosen"] = np.sort(state.index.ids_of(kept))
+
+    def coefficients(self, state: State, slots: Ints) -> Coefficients:
+        table = state.table[slots]
+        return Coefficients(table[:, 0], 1 / (1 + table[:, 1]))
 
 
-class CwSparse(Algorithm):
+class CwSparse(Online):
     name = "cw-sparse"
-    summary = "confidence-weighted with few weights"
+    summary = "confidence-weighted learning with few weights"
     Params = CwSparseParams
-    modes: ClassVar[dict[str, type[Confident]]] = {
+    counts_unknown = True
+    modes: ClassVar[dict[str, type[Smooth] | type[Budget]]] = {
         "smooth-tg": SmoothTg,
         "smooth-da": SmoothDa,
         "aggressive": Budget,
+    }
+    variants: ClassVar[Variants] = {
+        **each_choice(CwSparseParams, "mode"),
+        "smooth-tg every round": {"mode": "smooth-tg", "every_round": True, "projection": "l2"},
+        "smooth-da proximal": {"mode": "smooth-da", "proximal": True},
+        **each_choice(CwSparseParams, "ranking", mode="aggressive", features=24),
     }
 
     def __init__(self, params: Any) -> None:
@@ -145,17 +163,20 @@ class CwSparse(Algorithm):
         self.mode = self.modes[params.mode](params)
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return self.mode.columns
+    def layout(self) -> Layout:
+        return self.mode.layout
 
-    def learn(self, block: Block, state: State, order: Longs) -> Scores:
-        return self.mode.learn(block, state, order)
+    def learner(self, state: State) -> Learner:
+        return self.mode.learner(state)
 
-    def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
-        return self.mode.scores(block, state, unknown)
+    def reader(self, state: State) -> Learner:
+        return self.mode.reader(state)
 
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
-        return self.mode.weights(state, slots)
+    def keep(self, state: State, learner: Any) -> None:
+        self.mode.keep(state, learner)
+
+    def coefficients(self, state: State, slots: Ints) -> Coefficients:
+        return self.mode.coefficients(state, slots)
 
 
 ALGORITHMS = {"cw-sparse": CwSparse}

@@ -1,7 +1,7 @@
 """Linear SVM by dual coordinate descent with shrinking (Hsieh et al. 2008).
 
-min 1/2 ||w||^2 + C/q sum xi^q over the rows of a slot; the dual variables of slots before stay as
-they are, so that w = sum of all a_i y_i x_i goes on from slot to slot.
+min 1/2 ||w||^2 + C/q sum h xi^q over the rows of a batch, h their weights. The dual variables
+of earlier batches stay as they are, so that w = sum of all a_i y_i x_i goes on from batch to batch.
 """
 
 from __future__ import annotations
@@ -9,53 +9,66 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
+from numpy import zeros
 
-from cwtool.algorithms.slotted import SlotParams, Slotted, rows_of
-from cwtool.data.block import Block, Floats
+from cwtool.algorithms.batch import BATCHES, BatchParams, Bounds, LinearBatchLearner
+from cwtool.data.rows import Floats, SlotRows
 from cwtool.order import permutation
 from cwtool.params import param
-from cwtool.state import State
+from cwtool.run import Run
+from cwtool.state import Column, Layout, State
 from cwtool_ext import dual
 
 
 @dataclass(frozen=True)
-class DcdParams(SlotParams):
-    tol: float = param(0.1, "stop when the projected gradients lie this close together", above=0)
-    max_epochs: int = param(1000, "or after so many visits to the slot", low=1)
+class DcdParams(BatchParams):
+    tol: float = param(
+        0.1,
+        "Stop when the largest and the smallest projected gradient of the dual differ by no more "
+        "than this. Smaller values solve each batch more exactly and take longer.",
+        above=0,
+    )
+    max_batch_passes: int = param(
+        1000,
+        "Largest number of passes over the rows of a batch, if `tol` is not reached before.",
+        low=1,
+        formerly=("max_epochs",),
+    )
 
 
-class DCD(Slotted):
+class DCD(LinearBatchLearner):
     name = "dcd"
     summary = "linear SVM by dual coordinate descent"
     Params = DcdParams
-    columns = ("mean",)
+    takes_weights = True
+    layout = Layout(tables=((Column("mean"),),), numbers=(BATCHES,))
 
-    def learn_slot(self, block: Block, state: State, v: Floats) -> None:
-        """Epochs over the active rows, each in a new random order, until all rows agree."""
+    def learn_batch(self, state: State, rows: SlotRows, v: Floats, run: Run) -> None:
+        """Passes over the active rows, each in a new random order, until a pass over all rows
+        finds their gradients close enough together."""
         p = self.params
-        slot = int(state.numbers.get("slots", 0))
-        a = np.zeros(block.n_rows)
-        everything = block.order
-        rows, above, below = everything, math.inf, -math.inf
-        for epoch in range(1, p.max_epochs + 1):
-            rows = rows[permutation(len(rows), self.seed, slot, epoch)]
+        bounds: Bounds = p.bounds(rows)
+        batch = int(state.numbers["batches"])
+        a, y = zeros(rows.n_rows), rows.signs()
+        everything = rows.order
+        active, above, below = everything, math.inf, -math.inf
+        for pass_ in range(1, p.max_batch_passes + 1):
+            active = active[permutation(len(active), run.seed, batch, pass_)]
             n_active, most, least = dual.shrinking_pass(
-                *rows_of(block), block.y, rows, v, p.ridge, p.upper, above, below,
-                state.features.table, a,
-            )  # fmt: skip
+                rows.csr, y, active, v, *bounds, above, below, state.table, a
+            )
             if most - least <= p.tol or n_active == 0:
-                if len(rows) == block.n_rows and math.isinf(above):
+                if len(active) == rows.n_rows and math.isinf(above):
                     break
-                # were the others rightly left out?
-                rows, above, below = everything, math.inf, -math.inf
+                # solved over the active rows: were the others rightly left out?
+                active, above, below = everything, math.inf, -math.inf
                 continue
-            rows = rows[:n_active]
+            active = active[:n_active]
             above = most if most > 0 else math.inf
             below = least if least < 0 else -math.inf
         else:
-            self.notes.append("stopped by --max-epochs before --tol was reached")
-        self.notes.append(f"slot {slot + 1}: {block.n_rows:,} rows, {epoch} epochs")
+            run.note("`max_batch_passes` ended the descent before `tol` was reached")
+        run.note(f"batch {batch + 1}: {rows.n_rows:,} rows, {pass_} passes")
 
 
 ALGORITHMS = {"dcd": DCD}

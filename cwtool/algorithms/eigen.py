@@ -1,20 +1,21 @@
-"""The sparse vector that a symmetric matrix stretches most (Ma 2017, Algorithm 2.1)."""
+"""The sparse leading eigenvector of a symmetric matrix (Ma 2017, Algorithm 2.1)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from cwtool.data.block import Floats, Longs
+from cwtool.data.rows import Floats, Longs
 from cwtool_ext import sdist as kernel
 
 ITERATIONS, TOL = 100, 1e-7
-SMALL = 600  # columns up to which the dominant eigenvector is worth its price as a start
-NOTHING = 1e-8  # entries below are zero
+SMALL = 600  # number of columns up to which the dense leading eigenvector is used as a start
+NOTHING = 1e-8  # entries with a smaller absolute value become 0
 
 
 def sparse_eigenvector(A: Floats, kappa: int) -> tuple[Floats, float]:
-    """xi of length 1 with at most kappa entries and a large xi'A xi, and that value: the best of
-    truncated power iterations from some starts, then exact on the columns found. A heuristic."""
+    """A vector xi of length 1 with at most kappa nonzero entries and a large xi'A xi, and this
+    value. It is the best result of truncated power iterations from two or three starts, made exact
+    on its nonzero entries; there is no guarantee that it is the maximum."""
     p = len(A)
     if p == 0:
         return np.empty(0), 0.0
@@ -34,7 +35,8 @@ def sparse_eigenvector(A: Floats, kappa: int) -> tuple[Floats, float]:
 
 
 def polished(A: Floats, support: Longs) -> tuple[Floats, float]:
-    """The top eigenvector of A on this support, with its largest |entry| positive."""
+    """The leading eigenvector of A restricted to this support, signed so that its largest entry by
+    absolute value is positive, and its xi'A xi."""
     xi = np.zeros(len(A))
     if not len(support):
         return xi, 0.0

@@ -6,11 +6,11 @@ CW-fact (Ma, Crammer, Kulesza, Saul, Dredze, Pereira 2010), for every rule that 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from cwtool.algorithms.base import Scores
+from cwtool.algorithms.base import Scores, Variants
 from cwtool.algorithms.covariance import (
     Covariance,
     CovarianceParams,
@@ -19,52 +19,64 @@ from cwtool.algorithms.covariance import (
     PriorParams,
     SecondOrder,
 )
-from cwtool.data.block import Block, Floats, Ints, Longs
+from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.errors import UsageError
 from cwtool.params import AUTO, param
-from cwtool.state import State, Table
-from cwtool_ext import factored
+from cwtool.run import Run
+from cwtool.state import Array, Column, Layout, State
+from cwtool_ext import factored, visit
 from cwtool_ext.rules import Rule
+from cwtool_ext.visit import Learner
 
 FITS = {"spectral": 0, "em": 1}
-SURE = 1e-10  # x'Sigma x is a difference: smaller shares of the prior are rounding errors
+# a buffer so small that it is fitted often
+SMALL: Variants = {
+    "factored": {"rank": 3, "buffer": 5},
+    "em": {"rank": 3, "buffer": 5, "fit": "em", "em_iterations": 2},
+}
+ROUNDING = 1e-10  # x'Sigma x is a difference: smaller shares of the prior are rounding errors
 
 
 @dataclass(frozen=True)
 class FactorParams(PriorParams):
     rank: int = param(
         8,
-        "factored: dense columns R of Sigma^-1 = D + R R' + B B'; memory is 8 bytes a feature and "
-        "8 * (rank + 3) more for each that took part in an update",
+        "Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A "
+        "feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update.",
         low=1,
         high=256,
     )
     buffer: int = param(
         64,
-        "factored: updates kept exactly, as sparse columns B, until they are fitted into D and R; "
-        "larger is more exact, smaller may be faster",
+        "Number of updates that the factored covariance keeps exactly, as the sparse columns B, "
+        "before they are fitted into D and R. Larger values are more exact; smaller ones may be "
+        "faster.",
         low=1,
         high=1024,
     )
     fit: str = param(
         "spectral",
-        "factored: how D and R are fitted: spectral in one pass, em by the paper's iterations",
+        "How the factored covariance fits D and R: spectral takes one step by eigenvectors, em "
+        "takes the paper's iterations and is about 20 times slower.",
         choices=tuple(FITS),
     )
     em_iterations: int | str = param(
         AUTO,
-        "factored: iterations of EM; auto = 10 with em, none after spectral",
+        "Number of EM iterations of a fit of the factored covariance. auto is 10 with fit em and "
+        "none after fit spectral.",
         kind=int,
         low=0,
         high=1000,
         auto=True,
     )
-    floor: float = param(
+    variance_floor: float = param(
         1e-12,
-        "no variance falls below this share of the prior (factored: nor below 1e-10 of it)",
+        "Smallest variance of a weight, as a share of the prior; the factored covariance uses at "
+        "least 1e-10. It only guards against numerical underflow.",
         above=0,
         high=1,
         kind=float,
+        formerly=("floor",),
     )
 
 
@@ -72,76 +84,81 @@ class FactorParams(PriorParams):
 class FactorableParams(FactorParams, CovarianceParams):
     covariance: str = param(
         "diag",
-        "what is kept of Sigma: its diagonal, all of it, or of its inverse a diagonal and a part "
-        "of low rank",
+        "How the covariance of the weights is kept: diag keeps one variance a feature; full keeps "
+        "the whole matrix, which needs 8 bytes a pair of features; factored keeps a diagonal and "
+        "a part of low rank of its inverse.",
         choices=("diag", "full", "factored"),
     )
 
 
 class Factored(Covariance):
-    columns = ("row",)
+    """The table has the number of each feature that took part in an update; the list `rows` has
+    mean, chain, precision and loadings of each number. Number 0 stands for none."""
 
     def __init__(self, params: Any, rule: Rule) -> None:
         super().__init__(params, rule)
         auto = 10 if params.fit == "em" else 0
         self.iterations = auto if params.em_iterations == AUTO else params.em_iterations
         if params.fit == "em" and self.iterations == 0:
-            raise UsageError("--fit em needs --em-iterations of at least 1")
-        self.floor = max(params.floor, SURE)
+            raise UsageError("`fit=em` needs `em_iterations` of at least 1")
+        self.floor = max(params.variance_floor, ROUNDING)
 
-    def prepare(self, state: State) -> State:
+    @property
+    def layout(self) -> Layout:  # type: ignore[override]
         k = self.params.rank + self.params.buffer
-        rows = Table(1, self.params.rank + 3)
-        rows.count = 1  # number 0 is none
-        state.tables["rows"] = rows
-        state.arrays["links"] = np.zeros((1, 2), dtype=np.int32)
-        state.arrays["entries"] = np.zeros(1)
-        state.arrays["factor"] = np.zeros((k, k))
-        state.arrays["shift"] = np.zeros(k)
-        state.arrays["counts"] = np.zeros(4, dtype=np.int64)
-        return state
+        return Layout(
+            ((Column("row"),),),
+            arrays=(
+                Array("links", "<i4", (1, 2)),
+                Array("entries", shape=(1,)),
+                Array("factor", shape=(k, k)),
+                Array("shift", shape=(k,)),
+                Array("counts", "<i8", (4,)),  # columns, dense columns, rows, entries
+            ),
+            lists=(("rows", self.params.rank + 3),),
+        )
 
-    def learn(self, block: Block, state: State, order: Longs, out: Scores) -> None:
-        arrays, rows = state.arrays, state.tables["rows"]
-        longest = int(np.diff(block.indptr).max(initial=0))
-        rows.reserve(1 + state.features.count + longest)
+    def prepare(self, state: State) -> None:
+        state.lists["rows"].count = 1
+
+    def reserve(self, state: State, rows: SlotRows, run: Run) -> None:
+        arrays, longest = state.arrays, rows.csr.longest
+        state.lists["rows"].reserve(1 + state.index.count + longest)
         used, k = len(arrays["entries"]), len(arrays["shift"])
-        more = min(int(block.indptr[-1]), (k + 1) * longest) + longest
+        more = min(rows.nnz, (k + 1) * longest) + longest
         links, entries = np.empty((used + more, 2), dtype=np.int32), np.empty(used + more)
         links[:used], entries[:used] = arrays["links"], arrays["entries"]
-        factored.learn(
-            block.indptr, block.indices, block.values, block.y, order, state.features.table,
-            rows.rows, links, entries, arrays["factor"], arrays["shift"], arrays["counts"],
-            self.rule, FITS[self.params.fit], self.iterations, self.floor, block.scale,
-            out.score, out.variance,
-        )  # fmt: skip
-        *_, n_rows, n_entries = arrays["counts"].tolist()
-        rows.count = 1 + n_rows
-        arrays["links"], arrays["entries"] = links[: 1 + n_entries], entries[: 1 + n_entries]
+        arrays["links"], arrays["entries"] = links, entries
 
-    def scores(self, block: Block, state: State, out: Scores) -> None:
+    def learner(self, state: State) -> Learner:
         arrays = state.arrays
-        factored.scores(
-            block.indptr, block.indices, block.values, state.features.table,
-            state.tables["rows"].rows, arrays["links"], arrays["entries"], arrays["factor"],
-            arrays["shift"], arrays["counts"], self.floor, block.scale, out.score, out.variance,
+        return factored.Factored(
+            state.table, state.lists["rows"].rows, arrays["links"], arrays["entries"],
+            arrays["factor"], arrays["shift"], arrays["counts"], self.rule,
+            FITS[self.params.fit], self.iterations, self.floor,
         )  # fmt: skip
 
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
+    def keep(self, state: State, learner: Any) -> None:
+        learner.keep()
+        arrays = state.arrays
+        *_, n_rows, n_entries = arrays["counts"].tolist()
+        state.lists["rows"].count = 1 + n_rows
+        arrays["links"] = arrays["links"][: 1 + n_entries]
+        arrays["entries"] = arrays["entries"][: 1 + n_entries]
+
+    def moments(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         """Scores and variances of the unit vectors."""
-        out = Scores(np.zeros(len(slots)), np.ones(len(slots)))
-        known = np.flatnonzero(state.features.table[slots, 0])
+        mean, variance = np.zeros(len(slots)), np.ones(len(slots))
+        known = np.flatnonzero(state.table[slots, 0])
         n = len(known)
-        units = Block(
-            np.arange(n + 1), slots[known], np.ones(n), np.ones(n), np.zeros(n, dtype=np.int32)
-        )
+        units = SlotRows(np.arange(n + 1), slots[known], np.ones(n), np.zeros(n, dtype=np.int32))
         found = Scores.zeros(n)
-        self.scores(units, state, found)
-        out.score[known], out.variance[known] = found
-        return out
+        visit.scores(units.csr, self.learner(state), *found)
+        mean[known], variance[known] = found
+        return mean, variance
 
     def details(self, state: State) -> dict[str, Any]:
-        """Eigenvalues of D^-1/2 (R R' + B B') D^-1/2: how much surer than D alone, by direction."""
+        """Eigenvalues of D^-1/2 (R R' + B B') D^-1/2: the precision gained over D, by direction."""
         columns, _, rows, _ = state.arrays["counts"].tolist()
         factor = state.arrays["factor"][:columns, :columns]  # U'U = I + W'D^-1 W
         spectrum = np.linalg.svd(factor, compute_uv=False) ** 2 - 1
@@ -152,3 +169,7 @@ class Factorable(SecondOrder):
     """A rule that may also go with a factored covariance."""
 
     kinds = {"diag": Diagonal, "full": Full, "factored": Factored}  # noqa: RUF012
+    variants: ClassVar[Variants] = {
+        **SecondOrder.variants,
+        **{name: {"covariance": "factored", **small} for name, small in SMALL.items()},
+    }

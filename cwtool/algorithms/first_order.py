@@ -3,52 +3,57 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from cwtool.algorithms.base import Algorithm, Scores
-from cwtool.data.block import Block, Floats, Ints, Longs
+from cwtool.algorithms.base import Coefficients, Variants
+from cwtool.algorithms.online import Online
+from cwtool.data.rows import Ints
 from cwtool.params import param
-from cwtool.state import State
+from cwtool.state import Column, Layout, Merge, Number, State, merging
 from cwtool_ext import first_order
 from cwtool_ext.rules import Rule
+from cwtool_ext.visit import Learner
+
+ROUNDS = Number("rounds", merge=Merge.SUM)  # rows learned so far, those of all passes
 
 
 @dataclass(frozen=True)
 class FirstOrderParams:
-    average: bool = param(False, "predict with the mean of all weight vectors so far")
+    average: bool = param(
+        False,
+        "Predict with the mean of the weight vectors after all rows so far instead of the latest "
+        "one. It lowers the error on noisy data and takes 8 more bytes a feature.",
+    )
 
 
-class FirstOrder(Algorithm):
+class FirstOrder(Online):
+    """w_j and, to average, `debt`: the mean of w_1 .. w_T is w - debt / T."""
+
+    variants: ClassVar[Variants] = {"latest": {}, "average": {"average": True}}
+
     @property
-    def columns(self) -> tuple[str, ...]:
-        return ("weight", "debt") if self.params.average else ("weight",)
+    def layout(self) -> Layout:
+        weight, debt = Column("weight", Merge.MEAN), Column("debt", Merge.MEAN)
+        return Layout(((weight, debt) if self.params.average else (weight,),), numbers=(ROUNDS,))
 
     @property
     @abstractmethod
     def rule(self) -> Rule:
-        """The step: margin and squared norm -> alpha."""
+        """The step: margin, squared norm and row weight -> alpha."""
 
-    def learn(self, block: Block, state: State, order: Longs) -> Scores:
-        out = Scores.zeros(block.n_rows)
-        rounds = int(state.numbers.get("rounds", 0))
-        first_order.learn(
-            block.indptr, block.indices, block.values, block.y, order,
-            state.features.table, self.rule, rounds, block.scale, out.score,
-        )  # fmt: skip
-        state.numbers["rounds"] = rounds + len(order)
-        return out
+    def learner(self, state: State) -> Learner:
+        return first_order.FirstOrder(state.table, self.rule, int(state.numbers["rounds"]))
 
-    def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
-        out = Scores.zeros(block.n_rows)
-        first_order.scores(
-            block.indptr, block.indices, block.values,
-            state.features.table, int(state.numbers.get("rounds", 0)), block.scale, out.score,
-        )  # fmt: skip
-        return out
+    def keep(self, state: State, learner: Any) -> None:
+        state.numbers["rounds"] = learner.rounds
 
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
-        table = state.features.table[slots]
+    def merge(self, state: State, parts: Sequence[State]) -> None:
+        merging.merge(state, parts)
+
+    def coefficients(self, state: State, slots: Ints) -> Coefficients:
+        table = state.table[slots]
         if not self.params.average:
-            return table[:, 0], None
-        # mean of w_1 .. w_T = w - debt / T
-        return table[:, 0] - table[:, 1] / max(1, state.numbers.get("rounds", 0)), None
+            return Coefficients(table[:, 0])
+        return Coefficients(table[:, 0] - table[:, 1] / max(1, state.numbers["rounds"]))

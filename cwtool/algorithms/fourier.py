@@ -1,4 +1,5 @@
-"""A machine of random Fourier features, and the chain of reversible jumps that samples it."""
+"""Random Fourier features of few variables: their samples, and the reversible-jump chains that draw
+them. The model is in cwtool_ext/rff_model.pxd."""
 
 from __future__ import annotations
 
@@ -9,18 +10,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.algorithms.base import Tell, silent
-from cwtool.data.block import Floats, Ints
+from cwtool.data.rows import Floats, Ints
 from cwtool.parallel import together
+from cwtool.run import Progress, no_progress
 from cwtool_ext import rff
 
-SPAN = 5000  # iterations at once; f is summed anew after them
-VISITS = 25_000_000  # of rows, at most, before a run that is stopped stops
+SPAN = 5000  # largest number of iterations in one call; each call sums f anew
+MOST_WORK = 25_000_000  # iterations times rows in one call, so that a run can be interrupted soon
 WARM = 0.3  # the power of the likelihood at the beginning
 
 
 class Prior(NamedTuple):
-    """How features are born; see cwtool_ext/rff.pyx."""
+    """The constants of the prior; see cwtool_ext/rff_model.pxd."""
 
     d_max: int = 40
     t_max: int = 3
@@ -30,8 +31,9 @@ class Prior(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """What a chain has been: sample k has the features samples[k] .. samples[k + 1] - 1, feature q
-    the atoms chains[q] .. chains[q + 1] - 1, an atom its column z and omega."""
+    """Samples of the model. Sample k has the intercept, the log-likelihood, and the features
+    samples[k] .. samples[k + 1] - 1; feature q has the phase, the weight beta, and the atoms
+    chains[q] .. chains[q + 1] - 1; an atom has its column z and its omega."""
 
     samples: Ints
     chains: Ints
@@ -44,7 +46,7 @@ class Samples(NamedTuple):
 
     @classmethod
     def joined(cls, parts: list[Samples]) -> Samples:
-        """One after the other."""
+        """All samples of the parts, one after the other."""
 
         def starts(name: str) -> Ints:
             counts = [np.diff(getattr(part, name)) for part in parts]
@@ -54,12 +56,13 @@ class Samples(NamedTuple):
         return cls(starts("samples"), starts("chains"), *rest)
 
     def thinned(self, n: int) -> Samples:
-        """At most n of them, evenly."""
+        """At most n of the samples, at even distances."""
         last = len(self.intercept) - 1
         kept = np.unique(np.linspace(0, last, min(n, last + 1)).astype(np.int64))
         return self.joined([self.one(k) for k in kept.tolist()])
 
     def one(self, k: int) -> Samples:
+        """Sample k alone, as a part for `joined`."""
         first, end = self.samples[k : k + 2].tolist()
         atoms = slice(self.chains[first], self.chains[end])
         return Samples(
@@ -75,35 +78,38 @@ class Samples(NamedTuple):
 
     @property
     def features(self) -> float:
-        """How many Fourier features on average."""
+        """The mean number of Fourier features of a sample."""
         return len(self.phase) / len(self.intercept)
 
     @property
     def owner(self) -> NDArray[np.int64]:
-        """The sample of each feature."""
+        """The number of the sample of each feature."""
         return np.repeat(np.arange(len(self.intercept)), np.diff(self.samples))
 
     def compact(self) -> tuple[Ints, tuple[Ints, Ints, Floats, Floats]]:
-        """The columns in use, and the features with z counted among them."""
+        """The columns in use, ascending, and chains, z, omega and phase of the features, where z
+        is the place of a column among those in use."""
         used, z = np.unique(self.z, return_inverse=True)
         return used, (self.chains, z.astype(np.int32), self.omega, self.phase)
 
     def kernel_weights(self) -> Floats:
-        """|beta| / sum |beta| of a sample, over the number of samples that have features."""
+        """The weight of each feature in the kernel: |beta| / (sum of |beta| in its sample), divided
+        by the number of samples that have features."""
         beta = np.abs(self.beta)
         total = np.bincount(self.owner, beta)
         weights: Floats = beta / total[self.owner] / np.count_nonzero(total)
         return weights
 
     def inclusion(self, n_columns: int) -> Floats:
-        """The share of the samples that use a column."""
+        """For each column the share of the samples that use it."""
         where = np.stack([self.z, np.repeat(self.owner, np.diff(self.chains))])
         columns = np.unique(where, axis=1)[0]
         share: Floats = np.bincount(columns, minlength=n_columns) / len(self.intercept)
         return share
 
     def sets(self) -> dict[tuple[int, ...], float]:
-        """The columns that features have together, and the share of the samples with such one."""
+        """The sets of columns of features, and for each the share of the samples that have a
+        feature with just this set."""
         found: dict[tuple[int, ...], set[int]] = {}
         ends = zip(self.chains.tolist(), self.chains[1:].tolist(), strict=False)
         z = self.z.tolist()
@@ -113,7 +119,7 @@ class Samples(NamedTuple):
 
 
 class Chain:
-    """One chain over the features of x (by column) that tell the signs y."""
+    """One sampler chain for the signs y of rows; x has a row for each column of the data."""
 
     def __init__(self, x: Floats, y: Floats, prior: Prior, *seeds: int) -> None:
         self.x, self.y, self.prior = x, y, prior
@@ -130,13 +136,13 @@ class Chain:
         self._to: Ints = np.empty(self.z.size, dtype=np.int32)
 
     def run(self, heat: Floats) -> None:
-        """An iteration for each heat, the power of the likelihood."""
+        """Make an iteration for each entry of heat, the power of the likelihood."""
         uniforms = self.random.random((len(heat), 5 + self.prior.t_max))
         normals = self.random.standard_normal((len(heat), 1 + self.prior.t_max))
         self.step(uniforms, normals, heat)
 
     def step(self, uniforms: Floats, normals: Floats, heat: Floats) -> None:
-        """An iteration for each row of random numbers."""
+        """Make an iteration for each row of random numbers."""
         self.d, self.log_s, self.loglik = rff.sample(
             self.x, self.y, self.length, self.z, self.omega, self.phase, self.beta, self.d,
             self.log_s, self._phi, self._to, uniforms, normals, heat, self.done,
@@ -145,7 +151,7 @@ class Chain:
         self.done += len(heat)
 
     def keep(self) -> None:
-        """A sample: the chain as it is now."""
+        """Keep the current features as a sample."""
         now = slice(1, self.d + 1)
         there = np.arange(self.prior.t_max) < self.length[now, None]
         sample = Samples(
@@ -162,9 +168,10 @@ class Chain:
 
 
 def spans(iterations: int, n: int, rows: int) -> Iterator[tuple[Floats, bool]]:
-    """The heats of iterations that are made at once, and whether a sample is kept after them: n
-    from the second half. In the first eighth the likelihood gains its power."""
-    most = max(1, min(SPAN, VISITS // max(1, rows)))
+    """The heats of the iterations of each call, and whether a sample is kept after it. In the first
+    eighth of the iterations the heat rises from WARM to 1; n samples are kept, at even distances in
+    the second half."""
+    most = max(1, min(SPAN, MOST_WORK // max(1, rows)))
     burn_in = iterations // 2
     heat = np.minimum(1, WARM + (1 - WARM) * np.arange(burn_in) / max(1, burn_in // 4))
     for start in range(0, burn_in, most):
@@ -176,14 +183,14 @@ def spans(iterations: int, n: int, rows: int) -> Iterator[tuple[Floats, bool]]:
 
 
 def run_all(
-    chains: list[Chain], iterations: int, n: int, jobs: int, tell: Tell = silent
+    chains: list[Chain], iterations: int, n: int, jobs: int, progress: Progress = no_progress
 ) -> list[Samples]:
-    """n samples of each chain. The chains wait for each other after every span, so that a run
-    that is stopped stops."""
+    """n samples of each chain. All chains make the iterations of one call before any makes the
+    next, so that an interrupted run ends soon."""
     for heat, kept in spans(iterations, n, len(chains[0].y)):
         together(partial(Chain.run, heat=heat), chains, jobs)
         done = chains[0].done
-        tell(f"{done:,} of {iterations:,} iterations", done / iterations)
+        progress(f"{done:,} of {iterations:,} iterations", done / iterations)
         if kept:
             for chain in chains:
                 chain.keep()

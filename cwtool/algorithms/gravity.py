@@ -1,4 +1,5 @@
-"""What a stage of stabilized truncated descent is told by the one before (Ma 2017, 3.4)."""
+"""The strength of the pull to zero in a stage of stabilized truncated gradient descent, from what
+the stage before it did (Ma 2017, 3.4)."""
 
 from __future__ import annotations
 
@@ -6,10 +7,10 @@ from math import ceil, exp, log, log1p
 
 import numpy as np
 
-from cwtool.data.block import Floats
+from cwtool.data.rows import Floats
 from cwtool.params import AUTO
 
-SAMPLE = 64  # one of so many values
+SAMPLE = 64  # one value of so many is in the sample that narrows the search for a rank
 
 
 def rejection_rate(d: float, beta0: float, gamma: float) -> float:
@@ -20,18 +21,19 @@ def rejection_rate(d: float, beta0: float, gamma: float) -> float:
 
 
 def burst_size(size: int, alpha: float | str, d: float) -> int:
-    """K_s = max(K, ceil(K log(1 / (alpha d))))."""
+    """K_s = max(K, ceil(K log(1 / (alpha d)))) rows, or K if alpha is auto."""
     return size if alpha == AUTO else max(size, ceil(size * log(1 / (float(alpha) * d))))
 
 
 def base_gravity(values: Floats, beta: float) -> float:
-    """The l-th smallest, l = floor(beta D); 0 if l = 0."""
+    """The l-th smallest of the D values, l = floor(beta D); 0 if l = 0."""
     rank = int(beta * len(values))
     return smallest(values, rank) if rank else 0.0
 
 
 def smallest(values: Floats, rank: int) -> float:
-    """The rank-th smallest of them, sought between two of a sample that most likely enclose it."""
+    """The rank-th smallest value. It is sought between two values of a sample that most likely
+    enclose it, and among all values if they do not."""
     sample = np.sort(values[::SAMPLE])
     at, margin = rank * len(sample) // len(values), 2 + int(len(sample) ** 0.5)
     low, high = sample[max(at - margin, 0)], sample[min(at + margin, len(sample) - 1)]

@@ -1,88 +1,112 @@
-"""The rows of a slot by column, for learners that go over features."""
+"""The rows of a batch stored by column, for learners that go over features."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from cwtool.algorithms.slotted import rows_of
-from cwtool.data.block import Block, Floats, Ints, Longs
-from cwtool.state import State
+from cwtool.data.rows import Floats, Ints, Longs, SlotRows
+from cwtool.state import FeatureIndex
 from cwtool_ext import inverted as kernel
+from cwtool_ext.csr import Csr
 
 
-class Matrix(NamedTuple):
-    """Sparse, by row or by column, as kernels take it."""
+@dataclass(frozen=True)
+class Matrix:
+    """A sparse matrix, by row or by column: row (or column) i has the entries start[i] ..
+    start[i + 1] - 1, each with the number of its column (or row) and its value."""
 
     start: Longs
     place: Ints
     value: Floats
 
+    @cached_property
+    def csr(self) -> Csr:
+        """The matrix as kernels take it, checked once."""
+        return Csr(self.start, self.place, self.value)
+
+    @property
+    def arrays(self) -> tuple[Longs, Ints, Floats]:
+        """The arrays that a kernel fills."""
+        return self.start, self.place, self.value
+
+    @property
+    def count(self) -> int:
+        """The number of rows, or of columns if it is stored by column."""
+        return len(self.start) - 1
+
     @classmethod
     def empty(cls, n: int, nnz: int) -> Matrix:
+        """Room for n rows or columns with nnz entries in all."""
         return cls(np.zeros(n + 1, dtype=np.int64), np.empty(nnz, dtype=np.int32), np.empty(nnz))
 
     def take(self, some: Longs) -> Matrix:
-        """Some of its columns."""
+        """A copy of the columns with these numbers."""
         lengths = np.diff(self.start)[some]
         part = Matrix.empty(len(some), int(lengths.sum()))
         np.cumsum(lengths, out=part.start[1:])
-        kernel.take(*self, some, *part)
+        kernel.take(self.csr, some, *part.arrays)
         return part
 
     def widened(self, also: Floats, x: Matrix, some: Longs, position: int) -> tuple[Matrix, Floats]:
-        """Rows with some columns of x more, at this position and on; `also` belongs to entries."""
-        wide = Matrix.empty(len(self.start) - 1, len(also) + int(np.diff(x.start)[some].sum()))
+        """These rows with the columns `some` of x as further columns, numbered from `position` on.
+        `also` is a further number for each entry; the second result has it for the wider rows, 0
+        for their new entries."""
+        wide = Matrix.empty(self.count, len(also) + int(np.diff(x.start)[some].sum()))
         more = np.empty(len(wide.value))
-        kernel.widen(*self, also, *x, some, position, *wide, more)
+        kernel.widen(self.csr, also, x.csr, some, position, *wide.arrays, more)
         return wide, more
 
     def products(self, v: Floats) -> Floats:
         """The product of each row, or column, with v."""
-        out = np.empty(len(self.start) - 1)
-        kernel.products(*self, v, out)
+        out = np.empty(self.count)
+        kernel.products(self.csr, v, out)
         return out
 
     def moments(self, v: Floats, u: Floats) -> tuple[Floats, Floats]:
-        """The products with v, and those of the squares with u."""
-        first, second = np.empty((2, len(self.start) - 1))
-        kernel.moments(*self, np.column_stack([v, u]), first, second)
+        """The product of each column with v, and of its squared values with u."""
+        first, second = np.empty((2, self.count))
+        kernel.moments(self.csr, np.column_stack([v, u]), first, second)
         return first, second
 
     def sums(self, v: Floats, width: int) -> Floats:
-        """Their sum, each times its v."""
+        """sum_i v_i x_i over the rows x_i, which have `width` columns."""
         out = np.zeros(width)
-        kernel.sums(*self, v, out)
+        kernel.sums(self.csr, v, out)
         return out
 
 
 class Columns:
-    """x by column over the features in the rows and some others, ascending by id, so that nothing
-    depends on the slots they happen to have."""
+    """The rows by column, over the features that occur in them and some others. Columns ascend by
+    id, so that nothing depends on the slots that the features happen to have."""
 
-    def __init__(self, block: Block, state: State, others: Ints) -> None:
-        found = np.zeros(state.features.n_slots, dtype=np.bool_)
-        found[block.indices] = True
+    def __init__(self, rows: SlotRows, index: FeatureIndex, others: Ints) -> None:
+        found = np.zeros(index.n_slots, dtype=np.bool_)
+        found[rows.indices] = True
         found[others] = True
         slots = np.flatnonzero(found).astype(np.int32)
-        self.slots = slots[np.argsort(state.features.ids_of(slots), kind="stable")]
+        self.slots = slots[np.argsort(index.ids_of(slots), kind="stable")]
         column = np.zeros(len(found), dtype=np.int32)
         column[self.slots] = np.arange(len(slots), dtype=np.int32)
-        self.n_rows = block.n_rows
-        self.x = Matrix.empty(len(slots), block.nnz)
-        kernel.transpose(*rows_of(block), column, *self.x)
+        self.n_rows, self.weight = rows.n_rows, rows.weight
+        self.x = Matrix.empty(len(slots), rows.nnz)
+        kernel.transpose(rows.csr, column, *self.x.arrays)
         self.others: Longs = column[others].astype(np.int64)
 
     @cached_property
     def squares(self) -> Floats:
-        """|x_j|^2"""
+        """The sum of h_i x_ij^2 of each column, h the weights of the rows."""
+        if self.weight is not None:
+            return self.x.moments(self.weight, self.weight)[1]
         out = np.empty(len(self.slots))
-        kernel.squares(*self.x, out)
+        kernel.squares(self.x.csr, out)
         return out
 
     def gram(self, some: Longs) -> Floats:
+        """X'HX of the columns with these numbers, H the weights of the rows."""
         dense = np.empty((len(some), len(some)))
-        kernel.gram(*self.x, some, np.zeros(self.n_rows), dense)
+        weight = np.broadcast_to(1.0, self.n_rows) if self.weight is None else self.weight
+        kernel.gram(self.x.csr, some, weight, np.zeros(self.n_rows), dense)
         return dense

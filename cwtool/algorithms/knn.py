@@ -1,4 +1,4 @@
-"""k nearest neighbours, in scaled columns."""
+"""k nearest neighbours in scaled columns."""
 
 from __future__ import annotations
 
@@ -9,132 +9,121 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from cwtool.algorithms.base import Scores
-from cwtool.algorithms.neighbours import BLOCK_BYTES, nearest, vote
-from cwtool.algorithms.remembered import Remembered, RememberedParams
-from cwtool.algorithms.slotted import LONGEST, squared_norms
-from cwtool.data.block import Block, Floats, Ints
+from cwtool.algorithms.base import Scores, each_choice
+from cwtool.algorithms.batch import squared_norms, usable, weights
+from cwtool.algorithms.column_scale import (
+    SCALES,
+    as_dense,
+    best_scale,
+    deviations,
+    divided,
+    divisors,
+    is_dense,
+)
+from cwtool.algorithms.neighbours import DISTANCE_BYTES, Near, nearest, vote
+from cwtool.algorithms.remembered import NUMBERS, ROWS, Remembered, RememberedParams
+from cwtool.data.rows import Floats, SlotRows
 from cwtool.params import AUTO, param
-from cwtool.state import State
-
-DENSE = 0.1  # share of entries from which rows are kept as a dense matrix
-FARTHEST = 1e30  # scaled values of a row to be predicted
-SCALES = (AUTO, "std", "global")
+from cwtool.run import Run
+from cwtool.state import Array, Layout, State
+from cwtool.state.layout import columns
 
 
 @dataclass(frozen=True)
 class KnnParams(RememberedParams):
-    k: int = param(3, "neighbours that vote", low=1, high=1024)
+    k: int = param(
+        3,
+        "Number of nearest neighbours that vote. Larger values smooth the decision; raise it for "
+        "noisy labels.",
+        low=1,
+        high=1024,
+    )
     scale: str = param(
         AUTO,
-        "std: columns are divided by their standard deviations;  global: by one number, so that "
-        "they stay as they are to each other;  auto: the one with the lower leave-one-out error "
-        "of 3 neighbours",
+        "Scale of the columns before distances are measured. std divides each column by its own "
+        "standard deviation; global divides all columns by one number, which keeps their "
+        "proportions; auto takes the one with the lower leave-one-out error of 3 neighbours.",
         choices=SCALES,
     )
-
-
-def deviations(rows: csr_array) -> tuple[Floats, Floats]:
-    """Mean and population standard deviation of each column; 0 where it is as good as constant."""
-    n, p = rows.shape
-    mean = np.bincount(rows.indices, rows.data, minlength=p) / max(n, 1)
-    there = np.bincount(rows.indices, minlength=p)
-    away = np.bincount(rows.indices, (rows.data - mean[rows.indices]) ** 2, minlength=p)
-    sd = np.sqrt((away + (n - there) * mean**2) / max(n, 1))
-    return mean, np.where(sd <= 1e-12 * np.maximum(1, np.abs(mean)), 0, sd)
-
-
-def divisors(sd: Floats, scale: str) -> Floats:
-    """What the columns are divided by: their own deviation, or the root of the mean square."""
-    live = sd > 0
-    if scale == "std" or not live.any():
-        return sd
-    return np.where(live, np.sqrt(np.mean(sd[live] ** 2)), 0)
-
-
-def divided(rows: csr_array, by: Floats) -> csr_array:
-    """Rows with scaled columns, without those that are divided by 0."""
-    kept = by[rows.indices] > 0
-    values = np.clip(rows.data[kept] / by[rows.indices[kept]], -FARTHEST, FARTHEST)
-    indptr = np.append(0, np.cumsum(kept))[rows.indptr]
-    return csr_array((values, rows.indices[kept], indptr), shape=(rows.shape[0], len(by)))
 
 
 class Neighbours(Remembered):
     """Predicts by the nearest of the rows it remembers, seen as points in some space."""
 
-    def bytes_needed(self, rows: csr_array) -> float:
+    def bytes_needed(self, rows: csr_array, run: Run) -> float:
         n, p = rows.shape
         entries = 16 * n * p if is_dense(rows) else 64 * rows.nnz
-        block = min(BLOCK_BYTES, 8 * n * n)
-        return float(entries + 2 * self.jobs * block + 64 * n * self.params.k)
+        distances = min(DISTANCE_BYTES, 8 * n * n)
+        return float(entries + 2 * run.jobs * distances + 64 * n * self.params.k)
 
     @abstractmethod
-    def points(self, rows: csr_array, state: State) -> Any:
-        """Where these rows lie: a dense array, or CSR."""
+    def points(self, state: State, rows: csr_array) -> Any:
+        """The rows as points of the space: a dense array or a CSR matrix."""
 
     def remembered(self, state: State) -> Any:
-        """The points of all rows that are remembered."""
+        """The points of all remembered rows."""
         if "points" not in state.scratch:
-            state.scratch["points"] = self.points(self.rows(state), state)
+            state.scratch["points"] = self.points(state, self.rows(state))
         return state.scratch["points"]
 
-    def predict(self, rows: csr_array, state: State, *, loo: bool = False) -> Floats:
+    def predict(self, state: State, rows: csr_array, run: Run, *, loo: bool = False) -> Floats:
+        """The scores of the rows. With `loo` these are the remembered rows, and none is its own
+        neighbour."""
         points = self.remembered(state)
-        here = points if loo else self.points(rows, state)
+        here = points if loo else self.points(state, rows)
         positive = state.arrays["y"] > 0
-        near = nearest(here, points, positive, self.params.k, loo=loo, jobs=self.jobs)
+        near = nearest(
+            here, points, positive, self.params.k, loo=loo, jobs=run.jobs,
+            weight=self.row_weights(state),
+        )  # fmt: skip
         return self.score(near)
 
-    def score(self, near: Any) -> Floats:
+    def row_weights(self, state: State) -> Floats | None:
+        """The weights of the remembered rows; None if all are 1."""
+        return None
+
+    def score(self, near: Near) -> Floats:
+        """The scores of rows with these neighbours."""
         return vote(near)
 
-    def fitted(self, block: Block, state: State) -> Scores:
-        """Without a row as its own neighbour."""
-        out = super().fitted(block, state)
+    def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
+        """Scores of the rows of the first batch, each predicted by the other rows alone."""
+        out = super().fitted(state, rows, run)
         if not self.untrained(state):
-            learned = squared_norms(block) <= LONGEST
-            out.score[learned] = self.predict(self.rows(state), state, loo=True)
+            learned = usable(rows, squared_norms(rows))
+            out.score[learned] = self.predict(state, self.rows(state), run, loo=True)
         return out
-
-    def best_scale(self, rows: csr_array, y: Floats, sd: Floats) -> str:
-        """As asked for, or with fewer errors when each row is predicted by the others."""
-        if self.params.scale != AUTO:
-            return str(self.params.scale)
-        wrong = {}
-        for scale in SCALES[1:]:
-            points = as_dense(divided(rows, divisors(sd, scale)), is_dense(rows))
-            near = nearest(points, points, y > 0, 3, loo=True, jobs=self.jobs)
-            wrong[scale] = int(np.count_nonzero((vote(near) >= 0) != (y > 0)))
-        self.notes.append(f"leave-one-out errors: std {wrong['std']}, global {wrong['global']}")
-        return min(wrong, key=lambda scale: wrong[scale])
-
-
-def is_dense(rows: csr_array) -> bool:
-    return bool(rows.nnz >= DENSE * rows.shape[0] * rows.shape[1])
-
-
-def as_dense(rows: csr_array, dense: bool) -> Any:
-    return rows.toarray() if dense else rows
 
 
 class KNN(Neighbours):
     name = "knn"
     summary = "k nearest neighbours"
     Params = KnnParams
-    columns = ("divisor",)
+    variants = each_choice(KnnParams, "scale", k=25)  # a plane wants more neighbours than 3
+    takes_weights = True
+    # weight: of each remembered row; empty if all are 1
+    layout = Layout((columns("divisor"),), NUMBERS, (*ROWS, Array("weight")), compact=True)
 
-    def fit(self, rows: csr_array, y: Floats, state: State) -> None:
-        _, sd = deviations(rows)
-        by = divisors(sd, self.best_scale(rows, y, sd))
-        state.features.column("divisor")[: len(by)] = by
+    def learn_batch(self, state: State, rows: SlotRows, v: Floats, run: Run) -> None:
+        before, a = self.row_weights(state), state.arrays
+        if before is not None or rows.weight is not None:
+            before = np.ones(len(a["y"])) if before is None else before
+            a["weight"] = np.append(before, weights(rows))
+        super().learn_batch(state, rows, v, run)
 
-    def points(self, rows: csr_array, state: State) -> Any:
-        by = state.features.column("divisor")[: rows.shape[1]]
+    def row_weights(self, state: State) -> Floats | None:
+        weight: Floats = state.arrays["weight"]
+        return weight if len(weight) else None
+
+    def fit(self, state: State, rows: csr_array, y: Floats, run: Run) -> None:
+        weight = self.row_weights(state)
+        _, sd = deviations(rows, weight)
+        by = divisors(sd, best_scale(rows, y, sd, self.params.scale, run, weight))
+        state.column("divisor")[: len(by)] = by
+
+    def points(self, state: State, rows: csr_array) -> Any:
+        by = state.column("divisor")[: rows.shape[1]]
         return as_dense(divided(rows, by), is_dense(self.rows(state)))
-
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
-        return np.zeros(len(slots)), None
 
 
 ALGORITHMS = {"knn": KNN}

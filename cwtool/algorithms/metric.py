@@ -1,8 +1,9 @@
-"""The metric P = I + c X'X in three forms, each with its dual coordinate ascent.
+"""The metric P = I + c X'HX, H the weights of the rows, in three forms, each with its dual
+coordinate ascent.
 
-whitened    rows L^-1 x, P = LL': dense rows, BLAS, blocks of rows overlapping with the ascent
-covariance  Sigma = P^-1 itself and no square root: sparse rows
-kernel      X Sigma X' over the rows of the first slot: fewer rows than features
+whitened    rows L^-1 x with P = LL': for dense rows; BLAS prepares rows ahead of the ascent
+covariance  Sigma = P^-1 itself and no square root: for sparse rows
+kernel      X Sigma X' over the rows of the first batch: for fewer rows than features
 """
 
 from __future__ import annotations
@@ -10,51 +11,65 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from cwtool.algorithms.slotted import rows_of
-from cwtool.data.block import Block, Floats
+from cwtool.algorithms.batch import Bounds, weights
+from cwtool.data.rows import Floats, SlotRows
 from cwtool.parallel import ahead
-from cwtool_ext import dual
+from cwtool_ext import dual, dual_dense
 
-ROWS = 256  # dense at a time
-PARTS = 4  # of the rows, added up in this order whatever the number of threads
-STORE = 1 << 30  # bytes of whitened rows that are kept for another epoch
-SCATTERED = 6.0  # what a product costs that is added to a random place
+ROWS = 256  # rows that are made dense at a time
+PARTS = 4  # parts of the rows whose X'X are added up in this order, whatever the threads
+STORE = 1 << 30  # bytes of whitened rows that are kept for another pass
+SCATTERED = 6.0  # cost of adding a product at a random place, in products of a plain loop
 
 
 def blas(n: int) -> float:
-    """How much cheaper a product is in dense blocks of n columns (measured: 1.5, 3, 6 times for
-    54, 123, 717 columns)."""
+    """How many times faster BLAS multiplies dense blocks of n columns than a plain loop (measured:
+    1.5, 3, 6 times for 54, 123, 717 columns)."""
     return min(8.0, max(1.5, n / 40))
 
 
-def add_gram(block: Block, gram: Floats, n: int, jobs: int) -> None:
-    """gram += X'X on and below the diagonal."""
-    nnz = block.nnz / max(1, block.n_rows)
+def add_gram(rows: SlotRows, gram: Floats, n: int, jobs: int) -> None:
+    """gram += X'HX on and below the diagonal, over the n features."""
+    nnz = rows.nnz / max(1, rows.n_rows)
     if SCATTERED * nnz**2 < n**2 / 2 / blas(n):
-        dual.gram(*rows_of(block), gram)
+        dual.add_gram(rows.csr, weights(rows), gram)
         return
+    csr = rows.csr  # made here, before several threads ask for it
+    root = None if rows.weight is None else np.sqrt(rows.weight)
 
-    def part(rows: range) -> Floats:
+    def part(numbers: range) -> Floats:
         total = np.zeros((n, n))
-        dense = np.empty((min(ROWS, len(rows)), n))
-        for start in range(rows.start, rows.stop, ROWS):
-            some = dense[: min(ROWS, rows.stop - start)]
-            dual.densify(*rows_of(block), start, some)
-            dual.gram_dense(some, total)
+        dense = np.empty((min(ROWS, len(numbers)), n))
+        for start in range(numbers.start, numbers.stop, ROWS):
+            some = dense[: min(ROWS, numbers.stop - start)]
+            dual_dense.densify(csr, start, some)
+            if root is not None:
+                some *= root[start : start + len(some), None]
+            dual_dense.add_gram(some, total)
         return total
 
     parts = PARTS if n <= 4000 else 1
-    ends = np.linspace(0, block.n_rows, parts + 1).astype(int).tolist()
+    ends = np.linspace(0, rows.n_rows, parts + 1).astype(int).tolist()
     ranges = [range(a, b) for a, b in pairwise(ends) if b > a]
     for total in ahead(part, ranges, jobs):
         gram[:n, :n] += total
 
 
+class Ascended(NamedTuple):
+    """The result of an ascent: the mean, the dual variables, the number of passes."""
+
+    mu: Floats
+    a: Floats
+    passes: int
+
+
 class Metric(ABC):
+    """P over the first n slots of `gram` = X'HX, factored."""
+
     name: ClassVar[str]
 
     def __init__(self, gram: Floats, n: int, c: float, jobs: int) -> None:
@@ -70,28 +85,26 @@ class Metric(ABC):
         solved: Floats = cho_solve((self.factor, True), b)
         return solved
 
-    def carried(self, block: Block, u: Floats) -> Floats:
+    def carried(self, rows: SlotRows, u: Floats) -> Floats:
         """P^-1 X'u"""
         total = np.zeros((self.n, 1))
-        dual.add_rows(*rows_of(block), u, total, 0)
+        dual.add_rows(rows.csr, u, total, 0)
         return self.solve(total[:, 0])
 
-    def late_mean(self, block: Block, mu: Floats, a: Floats) -> Floats:
+    def late_mean(self, rows: SlotRows, mu: Floats, a: Floats) -> Floats:
         """The mean of mu over the second half of a single pass that ended in mu: row i of N took
-        part in the share 2 (1 - i/N) of it, at most 1."""
-        share = np.minimum(1.0, 2 * (1 - np.arange(block.n_rows) / max(1, block.n_rows)))
-        return mu - self.carried(block, a * block.y * (1 - share))
+        part in the share 2 (1 - i/N) of that half, at most 1."""
+        share = np.minimum(1.0, 2 * (1 - np.arange(rows.n_rows) / max(1, rows.n_rows)))
+        return mu - self.carried(rows, a * rows.signs() * (1 - share))
 
     @abstractmethod
-    def ascend(
-        self, block: Block, mu: Floats, ridge: float, upper: float, epochs: int
-    ) -> tuple[Floats, Floats, int]:
-        """From mu, visit the rows `epochs` times; the new mu, the dual variables, the visits."""
+    def ascend(self, rows: SlotRows, mu: Floats, bounds: Bounds, passes: int) -> Ascended:
+        """Visit the rows from this mu, at most `passes` times each."""
 
 
 def cholesky(precision: Floats) -> Floats:
     """L with LL' = P from the lower half of P. P >= I, but rounding may hide that when rows are
-    longer than about 1e8: then the diagonal is raised by as little as helps."""
+    longer than about 1e8: then the diagonal is raised, by as little as helps."""
     from scipy.linalg import LinAlgError
     from scipy.linalg import cholesky as plain
 
@@ -104,14 +117,10 @@ def cholesky(precision: Floats) -> Floats:
             precision[np.diag_indices(len(precision))] += raised
 
 
-def _converged(change: float, a: Floats) -> bool:
-    return change <= 1e-12 * max(1.0, float(a.max(initial=0)))
-
-
-def _repeat(visit: Callable[[], float], a: Floats, epochs: int) -> int:
-    """Visits until nothing changes any more, at most so many."""
+def _repeat(one_pass: Callable[[], float], a: Floats, passes: int) -> int:
+    """Make passes until the dual variables a change no more, at most so many; their number."""
     done = 1
-    while not _converged(visit(), a) and done < epochs:
+    while not one_pass() <= 1e-12 * max(1.0, float(a.max(initial=0))) and done < passes:
         done += 1
     return done
 
@@ -119,42 +128,43 @@ def _repeat(visit: Callable[[], float], a: Floats, epochs: int) -> int:
 class Whitened(Metric):
     name = "whitened"
 
-    def ascend(
-        self, block: Block, mu: Floats, ridge: float, upper: float, epochs: int
-    ) -> tuple[Floats, Floats, int]:
+    def ascend(self, rows: SlotRows, mu: Floats, bounds: Bounds, passes: int) -> Ascended:
         from scipy.linalg import solve_triangular
 
         w = self.factor.T @ mu  # |w|^2 = mu' P mu
-        a = np.zeros(block.n_rows)
-        keep = epochs > 1 and block.n_rows * self.n * 8 <= STORE
+        a, y = np.zeros(rows.n_rows), rows.signs()
+        keep = passes > 1 and rows.n_rows * self.n * 8 <= STORE
         kept: list[tuple[int, Floats, Floats]] = []
 
-        def blocks() -> Iterator[tuple[int, Floats, Floats]]:
+        def portions() -> Iterator[tuple[int, Floats, Floats]]:
             if kept:
                 yield from kept
                 return
-            for item in ahead(self._whitened(block), range(0, block.n_rows, ROWS), self.jobs):
+            for item in ahead(self.whitened(rows), range(0, rows.n_rows, ROWS), self.jobs):
                 if keep:
                     kept.append(item)
                 yield item
 
-        def visit() -> float:
+        def one_pass() -> float:
             return max(
-                dual.whitened_pass(
-                    x, block.y[s : s + len(x)], v, ridge, upper, w, a[s : s + len(x)]
-                )
-                for s, x, v in blocks()
+                dual_dense.whitened_pass(x, y[at], v, bounds.ridge[at], bounds.upper[at], w, a[at])
+                for s, x, v in portions()
+                for at in [slice(s, s + len(x))]
             )
 
-        done = _repeat(visit, a, epochs)
-        return solve_triangular(self.factor, w, lower=True, trans="T"), a, done
+        done = _repeat(one_pass, a, passes)
+        return Ascended(solve_triangular(self.factor, w, lower=True, trans="T"), a, done)
 
-    def _whitened(self, block: Block) -> Callable[[int], tuple[int, Floats, Floats]]:
+    def whitened(self, rows: SlotRows) -> Callable[[int], tuple[int, Floats, Floats]]:
+        """A function that whitens the next ROWS rows from a row number on: the row number, the
+        whitened rows, their squared lengths."""
+        csr = rows.csr  # made here, before several threads ask for it
+
         def rows_from(start: int) -> tuple[int, Floats, Floats]:
-            x = np.empty((min(ROWS, block.n_rows - start), self.n))
+            x = np.empty((min(ROWS, rows.n_rows - start), self.n))
             v = np.empty(len(x))
-            dual.densify(*rows_of(block), start, x)
-            dual.whiten(self.factor, x, v)
+            dual_dense.densify(csr, start, x)
+            dual_dense.whiten(self.factor, x, v)
             return start, x, v
 
         return rows_from
@@ -163,21 +173,20 @@ class Whitened(Metric):
 class Covariance(Metric):
     name = "covariance"
 
-    def ascend(
-        self, block: Block, mu: Floats, ridge: float, upper: float, epochs: int
-    ) -> tuple[Floats, Floats, int]:
+    def ascend(self, rows: SlotRows, mu: Floats, bounds: Bounds, passes: int) -> Ascended:
         sigma = np.ascontiguousarray(self.solve(np.eye(self.n)))
-        mu, a, v = mu.copy(), np.zeros(block.n_rows), np.empty(block.n_rows)
-        dual.variances(*rows_of(block), sigma, v)
+        mu, a, v, y = mu.copy(), np.zeros(rows.n_rows), np.empty(rows.n_rows), rows.signs()
+        dual.variances(rows.csr, sigma, v)
 
-        def visit() -> float:
-            return dual.covariance_pass(*rows_of(block), block.y, sigma, v, ridge, upper, mu, a)
+        def one_pass() -> float:
+            return dual.covariance_pass(rows.csr, y, sigma, v, *bounds, mu, a)
 
-        return mu, a, _repeat(visit, a, epochs)
+        return Ascended(mu, a, _repeat(one_pass, a, passes))
 
 
 class Kernel(Metric):
-    """Sigma = I - c X'(I + c XX')^-1 X, so X Sigma X' = K (I + c K)^-1 with K = XX'."""
+    """Sigma = I - c X'(I + c HK)^-1 HX with K = XX', so X Sigma X' = (I + c KH)^-1 K, which is
+    symmetric, and Sigma X' = X'(I + c HK)^-1. Without weights I + c K has a Cholesky factor."""
 
     name = "kernel"
 
@@ -185,38 +194,51 @@ class Kernel(Metric):
         self.n, self.c, self.jobs = n, c, jobs
 
     def solve(self, b: Floats) -> Floats:
-        return np.zeros(self.n)  # only for a first slot: nothing comes from before
+        return np.zeros(self.n)  # used for a first batch only, where b is 0
 
-    def carried(self, block: Block, u: Floats) -> Floats:
-        from scipy.linalg import cho_solve
-
-        pulled: Floats = self.x.T @ cho_solve(self.inner, u)
+    def carried(self, rows: SlotRows, u: Floats) -> Floats:
+        pulled: Floats = self.x.T @ self.divide(u, True)
         return pulled
 
-    def ascend(
-        self, block: Block, mu: Floats, ridge: float, upper: float, epochs: int
-    ) -> tuple[Floats, Floats, int]:
-        from scipy.linalg import cho_factor, cho_solve
+    def prepare(self, k: Floats, weight: Floats | None) -> None:
+        """Factor I + c KH. Then divide(b, False) is (I + c KH)^-1 b, and divide(b, True) is
+        (I + c HK)^-1 b."""
+        from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
+
+        self.divide: Callable[[Floats, bool], Floats]
+        one = np.eye(len(k))
+        if weight is None:
+            inner = cho_factor(one + self.c * k, lower=True)
+            self.divide = lambda b, transposed: cho_solve(inner, b)
+        else:
+            factors = lu_factor(one + self.c * (k * weight))
+            self.divide = lambda b, transposed: lu_solve(factors, b, trans=int(transposed))
+
+    def ascend(self, rows: SlotRows, mu: Floats, bounds: Bounds, passes: int) -> Ascended:
         from scipy.sparse import csr_matrix
 
-        self.x = csr_matrix(
-            (block.values * block.scale, block.indices, block.indptr), (block.n_rows, self.n)
-        )
+        n, y = rows.n_rows, rows.signs()
+        self.x = csr_matrix((rows.values * rows.scale, rows.indices, rows.indptr), (n, self.n))
         k = (self.x @ self.x.T).toarray()
-        self.inner = cho_factor(np.eye(block.n_rows) + self.c * k, lower=True)
-        seen = np.ascontiguousarray(cho_solve(self.inner, k))
-        f, a = np.zeros(block.n_rows), np.zeros(block.n_rows)
-        done = _repeat(lambda: dual.kernel_pass(seen, block.y, ridge, upper, f, a), a, epochs)
-        return self.carried(block, a * block.y), a, done
+        self.prepare(k, rows.weight)
+        seen = np.ascontiguousarray(self.divide(k, False))
+        f, a = np.zeros(n), np.zeros(n)
+
+        def one_pass() -> float:
+            return dual_dense.kernel_pass(seen, y, *bounds, f, a)
+
+        done = _repeat(one_pass, a, passes)
+        return Ascended(self.carried(rows, a * y), a, done)
 
 
-def cheapest(block: Block, n: int, epochs: int, first: bool) -> type[Metric]:
-    """By multiplications: Cholesky and triangular solves in BLAS, Sigma x by hand, or N^3."""
-    rows, nnz = block.n_rows, block.nnz / max(1, block.n_rows)
+def cheapest(rows: SlotRows, n: int, passes: int, first: bool) -> type[Metric]:
+    """The form with the fewest multiplications for n features, those in BLAS counted less: a
+    Cholesky factor and triangular solves, Sigma x in plain loops, or the cube of the row count."""
+    count, nnz = rows.n_rows, rows.nnz / max(1, rows.n_rows)
     cost = {
-        Whitened: (n**3 / 3 + rows * n**2) / blas(n) + 2 * epochs * rows * n,
-        Covariance: n**3 / blas(n) + rows * (nnz**2 / 2 + epochs * nnz * n),
+        Whitened: (n**3 / 3 + count * n**2) / blas(n) + 2 * passes * count * n,
+        Covariance: n**3 / blas(n) + count * (nnz**2 / 2 + passes * nnz * n),
     }
     if first:
-        cost[Kernel] = rows**2 * nnz + 2 * rows**3 / blas(rows) + epochs * rows**2
+        cost[Kernel] = count**2 * nnz + 2 * count**3 / blas(count) + passes * count**2
     return min(cost, key=lambda kind: cost[kind])

@@ -1,4 +1,4 @@
-"""Columns that are products of scaled columns, made when they are asked for."""
+"""Products of scaled columns, computed on demand, and the metric over them."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cwtool.data.block import Floats, Ints
+from cwtool.data.rows import Floats, Ints
 from cwtool.order import permutation
 from cwtool_ext import sdist as kernel
 
-Key = tuple[int, ...]  # ascending column numbers; (4,) is a column, (2, 2) a square
+Key = tuple[int, ...]  # ascending column numbers of a product: (4,) is a column, (2, 2) a square
 
-MOST = 200_000  # candidates
+MOST = 200_000  # candidates; products that come later are left out
 
 
 class Monomials:
-    """The value of a key is the product of its columns, over (its deviation) / (geometric mean of
-    the deviations of its columns), so that it has a typical deviation; constant products are dead.
-    """
+    """The values of keys. A product is divided by its standard deviation and multiplied by the
+    geometric mean of the deviations of its columns, so that it is as large as its columns are.
+    A product that is constant, or nonzero in few rows of sparse data, is dead: never chosen."""
 
     def __init__(self, base: Any, deviation: Floats) -> None:
-        """Scaled columns, as an array or as CSR, and their deviations, 0 for dead ones."""
+        """The scaled columns, as an array or a CSR matrix, and their standard deviations; 0 marks a
+        column that is not used."""
         self.base, self.deviation = base, deviation
         self.sparse = not isinstance(base, np.ndarray)
         self._columns: Any = base.tocsc() if self.sparse else np.asfortranarray(base)
@@ -49,7 +50,7 @@ class Monomials:
         return out
 
     def scale(self, key: Key) -> float:
-        """What the product is divided by; inf if it is dead."""
+        """The number that the product is divided by; inf if it is dead."""
         if len(key) == 1:
             return 1.0
         if key not in self._scales:
@@ -62,12 +63,14 @@ class Monomials:
         return self._scales[key]
 
     def column(self, key: Key) -> Floats:
+        """The values of a key in all rows."""
         product = self._product(key)
         if len(key) > 1:
             product /= self.scale(key)
         return product
 
     def matrix(self, keys: Sequence[Key]) -> Floats:
+        """Phi: a column for each key."""
         return np.ascontiguousarray(np.stack([self.column(key) for key in keys], axis=1))
 
     def along(self, keys: Sequence[Key], xi: Floats) -> Floats:
@@ -79,7 +82,8 @@ class Monomials:
 
 
 class Candidates:
-    """The keys that may be chosen: those of single columns, and products of two chosen keys."""
+    """The keys that may be chosen: single columns, products of two chosen keys up to `order`
+    columns, and with `squares` the squares of all columns."""
 
     def __init__(self, monomials: Monomials, order: int, squares: bool) -> None:
         self.monomials, self.order = monomials, order
@@ -101,7 +105,7 @@ class Candidates:
             self.keys.append(key)
 
     def expand(self, support: Sequence[Key]) -> None:
-        """After a step with these keys: their products with all that was ever chosen."""
+        """Add the products of the keys of a step with all keys chosen so far."""
         self.chosen += [key for key in support if key not in self.chosen]
         for a in support:
             for b in self.chosen:
@@ -112,8 +116,8 @@ class Candidates:
                     self._add(key)
 
     def sample(self, how: str, *seeds: int) -> list[Key]:
-        """About the root of their number, by position: an equal share of each order (strat), or
-        of all alike (uniform); or all of them (none)."""
+        """A sample of about the square root of their number, in their order: equally many of each
+        order (strat), drawn without regard to the order (uniform), or all of them (none)."""
         n = len(self.keys)
         wanted = min(n, max(10, ceil(sqrt(n))))
         if how == "none":
@@ -130,7 +134,7 @@ class Candidates:
 
 
 class Term(NamedTuple):
-    """weight xi xi' of the metric, found at this step, counted from 1."""
+    """The term weight xi xi' of the metric over `keys`, found at this step, counted from 1."""
 
     step: int
     weight: float
@@ -139,7 +143,8 @@ class Term(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """W = factor factor' over the products `keys` (-1: no more columns), each over its scale."""
+    """W = factor factor' over the products `keys`, each divided by its scale. A row of `keys` has
+    the columns of one product, filled up with -1."""
 
     keys: Ints
     scale: Floats
@@ -152,7 +157,8 @@ class Metric(NamedTuple):
         return total
 
     def embed(self, columns: Floats, used: Ints) -> Floats:
-        """z with |z - z'|^2 the distance in W, from the used columns alone, which ascend."""
+        """The points z whose squared distances |z - z'|^2 are those of W. `columns` are the values
+        of the columns `used`, which ascend."""
         keys = np.where(self.keys < 0, -1, np.searchsorted(used, self.keys)).astype(np.int32)
         z = np.zeros((len(columns), self.factor.shape[1]))
         kernel.transform(np.ascontiguousarray(columns), keys, self.scale, self.factor, z)
@@ -160,13 +166,13 @@ class Metric(NamedTuple):
 
     @property
     def used(self) -> Ints:
-        """The columns it needs."""
+        """The columns that it needs, ascending."""
         found = np.unique(self.keys)
         return found[found >= 0].astype(np.int32)
 
 
 def metric(terms: Sequence[Term], monomials: Monomials, order: int) -> Metric:
-    """The sum of the terms, with no more directions than terms or products."""
+    """The sum of the terms, with a factor of no more columns than there are terms or products."""
     support = sorted({key for t in terms for key in t.keys}, key=lambda key: (len(key), key))
     place = {key: s for s, key in enumerate(support)}
     factor = np.zeros((len(support), len(terms)))

@@ -1,7 +1,7 @@
-"""NAROW (Orabona and Crammer 2010): AROW whose memory fades only where it is uncertain.
+"""NAROW (Orabona and Crammer 2010): AROW that lowers a variance only while it is above 1/b.
 
 Natural form: theta += y x on every margin error, Sigma^-1 += x x' (b v - 1)/v only if b v > 1;
-mu = Sigma theta, score = mu.x / max(1, b v).
+mu = Sigma theta, score = mu.x / max(1, b v), which is not linear in the row.
 """
 
 from __future__ import annotations
@@ -9,44 +9,44 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from cwtool.algorithms.base import Scores
+import numpy as np
+
 from cwtool.algorithms.covariance import (
     PROJECTIONS,
+    Confident,
     CovarianceParams,
     Diagonal,
     Full,
-    SecondOrder,
 )
-from cwtool.data.block import Block, Floats, Ints, Longs
+from cwtool.data.rows import Floats, Ints
 from cwtool.params import param
-from cwtool.state import State
+from cwtool.state import Column, Layout, State
 from cwtool_ext import narow, rules
 from cwtool_ext.rules import Rule
+from cwtool_ext.visit import Learner
 
 
 @dataclass(frozen=True)
 class NarowParams(CovarianceParams):
-    b: float = param(1.0, "variances are kept from falling below 1/b", above=0)
+    b: float = param(
+        1.0,
+        "Variances of scores are not lowered below 1/b. Larger values let the learner become "
+        "more certain and make later updates smaller.",
+        above=0,
+    )
 
 
 class NarowDiagonal(Diagonal):
-    columns = ("theta", "precision")
+    """theta_j and the precision gained, p_j: mu_j = theta_j / (1 + p_j)."""
 
-    def learn(self, block: Block, state: State, order: Longs, out: Scores) -> None:
-        narow.learn(
-            block.indptr, block.indices, block.values, block.y, order, state.features.table,
-            self.params.b, PROJECTIONS[self.params.projection], self.params.floor, block.scale,
-            out.score, out.variance,
-        )  # fmt: skip
+    layout = Layout(((Column("theta"), Column("precision")),))
 
-    def scores(self, block: Block, state: State, out: Scores) -> None:
-        narow.scores(
-            block.indptr, block.indices, block.values, state.features.table, self.params.b,
-            block.scale, out.score, out.variance,
-        )  # fmt: skip
+    def learner(self, state: State) -> Learner:
+        p = self.params
+        return narow.Narow(state.table, p.b, PROJECTIONS[p.projection], p.variance_floor)
 
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
-        theta, variance = super().weights(state, slots)
+    def moments(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
+        theta, variance = super().moments(state, slots)
         return theta * variance, variance
 
 
@@ -56,7 +56,7 @@ class NarowFull(Full):
         self.shrink = params.b
 
 
-class Narow(SecondOrder):
+class Narow(Confident):
     name = "narow"
     summary = "narrow adaptive regularization of weights"
     Params = NarowParams
@@ -65,6 +65,10 @@ class Narow(SecondOrder):
     @property
     def rule(self) -> Rule:
         return rules.narow(self.params.b)
+
+    def importance(self, state: State, slots: Ints) -> Floats:
+        """|mu_j|"""
+        return np.abs(self.covariance.moments(state, slots)[0])
 
 
 ALGORITHMS = {"narow": Narow}

@@ -1,4 +1,4 @@
-"""The nearest neighbours of rows, dense or sparse, and what they say."""
+"""The nearest neighbours of rows, dense or sparse, and the vote of these neighbours."""
 
 from __future__ import annotations
 
@@ -6,65 +6,91 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from cwtool.data.block import Floats, Ints, Longs
+from cwtool.data.rows import Floats, Longs
 from cwtool.parallel import together
 from cwtool_ext import neighbours as kernel
+from cwtool_ext.csr import Csr
 
-BLOCK_BYTES = 1 << 25  # of distances at a time
+DISTANCE_BYTES = 1 << 25  # size of the matrix of distances that a thread has at one time
 ROUNDING = 2.0**-53
+TIE = 1e-9  # sums of weighted votes that differ by no more than this are equal
 
 
 class Near(NamedTuple):
-    """For each row the k nearest points of either class, nearest first, of equal ones the first:
-    [row, class, place], class 0 the negative; who -1 and distance inf where there is none."""
+    """The k nearest points of each class for each row, indexed by row, class (0 is the negative
+    one) and place. The nearest come first, and of equally near points the first. Where a class has
+    fewer than k points, `who` is -1 and `distance` is inf. A point of weight h counts as h points
+    at its place; `weight` is None if all points weigh 1."""
 
     who: Longs
     distance: Floats  # squared
+    weight: Floats | None = None  # 0 where there is no point
 
     @property
     def means(self) -> tuple[Floats, Floats]:
-        """d_neg, d_pos: the mean squared distance to those of a class; inf if there are none."""
+        """The mean squared distance to the neighbours of the negative and of the positive class;
+        inf where there are none."""
         there = self.who >= 0
-        total = np.where(there, self.distance, 0).sum(axis=2)
-        count = there.sum(axis=2)
-        mean = np.where(count > 0, total / np.maximum(count, 1), np.inf)
+        distance = np.where(there, self.distance, 0)
+        if self.weight is None:
+            total, count = distance.sum(axis=2), there.sum(axis=2)
+            mean = np.where(count > 0, total / np.maximum(count, 1), np.inf)
+        else:
+            counts = counted(self.weight)
+            total, sums = (distance * counts).sum(axis=2), counts.sum(axis=2)
+            mean = np.where(sums > 0, total / np.where(sums > 0, sums, 1), np.inf)
         return mean[:, 0], mean[:, 1]
 
 
+def counted(weight: Floats) -> Floats:
+    """How much each of k neighbours counts, the nearest first: its weight, but no more than k in
+    all."""
+    k = weight.shape[-1]
+    before = np.zeros_like(weight)
+    np.cumsum(weight[..., :-1], axis=-1, out=before[..., 1:])
+    counts: Floats = np.clip(k - before, 0, weight)
+    return counts
+
+
 def nearest(
-    rows: Any, points: Any, positive: NDArray[np.bool_], k: int, *, loo: bool = False, jobs: int = 1
-) -> Near:
-    """Among the points for each of the rows; loo: the rows are the points, none its own neighbour.
-    Both are dense arrays or both CSR with ascending indices; at no time are there all distances."""
+    rows: Any, points: Any, positive: NDArray[np.bool_], k: int, *, loo: bool = False,
+    jobs: int = 1, weight: Floats | None = None,
+) -> Near:  # fmt: skip
+    """The neighbours of each row among the points, whose classes are `positive`. With `loo` the
+    rows are the points, and none is its own neighbour. Both are dense arrays, or both are CSR
+    matrices with ascending indices. The full matrix of distances is never in memory."""
     m, n = rows.shape[0], points.shape[0]
     near = Near(np.empty((m, 2, k), dtype=np.int64), np.empty((m, 2, k)))
     kind = positive.astype(np.int8)
     own = np.arange(m) if loo else np.full(m, -1)
     z_square = squares(points)
     dense = isinstance(points, np.ndarray)
+    find: Any = kernel.nearest_dense if dense else kernel.nearest_sparse
+    form: Any = np.ascontiguousarray if dense else csr
     transposed = points.T if dense else points.T.tocsr()
     c = 4 * (points.shape[1] + 8) * ROUNDING
-    z_parts = parts(points)
-    step = max(1, BLOCK_BYTES // (8 * max(n, 1)))
+    z = form(points)
+    step = max(1, DISTANCE_BYTES // (8 * max(n, 1)))
 
     def some(start: int) -> None:
         at = slice(start, start + step)
         x = rows[at]
         cross = x @ transposed
-        x_parts = parts(x)
-        kernel.nearest(
-            np.ascontiguousarray(cross if dense else cross.toarray()), squares(x), z_square, c,
-            kind, own[at], x_parts[0], z_parts[0], *x_parts[1:], *z_parts[1:],
-            near.who[at], near.distance[at],
+        find(
+            form(x), z, np.ascontiguousarray(cross if dense else cross.toarray()), squares(x),
+            z_square, c, kind, own[at], near.who[at], near.distance[at],
         )  # fmt: skip
 
     together(some, range(0, m, step), jobs)
-    return near
+    if weight is None or n == 0:
+        return near
+    return near._replace(weight=np.where(near.who >= 0, weight[near.who], 0))
 
 
 def squares(rows: Any) -> Floats:
-    """|x_i|^2"""
+    """|x_i|^2 of each row."""
     total: Floats
     if isinstance(rows, np.ndarray):
         total = np.einsum("ij,ij->i", rows, rows)
@@ -73,31 +99,33 @@ def squares(rows: Any) -> Floats:
     return total
 
 
-def parts(rows: Any) -> tuple[Floats, Longs, Ints, Floats]:
-    """As the kernel takes them: a dense array, or CSR."""
-    if isinstance(rows, np.ndarray) and rows.shape[1]:
-        nothing = np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0)
-        return np.ascontiguousarray(rows), *nothing
-    none = np.empty((0, 0))
-    if isinstance(rows, np.ndarray):
-        return none, np.zeros(len(rows) + 1, np.int64), np.empty(0, np.int32), np.empty(0)
-    return none, rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data
+def csr(matrix: csr_array) -> Csr:
+    """A SciPy matrix as kernels take it."""
+    return Csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data)
 
 
 def vote(near: Near) -> Floats:
-    """The majority of the k nearest, in [-1, 1], with less than half a vote more for how much
-    nearer one class is. Equal votes: the class of the nearest."""
+    """The majority of the k nearest of both classes, in [-1, 1], plus less than half a vote that
+    says how much nearer one class is. Where the votes are equal, the class of the nearest wins. A
+    neighbour of weight h has h votes; votes beyond the k-th do not count."""
     m, _, k = near.who.shape
     distance, index = near.distance.reshape(m, 2 * k), near.who.reshape(m, 2 * k)
     first = np.lexsort((index, distance), axis=-1)[:, :k]
     sign = np.repeat([-1.0, 1.0], k)[first]
     sign[np.take_along_axis(index, first, axis=1) < 0] = 0
-    votes = sign.sum(axis=1)
+    if near.weight is None:
+        votes = sign.sum(axis=1)
+    else:
+        own = np.take_along_axis(near.weight.reshape(m, 2 * k), first, axis=1)
+        votes = (sign * counted(own)).sum(axis=1)
+        votes[np.abs(votes) <= TIE] = 0
     negative, positive = near.means
     with np.errstate(invalid="ignore"):
         lean = (negative - positive) / (negative + positive)
     lean = np.where(np.isfinite(negative), lean, 1.0)
     lean = np.where(np.isfinite(positive), np.nan_to_num(lean), -1.0)  # nan: both at distance 0
     lean = np.where(votes == 0, sign[:, 0] * (1 + np.abs(lean)) / 2, lean)
+    if near.weight is not None:  # less than half of a majority that is less than a vote
+        lean = np.where(votes == 0, lean, lean * np.minimum(1, np.abs(votes)))
     score: Floats = (votes + lean / 2) / k
     return score

@@ -12,7 +12,10 @@ from cwtool_ext.rules import Rule
 
 @dataclass(frozen=True)
 class HerdParams(CovarianceParams):
-    C: float = param(3.0, "aggressiveness", above=0)
+    C: float = param(
+        3.0, "Aggressiveness C. Larger values make larger updates; lower it for noisy labels.",
+        above=0,
+    )  # fmt: skip
 
 
 class NHerd(SecondOrder):

@@ -1,10 +1,12 @@
-"""The direction of a boosting step by stabilized truncated descent (Ma 2017, Alg. 3.4 in 2.2).
+"""The direction of a boosting step by stabilized truncated descent (Ma 2017, Algorithm 3.4 within
+Algorithm 2.2), for sparse data with many columns.
 
-max over |xi| = 1 of E s (xi'delta)^2, over pairs of a row i ~ u of the bag and one of its
-neighbours; s = 1 for the opposite class and -1 for the same. Four paths make bursts of steps, each
-followed by a soft threshold; features that are truncated too often leave for good; in the end the
-largest entries of the consensus are made exact. For sparse data with many columns: all candidates
-take part, of which the most promising are screened by the diagonal of A.
+It maximizes E s (xi'delta)^2 over |xi| = 1, where delta is the difference of a row i ~ u of the bag
+and one of its neighbours, and s is 1 for a neighbour of the opposite class and -1 for one of the
+same. All candidates take part; the SCREEN largest entries of the diagonal of A decide which of them
+are used. Several paths walk in bursts of pairs, each burst followed by a soft threshold. Features
+that are truncated too often are removed. At the end the largest entries of the mean direction are
+replaced by the exact solution on these entries.
 """
 
 from __future__ import annotations
@@ -19,26 +21,28 @@ from scipy.sparse import csc_array, csr_array, hstack
 from cwtool.algorithms.eigen import polished
 from cwtool.algorithms.gravity import rejection_rate
 from cwtool.algorithms.monomials import Candidates, Key
-from cwtool.data.block import Floats, Ints, Longs
+from cwtool.algorithms.neighbours import csr
+from cwtool.data.rows import Floats, Longs
 from cwtool.order import uniforms
 from cwtool_ext import oja as kernel
 from cwtool_ext import sdist
+from cwtool_ext.csr import Csr
 
 if TYPE_CHECKING:
     from cwtool.algorithms.boosting import Boost, Hood
 
 BURST, BURSTS, PATHS, STAGES = 50, 5, 4, 8
 REJECTION, ANNEALING = 0.7, -3.0  # beta_0 and gamma of (3.14)
-STABLE = 0.6  # share of informative bursts in which a feature must be kept
-INFORMATIVE = 2  # bursts after which a feature is judged
-SCREEN = 2000  # columns of largest A_jj
-STILL = 1e-3  # change of the consensus at which a stage was the last
-ROOM = 20_000_000  # entries of all candidates; those that come later stay out
-PAIRS = 3  # beside the seed
+STABLE = 0.6  # share of the bursts with a feature that must not truncate it
+INFORMATIVE = 2  # number of bursts with a feature after which it is judged
+SCREEN = 2000  # columns with the largest A_jj that are used
+STILL = 1e-3  # change of the mean direction at which a stage is the last
+ROOM = 20_000_000  # nonzero entries of all candidates; later candidates are left out
+PAIRS = 3  # second seed of the pairs, which makes them independent of other random choices
 
 
 class Pairs(NamedTuple):
-    """Rows of the bag, of each a neighbour, and the sign s."""
+    """Rows of the bag, a neighbour of each, and the weight with the sign s."""
 
     first: Longs
     second: Longs
@@ -46,7 +50,8 @@ class Pairs(NamedTuple):
 
 
 def pairs(around: Hood, bag: Longs, u: Floats, n: int, *seeds: int) -> Pairs:
-    """i ~ u, its neighbour of any kind; weighted as if both kinds were equally many."""
+    """n pairs of a row i ~ u and one of its neighbours of either class. The weights make both
+    classes count as if they had equally many neighbours."""
     far, near = around.opposite.shape[1], around.same.shape[1]
     draws = uniforms(2 * n, *seeds)
     total = np.cumsum(u)
@@ -59,7 +64,7 @@ def pairs(around: Hood, bag: Longs, u: Floats, n: int, *seeds: int) -> Pairs:
 
 
 def laplacian(around: Hood, bag: Longs, u: Floats) -> csr_array:
-    """Lam as a matrix."""
+    """Lam, the signed Laplacian of the neighbour graph (see cwtool_ext/sdist.pyx), as a matrix."""
     n = len(around.same)
     i, j, s = [], [], []
     for kind, sign in ((around.opposite, 1.0), (around.same, -1.0)):
@@ -73,7 +78,7 @@ def laplacian(around: Hood, bag: Longs, u: Floats) -> csr_array:
 
 
 class Path:
-    """One of several walks over the same columns."""
+    """One of several independent walks over the same columns."""
 
     def __init__(self, xi: Floats) -> None:
         p = len(xi)
@@ -82,26 +87,27 @@ class Path:
         self.vectors, self.moves = np.empty((2, p)), np.empty(p * BURSTS)
 
     def walk(
-        self, phi: tuple[Longs, Ints, Floats], some: Pairs, active: NDArray[np.uint8], step: float,
-        gravity: float, updated: Floats, kept: Floats,
+        self, phi: Csr, some: Pairs, active: NDArray[np.uint8], step: float, gravity: float,
+        updated: Floats, kept: Floats,
     ) -> Floats:  # fmt: skip
-        """The bursts of a stage; how far weights moved."""
+        """Make the bursts of a stage; returns how far each entry moved in each burst."""
         last = np.full(len(self.xi), -1, dtype=np.int64)
         n = kernel.bursts(
-            *phi, *some, BURST, active, step, gravity, self.xi, updated, kept, self.touched,
+            phi, *some, BURST, active, step, gravity, self.xi, updated, kept, self.touched,
             self.count, last, self.vectors, self.moves,
         )  # fmt: skip
         moves: Floats = self.moves[:n].copy()
         return moves
 
     def mask(self, active: NDArray[np.uint8], instead: Floats) -> None:
+        """Set the entries that are not active to 0; where nothing is left, use `instead`."""
         self.xi *= active
         length = np.linalg.norm(self.xi)
         self.xi = self.xi / length if length else instead.copy()
 
 
 def consensus(paths: Sequence[Path]) -> Floats:
-    """The mean direction; xi and -xi are the same."""
+    """The mean direction of the paths, where xi and -xi are the same direction."""
     total = np.zeros(len(paths[0].xi))
     for path in paths:
         total += path.xi if path.xi @ paths[0].xi >= 0 else -path.xi
@@ -110,9 +116,10 @@ def consensus(paths: Sequence[Path]) -> Floats:
 
 
 def ascent(phi: csr_array, xi: Floats, kappa: int, draw: Sequence[Pairs]) -> Floats:
-    """Stages of bursts from xi, until the consensus stands still; draw: pairs of each walk."""
+    """The mean direction after stages of bursts from xi, until it stands still or has no more than
+    kappa entries. `draw` has the pairs of each path in each stage."""
     p = phi.shape[1]
-    rows = phi.indptr.astype(np.int64), phi.indices.astype(np.int32), phi.data
+    rows = csr(phi)
     step = 0.5 / (2 * max(float((phi.data**2).sum()) / phi.shape[0], 1e-300))
     active = np.ones(p, dtype=np.uint8)
     updated, kept = np.zeros(p), np.zeros(p)
@@ -145,14 +152,14 @@ def ascent(phi: csr_array, xi: Floats, kappa: int, draw: Sequence[Pairs]) -> Flo
 
 
 class Oja:
-    """Finds the direction of a step among all candidates."""
+    """A Finder that chooses the direction of a step among all candidates."""
 
     def __init__(self, boost: Boost) -> None:
         self.boost = boost
         self.phi = csr_array((boost.monomials.n_rows, 0))
 
     def _columns(self, keys: Sequence[Key]) -> csr_array:
-        """Phi of the candidates, to which only new ones are added."""
+        """Phi of the candidates. Columns of new candidates are appended; old ones are kept."""
         have, n = self.phi.shape[1], self.phi.shape[0]
         if len(keys) > have and self.phi.nnz < ROOM:
             columns = [self.boost.monomials.column(key) for key in keys[have:]]
@@ -168,7 +175,7 @@ class Oja:
     def __call__(
         self, candidates: Candidates, around: Hood, bag: Longs, u: Floats, step: int
     ) -> tuple[Sequence[Key], Floats, float]:
-        kappa, seed = self.boost.params.kappa, self.boost.seed
+        kappa, seed = self.boost.params.direction_columns, self.boost.seed
         phi = self._columns(candidates.keys)
         lam = laplacian(around, bag, u)
         diagonal = np.asarray(phi.multiply(lam @ phi).sum(axis=0)).ravel()
@@ -191,8 +198,8 @@ class Oja:
     def _exact(
         self, phi: csr_array, xi: Floats, around: Hood, bag: Longs, u: Floats
     ) -> tuple[Floats, float]:
-        """The best direction on the kappa largest entries."""
-        largest = np.argsort(-np.abs(xi), kind="stable")[: self.boost.params.kappa]
+        """The best direction on the largest entries of xi, and its xi'A xi."""
+        largest = np.argsort(-np.abs(xi), kind="stable")[: self.boost.params.direction_columns]
         support = np.sort(largest[xi[largest] != 0])
         some = np.ascontiguousarray(phi[:, support].toarray())
         pulled = np.zeros(some.shape)

@@ -5,34 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cwtool.algorithms.first_order import FirstOrder, FirstOrderParams
-from cwtool.params import AUTO, param
+from cwtool.algorithms.priors import prior_of_rows
+from cwtool.params import param
 from cwtool_ext import rules
 from cwtool_ext.rules import Rule
 
 
 @dataclass(frozen=True)
 class SoftParams(FirstOrderParams):
-    C: float = param(1.0, "aggressiveness: the price of a margin error", above=0)
-    prior: float | str = param(
-        AUTO,
-        "rows are multiplied by its square root; auto = 1 / typical squared norm of the first "
-        "1,000 rows, which frees C from the scale of the rows; 1 = as in the paper",
-        kind=float,
+    C: float = param(
+        1.0,
+        "Aggressiveness C: the price of a margin error. Larger values make larger updates; lower "
+        "it for noisy labels.",
         above=0,
-        auto=True,
     )
+    prior: float | str = prior_of_rows()
 
 
 class PA(FirstOrder):
     name = "pa"
-    summary = "passive-aggressive, hard margin"
+    summary = "passive-aggressive with a hard margin"
     Params = FirstOrderParams
+    takes_weights = False  # there is no slack that a weight could make dearer
+    weighted_instead = "pa1"
     rule = rules.pa()
 
 
 class PA1(FirstOrder):
     name = "pa1"
-    summary = "passive-aggressive, linear slack (PA-I)"
+    summary = "passive-aggressive with linear slack (PA-I)"
     Params = SoftParams
 
     @property
@@ -42,7 +43,7 @@ class PA1(FirstOrder):
 
 class PA2(FirstOrder):
     name = "pa2"
-    summary = "passive-aggressive, squared slack (PA-II)"
+    summary = "passive-aggressive with squared slack (PA-II)"
     Params = SoftParams
 
     @property

@@ -8,7 +8,7 @@ from cwtool_ext import rules
 
 class Perceptron(FirstOrder):
     name = "perceptron"
-    summary = "w += y x on a mistake"
+    summary = "perceptron: w += y x on a mistake"
     Params = FirstOrderParams
     rule = rules.perceptron()
 

@@ -3,59 +3,65 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from cwtool.algorithms.base import Algorithm, Scores
+from cwtool.algorithms.base import Coefficients, Variants, each_choice
+from cwtool.algorithms.first_order import ROUNDS
+from cwtool.algorithms.online import Online
 from cwtool.algorithms.sgd import LOSSES, LossParams
-from cwtool.data.block import Block, Floats, Ints, Longs
+from cwtool.data.rows import Ints
 from cwtool.params import param
-from cwtool.state import State
-from cwtool_ext import averaging
+from cwtool.state import Column, Layout, State
+from cwtool_ext.averaging import Averaging
 
 
 @dataclass(frozen=True)
 class RdaParams(LossParams):
-    lam: float = param(1e-4, "weight of the L1 norm", low=0)
-    gamma: float = param(0.03, "the learning rate after t rows is 1 / (gamma sqrt t)", above=0)
-    rho: float = param(0.0, "more L1 at the beginning: lam + gamma rho / sqrt t", low=0)
+    lam: float = param(
+        1e-4,
+        "Weight of the L1 norm of the weights against the loss of a row. Larger values leave "
+        "fewer features with a weight.",
+        low=0,
+    )
+    gamma: float = param(
+        0.03,
+        "Step parameter gamma: the learning rate after t rows is 1 / (gamma sqrt t). Larger "
+        "values make smaller weights.",
+        above=0,
+    )
+    rho: float = param(
+        0.0,
+        "More L1 at the beginning: after t rows the L1 weight is lam + gamma rho / sqrt t. Raise "
+        "it if too many features get a weight from few rows.",
+        low=0,
+    )
 
 
-class Rda(Algorithm):
-    """State: the sum of all gradients; numbers: rounds."""
+class Rda(Online):
+    """The sum of all gradients; the weights are read from it."""
 
     name = "rda"
     summary = "regularized dual averaging with L1"
     Params = RdaParams
-    columns = ("gradient",)
+    variants: ClassVar[Variants] = {
+        **each_choice(RdaParams, "loss"),
+        "rho": {"rho": 0.1},
+    }
+    layout = Layout(((Column("gradient"),),), numbers=(ROUNDS,))
 
-    @property
-    def _pull(self) -> tuple[float, float, float]:
-        return self.params.lam, self.params.gamma, self.params.rho
+    def learner(self, state: State) -> Averaging:
+        p, rounds = self.params, int(state.numbers["rounds"])
+        return Averaging(state.table, LOSSES[p.loss], p.lam, p.gamma, p.rho, rounds)
 
-    def learn(self, block: Block, state: State, order: Longs) -> Scores:
-        out = Scores.zeros(block.n_rows)
-        rounds = int(state.numbers.get("rounds", 0))
-        averaging.learn(
-            block.indptr, block.indices, block.values, block.y, order, state.features.table,
-            LOSSES[self.params.loss], *self._pull, rounds, block.scale, out.score,
-        )  # fmt: skip
-        state.numbers["rounds"] = rounds + len(order)
-        return out
+    def keep(self, state: State, learner: Any) -> None:
+        state.numbers["rounds"] = learner.rounds
 
-    def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
-        out = Scores.zeros(block.n_rows)
-        averaging.scores(
-            block.indptr, block.indices, block.values, state.features.table, *self._pull,
-            int(state.numbers.get("rounds", 0)), block.scale, out.score,
-        )  # fmt: skip
-        return out
-
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
+    def coefficients(self, state: State, slots: Ints) -> Coefficients:
         w = np.empty(len(slots))
-        rounds = int(state.numbers.get("rounds", 0))
-        averaging.weights(state.features.table[slots], *self._pull, rounds, w)
-        return w, None
+        self.learner(state).weights(state.table[slots], w)
+        return Coefficients(w)
 
 
 ALGORITHMS = {"rda": Rda}

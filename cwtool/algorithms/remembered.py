@@ -1,4 +1,4 @@
-"""Learners that keep all rows they were given, and are fitted to all of them after each slot."""
+"""Learners that keep all rows they were given and are fitted to all of them after each batch."""
 
 from __future__ import annotations
 
@@ -11,91 +11,91 @@ from scipy.sparse import csr_array
 
 from cwtool import memory
 from cwtool.algorithms.base import Scores
-from cwtool.algorithms.slotted import Slotted
-from cwtool.data.block import Block, Floats
+from cwtool.algorithms.batch import BATCHES, BatchLearner
+from cwtool.data.rows import Floats, SlotRows
 from cwtool.errors import UsageError
 from cwtool.params import param
-from cwtool.state import State
+from cwtool.run import Run
+from cwtool.state import Array, Number, State
 
 LARGEST = 1e50  # |value| of a row to be predicted, so that squares of products stay finite
+NUMBERS = (BATCHES, Number("columns"))  # columns: the features that the remembered rows have
+ROWS = (Array("rows.indptr", "<i8", (1,)), Array("rows.indices", "<i4"), Array("rows.values"),
+        Array("y"))  # fmt: skip
 
 
 @dataclass(frozen=True)
 class RememberedParams:
-    slot_rows: int = param(
-        0, "rows after which it is fitted anew, to all rows so far; 0: a whole file", low=0
+    batch_rows: int = param(
+        0,
+        "Number of rows that are added together as one batch; 0 makes each file one batch. The "
+        "model is fitted anew to all rows so far after each batch, so smaller batches cost more "
+        "time; what is learned in the end is the same.",
+        low=0,
+        formerly=("slot_rows",),
     )
 
 
-class Remembered(Slotted):
-    """What it learns is a function of parameters, seed and rows; rows stay in state.arrays, and
-    so what is fitted after A and B does not depend on where a run stopped and went on."""
+class Remembered(BatchLearner):
+    """What it learns is a function of the parameters, the seed and the rows, which stay in
+    state.arrays. The fit after two batches therefore does not depend on whether the run stopped
+    between them. Its layout is compact and has NUMBERS and ROWS."""
 
-    compact = True
-    measure = ""
-
-    def new_state(self) -> State:
-        state = super().new_state()
-        state.arrays |= {
-            "rows.indptr": np.zeros(1, dtype=np.int64),
-            "rows.indices": np.empty(0, dtype=np.int32),
-            "rows.values": np.empty(0),
-            "y": np.empty(0),
-        }
-        return state
-
-    def learn_slot(self, block: Block, state: State, v: Floats) -> None:
-        a, new = state.arrays, sparse_rows(block, state)
-        state.numbers["columns"] = state.features.n_slots
+    def learn_batch(self, state: State, rows: SlotRows, v: Floats, run: Run) -> None:
+        a, new = state.arrays, sparse_rows(rows, state)
+        state.numbers["columns"] = state.index.n_slots
         a["rows.indptr"] = np.append(a["rows.indptr"], new.indptr[1:] + a["rows.indptr"][-1])
-        a["rows.indices"] = np.append(a["rows.indices"], new.indices)
+        # SciPy and files of cwtool 0.1 may have indices of 64 bits
+        a["rows.indices"] = np.append(a["rows.indices"], new.indices).astype(np.int32)
         a["rows.values"] = np.append(a["rows.values"], new.data)
-        a["y"] = np.append(a["y"], block.y)
-        rows = self.rows(state)
-        needed, free = self.bytes_needed(rows), memory.allowed(self.max_memory)
+        a["y"] = np.append(a["y"], rows.signs())
+        known = self.rows(state)
+        needed, free = self.bytes_needed(known, run), memory.allowed(run.max_memory)
         if needed > free:
             raise UsageError(
-                f"{self.name} needs {memory.words(needed)} for {rows.shape[0]:,} rows of "
-                f"{rows.shape[1]:,} features, and {memory.words(free)} may be used",
-                "give it fewer rows, fold the features with --hash-bits, or raise --max-memory",
+                f"{self.name} needs {memory.words(needed)} for {known.shape[0]:,} rows of "
+                f"{known.shape[1]:,} features, and {memory.words(free)} may be used",
+                "give it fewer rows, fold the features with `hash_bits`, or raise `max_memory`",
             )
         state.scratch.clear()
-        self.fit(rows, a["y"], state)
+        self.fit(state, known, a["y"], run)
 
     def rows(self, state: State) -> csr_array:
-        """All rows so far, a column a slot, indices ascending; without slots that came later."""
+        """All rows so far, with ascending indices and a column for each slot that was known when
+        the last batch was learned."""
         a = state.arrays
         rows = a["rows.values"], a["rows.indices"], a["rows.indptr"]
         return csr_array(rows, shape=(len(a["y"]), int(state.numbers["columns"])))
 
-    def bytes_needed(self, rows: csr_array) -> float:
-        """What fitting these rows will take at most."""
+    def bytes_needed(self, rows: csr_array, run: Run) -> float:
+        """An upper estimate of the memory that fitting these rows takes."""
         return 64.0 * int(rows.nnz)
 
     @abstractmethod
-    def fit(self, rows: csr_array, y: Floats, state: State) -> None:
-        """Learn all rows anew: what is saved to the table, arrays or numbers, the rest, which
-        can be made again from these, to scratch, which is empty now and after a model is read."""
+    def fit(self, state: State, rows: csr_array, y: Floats, run: Run) -> None:
+        """Learn all rows anew; y is -1 or +1. What must be saved goes to the table, arrays and
+        numbers of the state. What can be computed again from these may go to scratch, which is
+        empty now and after a model is loaded."""
 
-    def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
-        out = Scores.zeros(block.n_rows)
-        if not self.untrained(state) and block.n_rows:
-            rows = sparse_rows(block, state)[:, : int(state.numbers["columns"])]
-            np.clip(rows.data, -LARGEST, LARGEST, out=rows.data)
-            out.score[:] = self.predict(rows, state)
+    def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
+        out = Scores.zeros(rows.n_rows)
+        if not self.untrained(state) and rows.n_rows:
+            known = sparse_rows(rows, state)[:, : int(state.numbers["columns"])]
+            np.clip(known.data, -LARGEST, LARGEST, out=known.data)
+            out.score[:] = self.predict(state, known, run)
         return out
 
     @abstractmethod
-    def predict(self, rows: csr_array, state: State) -> Floats:
-        """The scores of rows with the columns of `fit`."""
+    def predict(self, state: State, rows: csr_array, run: Run) -> Floats:
+        """The scores of rows that have the columns of the last fit."""
 
     def details(self, state: State) -> dict[str, Any]:
         return {"remembered_rows": len(state.arrays["y"]), **super().details(state)}
 
 
-def sparse_rows(block: Block, state: State) -> csr_array:
-    """A copy with ascending indices, each once."""
-    rows = block.values * block.scale, block.indices.copy(), block.indptr.copy()
-    matrix = csr_array(rows, shape=(block.n_rows, state.features.n_slots))
+def sparse_rows(rows: SlotRows, state: State) -> csr_array:
+    """A copy of the rows as a matrix with ascending, unique indices."""
+    copied = rows.values * rows.scale, rows.indices.copy(), rows.indptr.copy()
+    matrix = csr_array(copied, shape=(rows.n_rows, state.index.n_slots))
     matrix.sum_duplicates()
     return matrix

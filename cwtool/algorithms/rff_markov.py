@@ -1,9 +1,10 @@
-"""A kernel machine of few variables: random Fourier features whose variables are visited by Markov
-chains, sampled by reversible jumps (Ma 2017, section 4.2; the model is in cwtool_ext/rff.pyx).
+"""A kernel machine of few variables: random Fourier features whose variables are chosen by Markov
+chains, sampled by reversible jumps (Ma 2017, section 4.2; the model is in rff_model.pxd).
 
-Several chains run from different seeds. A chain that has not found the variables has a lower
-likelihood, so the better half of them is kept: a rule of thumb, which an average over a posterior
-does not know. Their samples are the model, its probability is the mean over them.
+Several sampler chains run from different seeds. A chain that has not found the variables has a
+lower likelihood, so only the better half of the chains is kept; this is a rule of thumb and not
+part of a posterior average. The samples of these chains are the model, and its probability is the
+mean of theirs.
 """
 
 from __future__ import annotations
@@ -15,48 +16,85 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from cwtool.algorithms.base import each_choice
+from cwtool.algorithms.column_scale import deviations
 from cwtool.algorithms.fourier import Chain, Prior, Samples, run_all
-from cwtool.algorithms.knn import Neighbours, deviations
+from cwtool.algorithms.knn import Neighbours
 from cwtool.algorithms.neighbours import Near
-from cwtool.algorithms.remembered import RememberedParams
-from cwtool.data.block import Floats, Ints
+from cwtool.algorithms.remembered import NUMBERS, ROWS, RememberedParams
+from cwtool.data.rows import Floats, Ints
 from cwtool.errors import UsageError
 from cwtool.parallel import together
 from cwtool.params import param
-from cwtool.state import State
-from cwtool_ext import rff
+from cwtool.run import Run
+from cwtool.state import Array, Layout, State
+from cwtool.state.layout import columns
+from cwtool_ext import rff_scores
 
 SAMPLES = 100  # of each chain
-KERNEL_SAMPLES = 20  # of all, since the kernel of n of them costs n times that of one
-MOST_ENTRIES = 5_000_000
+KERNEL_SAMPLES = 20  # of all chains, because the kernel of n samples costs n times that of one
+MOST_ENTRIES = 5_000_000  # of the dense copy of all rows
 AT_ONCE = 1024  # rows that are predicted together
-FARTHEST = 1e8  # standard deviations of a row to be predicted
-IMPORTANCE, MEAN, SD = range(3)
+FARTHEST = 1e8  # largest distance from the mean, in standard deviations, of a row to be predicted
+DRAWN = (
+    Array("drawn.samples", "<i4", (1,)),
+    Array("drawn.chains", "<i4", (1,)),
+    Array("drawn.z", "<i4"),
+    *(Array(f"drawn.{name}") for name in Samples._fields[3:]),
+    Array("loglik"),  # the mean log-likelihood of each chain
+)
 
 
 @dataclass(frozen=True)
 class RffParams(RememberedParams):
     iterations: int = param(
         300_000,
-        "of each chain; half of them to find the variables, 100 samples from the rest",
+        "Number of iterations of each sampler chain. The first half finds the variables; 100 "
+        "samples are taken from the second half. Raise it for many features.",
         low=1,
     )
-    chains: int = param(4, "the better half by likelihood is kept", low=1)
-    d_max: int = param(40, "most Fourier features at a time", low=1, high=1000)
-    t_max: int = param(3, "most variables of a feature", low=1, high=20)
-    alpha0: float = param(0.5, "prior probability that a chain of variables ends", above=0, high=1)
-    gamma: float = param(2.0, "weight of a uniform first variable against those in use", above=0)
-    conc: float = param(1.0, "weight of a uniform next variable against those in use", above=0)
+    chains: int = param(
+        4,
+        "Number of sampler chains with different seeds. The better half of them by likelihood is "
+        "kept. More chains make it more likely that one finds the variables.",
+        low=1,
+    )
+    d_max: int = param(
+        40, "Largest number of Fourier features that the model has at one time.", low=1, high=1000
+    )
+    t_max: int = param(3, "Largest number of variables of one Fourier feature.", low=1, high=20)
+    alpha0: float = param(
+        0.5,
+        "Prior probability that the chain of variables of a Fourier feature ends after a variable. "
+        "Larger values prefer features of fewer variables.",
+        above=0,
+        high=1,
+    )
+    gamma: float = param(
+        2.0,
+        "Prior weight of a uniformly drawn first variable of a Fourier feature, relative to each "
+        "first variable in use. Larger values try more different variables.",
+        above=0,
+    )
+    conc: float = param(
+        1.0,
+        "Prior weight of a uniformly drawn next variable of a Fourier feature, relative to each "
+        "transition in use. Larger values try more different combinations.",
+        above=0,
+    )
     discriminant: str = param(
         "linear",
-        "linear: the mean probability;  nn: the --k most similar rows of either class by the "
-        "learned kernel",
+        "Score of a row. linear is the logarithm of the odds of the mean probability of all "
+        "samples; nn compares the `k` most similar rows of each class by the learned kernel.",
         choices=("linear", "nn"),
     )
-    k: int = param(3, "rows of either class that discriminant nn looks at", low=1, high=1024)
+    k: int = param(
+        3, "Number of rows of each class that `discriminant=nn` compares.", low=1, high=1024
+    )
 
     @property
     def kept(self) -> int:
+        """The number of chains that are kept."""
         return -(-self.chains // 2)
 
 
@@ -64,83 +102,100 @@ class RffMarkov(Neighbours):
     name = "rff-markov"
     summary = "random Fourier features of few variables, by reversible jumps"
     Params = RffParams
-    columns = ("importance", "mean", "sd")
-    measure = "importance"
+    variants = each_choice(RffParams, "discriminant", iterations=600, chains=2, d_max=9, k=25)
+    layout = Layout(
+        tables=(columns("importance", "mean", "sd"),),
+        numbers=NUMBERS,
+        arrays=(*ROWS, *DRAWN),
+        compact=True,
+    )
 
-    def bytes_needed(self, rows: csr_array) -> float:
+    def bytes_needed(self, rows: csr_array, run: Run) -> float:
         p = self.params
         n, width = rows.shape
         if n * width > MOST_ENTRIES:
             raise UsageError(
-                f"{self.name} visits a dense copy of all rows {p.iterations:,} times: "
+                f"{self.name} reads a dense copy of all rows {p.iterations:,} times: "
                 f"{MOST_ENTRIES:,} entries are the most, and {n:,} rows of {width:,} features "
                 "have more",
-                "use sdist; or give it fewer rows, or fewer features by select-features --project",
+                "use sdist, give it fewer rows, or give it fewer features, which select-features "
+                "writes with `project`",
             )
         needed = 64.0 * rows.nnz + 8.0 * n * (3 * width + p.chains * (p.d_max + 4))
         if p.discriminant == "nn":
-            needed += super().bytes_needed(rows) + 16 * (n + AT_ONCE) * KERNEL_SAMPLES * p.d_max
+            needed += super().bytes_needed(rows, run)
+            needed += 16 * (n + AT_ONCE) * KERNEL_SAMPLES * p.d_max
         return float(needed)
 
-    def fit(self, rows: csr_array, y: Floats, state: State) -> None:
-        p, table = self.params, state.features.table
+    def fit(self, state: State, rows: csr_array, y: Floats, run: Run) -> None:
+        p = self.params
         mean, sd = deviations(rows)
-        table[: len(sd), MEAN], table[: len(sd), SD] = mean, sd
+        state.column("mean")[: len(sd)], state.column("sd")[: len(sd)] = mean, sd
         live = np.flatnonzero(sd)
         prior = Prior(p.d_max if len(live) else 0, p.t_max, p.gamma, p.conc, p.alpha0)
         x = np.ascontiguousarray(standardised(rows, live, state).T) if len(live) else y[None]
-        chains = [Chain(x, y, prior, self.seed, number) for number in range(p.chains)]
-        found = run_all(chains, p.iterations, SAMPLES, self.jobs, self.tell)
+        chains = [Chain(x, y, prior, run.seed, number) for number in range(p.chains)]
+        found = run_all(chains, p.iterations, SAMPLES, run.jobs, run.progress)
         loglik = np.array([samples.loglik.mean() for samples in found])
         best = np.sort(np.argsort(-loglik, kind="stable")[: p.kept])
         samples = Samples.joined([found[k] for k in best.tolist()])
         samples = samples._replace(z=live[samples.z].astype(np.int32))
         state.arrays |= {f"drawn.{name}": a for name, a in samples._asdict().items()}
         state.arrays["loglik"] = loglik
-        table[:, IMPORTANCE] = 0
-        table[: len(sd), IMPORTANCE] = samples.inclusion(len(sd))
-        self.notes.append(
+        state.column("importance")[:] = 0
+        state.column("importance")[: len(sd)] = samples.inclusion(len(sd))
+        run.note(
             f"{len(y):,} rows: {samples.features:.1f} Fourier features; "
             f"log-likelihood of the chains: {' '.join(f'{v:.1f}' for v in loglik)}"
         )
 
     def samples(self, state: State) -> Samples:
+        """The samples that are the model."""
         return Samples(*(state.arrays[f"drawn.{name}"] for name in Samples._fields))
 
-    def predict(self, rows: csr_array, state: State, *, loo: bool = False) -> Floats:
+    def predict(self, state: State, rows: csr_array, run: Run, *, loo: bool = False) -> Floats:
         samples, n = self.samples(state), rows.shape[0]
         parts = [slice(start, start + AT_ONCE) for start in range(0, n, AT_ONCE)]
         if self.params.discriminant == "nn" and len(samples.thinned(KERNEL_SAMPLES).phase):
             if loo:
-                return super().predict(rows, state, loo=True)
-            return np.concatenate([super(RffMarkov, self).predict(rows[a], state) for a in parts])
+                return super().predict(state, rows, run, loo=True)
+            by_kernel = super().predict
+            return np.concatenate([by_kernel(state, rows[at], run) for at in parts])
         used, atoms = samples.compact()
         y = state.arrays["y"] if loo else np.zeros(n)
         out = np.empty(n)
 
         def some(at: slice) -> None:
             x = standardised(rows[at], used, state)
-            rff.scores(x, y[at], samples.samples, *atoms, samples.beta, samples.intercept, out[at])
+            rff_scores.scores(
+                x, y[at], samples.samples, *atoms, samples.beta, samples.intercept, out[at]
+            )
 
-        together(some, parts, self.jobs)
+        together(some, parts, run.jobs)
         return out
 
-    def points(self, rows: csr_array, state: State) -> Floats:
-        """Whose products are the kernel, so that |x - x'|^2 = 2 - 2 K(x, x')."""
+    def points(self, state: State, rows: csr_array) -> Floats:
+        """Points whose inner products are the kernel, so that |x - x'|^2 = 2 - 2 K(x, x')."""
         samples = self.samples(state).thinned(KERNEL_SAMPLES)
         used, atoms = samples.compact()
         out = np.empty((rows.shape[0], 2 * len(samples.phase)))
-        rff.waves(standardised(rows, used, state), *atoms, samples.kernel_weights(), out)
+        rff_scores.waves(standardised(rows, used, state), *atoms, samples.kernel_weights(), out)
         return out
 
     def score(self, near: Near) -> Floats:
-        """The mean K of the k most similar of one class, minus that of the other (4.4)."""
+        """The mean K of the k most similar rows of the positive class minus that of the negative
+        class (4.4)."""
         negative, positive = (np.minimum(mean, 4) for mean in near.means)
         score: Floats = (negative - positive) / 2
         return score
 
+    def importance(self, state: State, slots: Ints) -> Floats:
+        """The share of the samples that use the features at these slots."""
+        return state.column("importance")[slots]
+
     def interactions(self, state: State) -> list[tuple[Ints, float]]:
-        """The variables that features have together, with the share of the samples."""
+        """The sets of variables of Fourier features, each with the share of the samples that have
+        a feature of just this set."""
         if self.untrained(state):
             return []
         return [
@@ -161,8 +216,8 @@ class RffMarkov(Neighbours):
 
 
 def standardised(rows: csr_array, columns: NDArray[Any], state: State) -> Floats:
-    """These columns, dense."""
-    mean, sd = state.features.table[columns, MEAN], state.features.table[columns, SD]
+    """These columns as a dense array, with mean 0 and standard deviation 1 in the learned rows."""
+    mean, sd = state.column("mean")[columns], state.column("sd")[columns]
     dense: Floats = (rows[:, columns].toarray() - mean) / sd
     return np.clip(dense, -FARTHEST, FARTHEST)
 

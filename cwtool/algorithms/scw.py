@@ -1,4 +1,4 @@
-"""Soft confidence-weighted learning (Wang, Zhao, Hoi 2012): CW that may leave a row unsatisfied."""
+"""Soft confidence-weighted learning (Wang, Zhao, Hoi 2012): CW whose constraint has a slack."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ from cwtool_ext.rules import Rule
 
 @dataclass(frozen=True)
 class SoftParams(EtaParams):
-    C: float = param(3.0, "aggressiveness: the price of a row left unsatisfied", above=0)
+    C: float = param(
+        3.0,
+        "Aggressiveness C: the price of leaving a row's constraint violated. Lower it for noisy "
+        "labels.",
+        above=0,
+    )
 
 
 class SCW1(Factorable):
@@ -23,7 +28,7 @@ class SCW1(Factorable):
 
     @property
     def rule(self) -> Rule:
-        return rules.scw1(self.params.phi, self.params.C)
+        return rules.scw1(self.params.phi, self.params.C, self.params.eta)
 
 
 class SCW2(Factorable):
@@ -33,7 +38,7 @@ class SCW2(Factorable):
 
     @property
     def rule(self) -> Rule:
-        return rules.scw2(self.params.phi, self.params.C)
+        return rules.scw2(self.params.phi, self.params.C, self.params.eta)
 
 
 ALGORITHMS = {"scw1": SCW1, "scw2": SCW2}

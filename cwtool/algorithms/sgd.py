@@ -1,18 +1,21 @@
-"""Stochastic gradient descent, and with gravity: truncated gradient, FOBOS."""
+"""Stochastic gradient descent, and its sparse forms: truncated gradient, FOBOS."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
 from math import inf
+from typing import Any, ClassVar
 
 import numpy as np
 
-from cwtool.algorithms.base import Algorithm, Scores
-from cwtool.data.block import Block, Floats, Ints, Longs
+from cwtool.algorithms.base import Coefficients, Variants, each_choice
+from cwtool.algorithms.first_order import ROUNDS
+from cwtool.algorithms.online import Online
+from cwtool.algorithms.priors import prior_of_rows
+from cwtool.data.rows import Ints
 from cwtool.params import AUTO, param
-from cwtool.state import State
-from cwtool_ext import descent
+from cwtool.state import Column, Layout, Merge, Number, State
 from cwtool_ext.descent import Descent
 
 LOSSES = {"hinge": 0, "logistic": 1}
@@ -20,87 +23,110 @@ LOSSES = {"hinge": 0, "logistic": 1}
 
 @dataclass(frozen=True)
 class LossParams:
-    loss: str = param("hinge", "what a margin costs", choices=tuple(LOSSES))
-    prior: float | str = param(
-        AUTO,
-        "rows are multiplied by its square root; auto = 1 / typical squared norm of the first "
-        "1,000 rows, which frees the other parameters from the scale of the rows",
-        kind=float,
-        above=0,
-        auto=True,
+    loss: str = param(
+        "hinge",
+        "Loss of a margin m: hinge is max(0, 1 - m), logistic is log(1 + exp(-m)).",
+        choices=tuple(LOSSES),
     )
+    prior: float | str = prior_of_rows()
 
 
 @dataclass(frozen=True)
 class SgdParams(LossParams):
-    eta: float = param(1.0, "learning rate of the first row", above=0)
+    rate: float = param(
+        1.0,
+        "Learning rate of the first row. Larger values make larger updates; lower it for noisy "
+        "labels.",
+        above=0,
+        formerly=("eta",),
+    )
     power: float = param(
-        0.0, "it falls with the number of rows to this power; 0 = constant", low=0, high=1
+        0.0,
+        "Exponent with which the learning rate falls: row t has rate / t^power. 0 keeps the rate "
+        "constant, 0.5 suits data that do not change over time.",
+        low=0,
+        high=1,
     )
 
 
 @dataclass(frozen=True)
 class FobosParams(SgdParams):
-    lam: float = param(1e-4, "weight of the L1 norm", low=0)
+    lam: float = param(
+        1e-4,
+        "Weight of the L1 norm of the weights against the loss of a row. Larger values leave "
+        "fewer features with a weight.",
+        low=0,
+    )
 
 
 @dataclass(frozen=True)
 class TgParams(SgdParams):
-    gravity: float = param(1e-4, "pull to zero a row", low=0)
-    every: int = param(10, "rows between two truncations", low=1)
+    gravity: float = param(
+        1e-4,
+        "Amount by which every weight is pulled towards zero for each row. Larger values leave "
+        "fewer features with a weight.",
+        low=0,
+    )
+    every: int = param(
+        10, "Number of rows between two truncations, which then pull for all of them.", low=1
+    )
     theta: float | str = param(
-        AUTO, "weights larger than this are not pulled; auto = all are", kind=float, above=0,
+        AUTO,
+        "Weights larger than this are not pulled towards zero. auto pulls all weights.",
+        kind=float,
+        above=0,
         auto=True,
-    )  # fmt: skip
-    by_rate: bool = param(True, "gravity is multiplied by the learning rate")
+    )
+    by_rate: bool = param(
+        True,
+        "Multiply the gravity by the learning rate, as in the paper; otherwise it is constant.",
+    )
 
 
-class GradientDescent(Algorithm):
-    """State: w_j and the debts already paid; numbers: rounds, and all that was ever owed."""
+class GradientDescent(Online):
+    """w_j and, with gravity, the debts it has paid; `owed` is all that was ever owed."""
 
-    columns: tuple[str, ...] = ("weight", "paid")
+    variants: ClassVar[Variants] = {
+        **each_choice(LossParams, "loss"),
+        "falling rate": {"power": 0.5},
+    }
 
     @property
+    def layout(self) -> Layout:
+        owed = Number("owed", 0.0)
+        return Layout(((Column("weight"), Column("paid")),), numbers=(ROUNDS, owed))
+
     @abstractmethod
-    def how(self) -> Descent:
-        """Loss, learning rate and gravity."""
+    def learner(self, state: State) -> Descent:
+        """The learner with its loss, learning rate and gravity."""
 
-    def learn(self, block: Block, state: State, order: Longs) -> Scores:
-        out = Scores.zeros(block.n_rows)
-        rounds = int(state.numbers.get("rounds", 0))
-        state.numbers["owed"] = descent.learn(
-            block.indptr, block.indices, block.values, block.y, order, state.features.table,
-            self.how, rounds, state.numbers.get("owed", 0.0), block.scale, out.score,
-        )  # fmt: skip
-        state.numbers["rounds"] = rounds + len(order)
-        return out
+    def descent(self, state: State, **how: Any) -> Descent:
+        p, owed = self.params, state.numbers.get("owed", 0.0)
+        rounds = int(state.numbers["rounds"])
+        return Descent(state.table, LOSSES[p.loss], p.rate, p.power, rounds, owed=owed, **how)
 
-    def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
-        out = Scores.zeros(block.n_rows)
-        descent.scores(
-            block.indptr, block.indices, block.values, state.features.table, self.how,
-            state.numbers.get("owed", 0.0), block.scale, out.score,
-        )  # fmt: skip
-        return out
+    def keep(self, state: State, learner: Any) -> None:
+        state.numbers["rounds"] = learner.rounds
+        if "owed" in state.numbers:
+            state.numbers["owed"] = learner.owed
 
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
+    def coefficients(self, state: State, slots: Ints) -> Coefficients:
         w = np.empty(len(slots))
-        descent.weights(state.features.table[slots], self.how, state.numbers.get("owed", 0.0), w)
-        return w, None
+        self.learner(state).weights(state.table[slots], w)
+        return Coefficients(w)
 
 
 class Sgd(GradientDescent):
     name = "sgd"
     summary = "stochastic gradient descent"
     Params = SgdParams
-    columns: tuple[str, ...] = ("weight",)
 
     @property
-    def how(self) -> Descent:
-        return Descent(LOSSES[self.params.loss], self.params.eta, self.params.power)
+    def layout(self) -> Layout:
+        return Layout(((Column("weight", Merge.MEAN),),), numbers=(ROUNDS,))
 
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats | None]:
-        return state.features.table[slots, 0], None
+    def learner(self, state: State) -> Descent:
+        return self.descent(state)
 
 
 class TruncatedGradient(GradientDescent):
@@ -109,12 +135,17 @@ class TruncatedGradient(GradientDescent):
     name = "tg"
     summary = "truncated gradient"
     Params = TgParams
+    variants: ClassVar[Variants] = {
+        **GradientDescent.variants,
+        "theta": {"theta": 0.5, "gravity": 0.001, "every": 7},
+        "constant": {"by_rate": False, "power": 0.5},
+    }
 
-    @property
-    def how(self) -> Descent:
+    def learner(self, state: State) -> Descent:
         p = self.params
         theta = inf if p.theta == AUTO else p.theta
-        return Descent(LOSSES[p.loss], p.eta, p.power, p.gravity, p.every, theta, p.by_rate)
+        how = {"gravity": p.gravity, "every": p.every, "theta": theta, "by_rate": p.by_rate}
+        return self.descent(state, **how)
 
 
 class Fobos(GradientDescent):
@@ -124,10 +155,8 @@ class Fobos(GradientDescent):
     summary = "forward-backward splitting with L1"
     Params = FobosParams
 
-    @property
-    def how(self) -> Descent:
-        p = self.params
-        return Descent(LOSSES[p.loss], p.eta, p.power, p.lam)
+    def learner(self, state: State) -> Descent:
+        return self.descent(state, gravity=self.params.lam)
 
 
 ALGORITHMS = {"sgd": Sgd, "tg": TruncatedGradient, "fobos": Fobos}

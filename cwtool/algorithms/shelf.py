@@ -1,8 +1,8 @@
-"""Features of rows that come again and again, close together.
+"""Features of rows that are visited again and again, close together in memory.
 
-A row that is learned in many passes has few features that are left, and those are scattered over
-large tables. On the shelf they are numbered without gaps, and there are copies of just their rows
-of all tables: what several paths visit in random order stays small.
+Rows of a later pass have few features that are left, and these are scattered over large tables. On
+the shelf they are numbered without gaps, and there are copies of just their rows of all tables.
+These copies are small enough to stay in the cache while several paths visit rows in random order.
 """
 
 from __future__ import annotations
@@ -12,112 +12,94 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cwtool.data.block import Block, Floats, Ints, Longs
+from cwtool.algorithms.prepared import Entries, joined
+from cwtool.algorithms.stsgd_state import COUNT, DAMP, NNZ
+from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.parallel import together
-from cwtool.state import Features, Table
-from cwtool_ext import stages
+from cwtool.state import State
+from cwtool.state.tables import Table
+from cwtool_ext import prepared
 
-PARTS = 4  # of a block, prepared on their own; a sum over them does not depend on threads
-DAMP, NNZ = 0, 4  # columns of the shared table
-COUNT = 1  # column of a path
-LEFT = -1  # count of a feature that left while rows still hold it
+PARTS = 4  # rows are packed in so many parts, so that sums over them do not depend on threads
+LEFT = -1  # count of a feature that was removed while prepared rows still hold it
 
 
 class Packed(NamedTuple):
-    """Rows in CSR form, by numbers, scaled; the sum of their squares; slots without a number."""
+    """Entries by numbers, the sum of their squares, and slots that have no number yet."""
 
-    starts: Longs
-    numbers: Ints
-    z: Floats
+    entries: Entries
     square: float
     strangers: Ints
 
 
-def joined(parts: list[tuple[Longs, Ints, Floats]], jobs: int) -> tuple[Longs, Ints, Floats]:
-    """Rows in CSR form, one after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    at = np.cumsum([0, *(len(z) for _, _, z in parts)]).tolist()
-    numbers, z = np.empty(at[-1], dtype=np.int32), np.empty(at[-1])
-
-    def put(k: int) -> Longs:
-        starts, numbers[at[k] : at[k + 1]], z[at[k] : at[k + 1]] = parts[k]
-        rest: Longs = starts[1:] + at[k]
-        return rest
-
-    starts = together(put, range(len(parts)), jobs)
-    return np.concatenate([np.zeros(1, dtype=np.int64), *starts]), numbers, z
-
-
 class Shelf:
-    def __init__(self, features: Features) -> None:
-        self.features = features
+    """Copies of table rows. It keeps no reference to the state it copies from."""
+
+    def __init__(self, state: State) -> None:
         self.own: Ints = np.empty(0, dtype=np.int32)  # the slot of each number
-        self.divisors: Floats = np.empty(0)  # of its column
+        self.divisors: Floats = np.empty(0)  # 1 + damp of each number
         # 1 + the number of a slot; 0 if it has none yet, -1 if its feature is gone
-        self.places: Ints = np.zeros(len(features.table), dtype=np.int32)
-        self._tables = [Table(0, table.shape[1]) for table in features.tables]
+        self.places: Ints = np.zeros(len(state.table), dtype=np.int32)
+        self._tables = [Table(0, table.shape[1]) for table in state.tables]
         self._changed = False
 
     @property
     def tables(self) -> list[Floats]:
-        """To be changed."""
+        """The copies, which may be changed."""
         self._changed = True
         return [table.rows[: len(self.own)] for table in self._tables]
 
-    def numbers(self, slots: Ints) -> Ints:
-        """Of features that are not gone."""
-        self._admit(slots)
+    def numbers(self, state: State, slots: Ints) -> Ints:
+        """The numbers of features that are not gone; those that have none get one."""
+        self._admit(state, slots)
         numbers: Ints = self.places[slots] - 1
         return numbers
 
-    def _admit(self, slots: Ints) -> None:
-        """Features that have no number yet get one, and what their tables say."""
-        own, shared, n = np.empty_like(slots), self.features.table, len(self.own)
-        own = own[: stages.find(slots, shared, self.places, own)]
+    def _admit(self, state: State, slots: Ints) -> None:
+        """Give a number to those of these features that have none, and copy their table rows."""
+        own, shared, n = np.empty_like(slots), state.table, len(self.own)
+        own = own[: prepared.find(slots, shared, self.places, own)]
         own = own[np.argsort(-shared[own, NNZ], kind="stable")]  # frequent ones share cache lines
         self.places[own] = np.arange(n + 1, n + 1 + len(own))
         self.own = np.concatenate([self.own, own])
         self.divisors = np.concatenate([self.divisors, 1 + shared[own, DAMP]])
-        for mine, theirs in zip(self._tables, self.features.tables, strict=True):
+        for mine, theirs in zip(self._tables, state.tables, strict=True):
             mine.reserve(len(self.own))
             theirs.take(own, axis=0, out=mine.rows[n : len(self.own)], mode="clip")
 
-    def rows(self, block: Block, jobs: int) -> tuple[tuple[Longs, Ints, Floats], float]:
-        """The rows of a block by numbers, scaled, in CSR form; and the sum of their squares."""
+    def rows(self, state: State, rows: SlotRows, jobs: int) -> tuple[Entries, float]:
+        """All rows by numbers, scaled by column; and the sum of their squared norms."""
 
-        def packed(some: slice) -> Packed:
-            indptr = block.indptr[some]
-            at = slice(indptr[0], indptr[-1])
-            indices, starts = block.indices[at], np.empty_like(indptr)
-            numbers, z = np.empty_like(indices), np.empty(len(indices))
-            nnz, strange, square = stages.compact(
-                indptr - indptr[0], indices, block.values[at], block.scale, self.places,
-                self.divisors, starts, numbers, z,
-            )  # fmt: skip
+        def packed(part: SlotRows) -> Packed:
+            starts, numbers = np.empty_like(part.indptr), np.empty_like(part.indices)
+            z = np.empty(len(numbers))
+            nnz, strange, square = prepared.compact(
+                part.csr, self.places, self.divisors, starts, numbers, z
+            )
             strangers = numbers[len(numbers) - strange :].copy()
-            return Packed(starts, numbers[:nnz], z[:nnz], square, strangers)
+            return Packed(Entries(starts, numbers[:nnz], z[:nnz]), square, strangers)
 
-        cuts = np.linspace(0, block.n_rows, PARTS + 1, dtype=int).tolist()
-        split = [slice(i, j + 1) for i, j in pairwise(cuts)]
+        cuts = np.linspace(0, rows.n_rows, PARTS + 1, dtype=int).tolist()
+        split = [rows.slice(i, j) for i, j in pairwise(cuts)]
         parts = together(packed, split, jobs)
         if any(len(part.strangers) for part in parts):
-            self._admit(np.concatenate([part.strangers for part in parts]))
+            self._admit(state, np.concatenate([part.strangers for part in parts]))
             parts = together(packed, split, jobs)
-        return joined([part[:3] for part in parts], jobs), sum(part.square for part in parts)
+        square = sum(part.square for part in parts)
+        return joined([part.entries for part in parts], jobs), square
 
     def leave(self, numbers: Ints) -> None:
-        """These features are gone."""
+        """The features with these numbers are gone."""
         self.places[self.own[numbers]] = -1
         for path in self.tables[1:]:
             path[numbers, COUNT] = LEFT
 
-    def put_back(self) -> None:
-        """What changed here is so in the tables of all features, too."""
+    def put_back(self, state: State) -> None:
+        """Copy what changed here into the tables of the state."""
         if not self._changed:
             return
         shared, *paths = self.tables
-        self.features.table[self.own] = shared
-        for mine, theirs in zip(paths, self.features.tables[1:], strict=True):
+        state.table[self.own] = shared
+        for mine, theirs in zip(paths, state.tables[1:], strict=True):
             theirs[self.own] = np.where(mine[:, COUNT, None] == LEFT, 0, mine)
         self._changed = False

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from cwtool.algorithms.base import Variants
 from cwtool.algorithms.cw_sparse import Budget, ConfidenceParams
 from cwtool.params import param
 
 
 @dataclass(frozen=True)
 class SofsParams(ConfidenceParams):
-    budget: int = param(1000, "so many features have a weight", low=1)
+    features: int = param(
+        1000, "Largest number of features with a weight.", low=1, formerly=("budget",)
+    )
 
 
 class Sofs(Budget):
@@ -18,6 +22,7 @@ class Sofs(Budget):
     summary = "second-order online feature selection"
     Params = SofsParams
     ranking = "certain"
+    variants: ClassVar[Variants] = {"": {}, "few": {"features": 24}}
 
 
 ALGORITHMS = {"sofs": Sofs}

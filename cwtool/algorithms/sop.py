@@ -1,70 +1,59 @@
 """The second-order perceptron (Cesa-Bianchi, Conconi, Gentile 2005).
 
-On a mistake: v += y x, A += x x'; score = x'(A + x x')^-1 v.
+On a mistake: v += y x, A += x x'; score = x'(A + x x')^-1 v, which is not linear in the row.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from cwtool.algorithms.base import Scores
+from cwtool.algorithms.base import each_choice
 from cwtool.algorithms.covariance import (
+    Confident,
     CovarianceParams,
     Diagonal,
     Full,
-    SecondOrder,
-    room_for_all,
+    grown_sigma,
 )
-from cwtool.data.block import Block, Floats, Ints, Longs
-from cwtool.state import State
+from cwtool.data.rows import Floats, Ints
+from cwtool.state import Column, Layout, State
 from cwtool_ext import full, rules, sop
+from cwtool_ext.visit import Learner
 
 
 class SopDiagonal(Diagonal):
-    columns = ("sum", "precision")
+    """v_j and p_j, A_jj = 1 + p_j."""
 
-    def learn(self, block: Block, state: State, order: Longs, out: Scores) -> None:
-        sop.learn(
-            block.indptr, block.indices, block.values, block.y, order, state.features.table,
-            block.scale, out.score,
-        )  # fmt: skip
+    layout = Layout(((Column("sum"), Column("precision")),))
 
-    def scores(self, block: Block, state: State, out: Scores) -> None:
-        sop.scores(
-            block.indptr, block.indices, block.values, state.features.table, block.scale, out.score
-        )
+    def learner(self, state: State) -> Learner:
+        return sop.Sop(state.table)
 
-    def weights(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
-        """v_j / A_j; the score itself divides by A_j + x_j^2."""
-        total, variance = super().weights(state, slots)
+    def moments(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
+        """v_j / A_j and 1 / A_j; the score itself divides by A_j + x_j^2."""
+        total, variance = super().moments(state, slots)
         return total * variance, variance
 
 
 class SopFull(Full):
     """A^-1 v and A^-1."""
 
-    def learn(self, block: Block, state: State, order: Longs, out: Scores) -> None:
-        full.learn_sop(
-            block.indptr, block.indices, block.values, block.y, order, state.features.table,
-            room_for_all(state, self.max_memory), state.features.count, block.scale, out.score,
-        )  # fmt: skip
-
-    def scores(self, block: Block, state: State, out: Scores) -> None:
-        full.scores_sop(
-            block.indptr, block.indices, block.values, state.features.table,
-            room_for_all(state), state.features.count, block.scale, out.score,
-        )  # fmt: skip
+    def learner(self, state: State) -> Learner:
+        return full.FullSop(state.table, grown_sigma(state), state.index.count)
 
 
-class Sop(SecondOrder):
+class Sop(Confident):
     name = "sop"
     summary = "second-order perceptron"
     Params = CovarianceParams
     kinds = {"diag": SopDiagonal, "full": SopFull}  # noqa: RUF012
-    rule = rules.perceptron()  # it moves on mistakes; its kernels know the rest
+    rule = rules.perceptron()  # it moves on mistakes; its learners know the rest
+    counts_unknown = False  # its scores have no variance
+    variants = each_choice(CovarianceParams, "covariance")
 
-    def scores(self, block: Block, state: State, unknown: Floats) -> Scores:
-        return super().scores(block, state, np.zeros_like(unknown))
+    def importance(self, state: State, slots: Ints) -> Floats:
+        """|A^-1 v|"""
+        return np.abs(self.covariance.moments(state, slots)[0])
 
 
 ALGORITHMS = {"sop": Sop}

@@ -1,0 +1,79 @@
+"""Primal coordinate descent for  min ||w||_1 + C sum h_i l(y_i w.x_i)  (Yuan et al. 2010)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwtool.algorithms.inverted import Matrix
+from cwtool.algorithms.l1_path import Fit, Kept
+from cwtool.data.rows import Floats, Longs
+from cwtool.order import permutation
+from cwtool_ext import l1
+
+FIRST = 2000  # features that are visited together, at least, if so many violate optimality
+RECHECK = 0.1  # all features are checked again when the violation has fallen to this share
+
+
+class Part:
+    """Some features in columns of their own, so that a pass touches no other memory."""
+
+    def __init__(self, z: Matrix, squares: Floats, features: Longs) -> None:
+        self.z, self.squares, self.features = z.take(features), squares[features], features
+        self.active: Longs = np.arange(len(features), dtype=np.int64)
+
+
+class Descent(Fit):
+    """The solver of l1svm."""
+
+    def solve(self, C: float, among: Longs) -> None:
+        """Passes over the features that have a weight or violate optimality, until the violation
+        of all of them together is small."""
+        goal = self.p.tol * max(1.0, float(np.maximum(C * np.abs(self.g0) - 1, 0).sum()))
+        last = self.passes + self.p.max_batch_passes
+        while self.passes < last:
+            g, w = C * self.gradient()[among], self.w[among]
+            violation = np.abs(np.where(w == 0, np.maximum(np.abs(g) - 1, 0), g + np.sign(w)))
+            total = float(violation.sum())
+            if total <= goal:
+                break
+            some = Part(self.z, self.squares, among[urgent(w, violation)])
+            slack, target = np.inf, max(goal, RECHECK * total)
+            while total > target and self.passes < last:
+                slack, total = self._pass(some, C, slack)
+
+    def _pass(self, part: Part, C: float, slack: float) -> tuple[float, float]:
+        """Visit the active features once in a new order. Returns the slack for the next pass, and
+        the violation of optimality."""
+        self.passes += 1
+        order = part.active[permutation(len(part.active), self.seed, self.passes)]
+        w = self.w[part.features]
+        left, most, total = l1.descent(
+            part.z.csr, part.squares, order, self.p.loss == "logistic", C, slack, w, self.m,
+            self.weight,
+        )  # fmt: skip
+        self.w[part.features] = w
+        part.active = order[:left]
+        return most / len(self.m), total
+
+    def without(self, features: Longs) -> None:
+        for j in features.tolist():
+            rows = slice(*self.z.start[j : j + 2].tolist())
+            self.m[self.z.place[rows]] -= self.w[j] * self.z.value[rows]
+            self.w[j] = 0
+
+    def kept(self) -> Kept:
+        return self.w.copy(), self.m.copy()
+
+    def back(self, kept: Kept) -> None:
+        self.w, self.m = (part.copy() for part in kept)
+
+
+def urgent(w: Floats, violation: Floats) -> Longs:
+    """The places of all features that have a weight, and of the worst violations among the others:
+    at most as many as have a weight, or FIRST in all."""
+    weighted = np.count_nonzero(w)
+    n = max(FIRST, 2 * weighted)
+    urgency = np.where(w == 0, violation, np.inf)
+    if np.count_nonzero(urgency) > n:
+        urgency[urgency < np.partition(urgency, len(w) - n)[len(w) - n]] = 0
+    return np.flatnonzero(urgency)

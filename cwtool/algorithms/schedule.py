@@ -1,0 +1,85 @@
+"""When stages and bursts of stabilized truncated gradient descent end, and how a stage begins.
+
+Everything here is computed from the numbers of the state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from cwtool.algorithms.gravity import base_gravity, burst_size, rejection_rate
+from cwtool.algorithms.stsgd_params import StsgdParams
+from cwtool.data.rows import Floats
+from cwtool.params import AUTO
+
+# In the first pass the number of rows is not known, and all rows lose a feature that is removed;
+# bursts are longer there than in later passes.
+LEAST_BURST = {True: 1000, False: 20}
+UNBALANCED = 0.1  # the intercept is used if the share of the smaller class is not above this
+BIAS = 0.1  # the squared constant of the intercept, relative to the mean squared norm of the rows
+REFIT = 2  # in the first pass columns are scaled anew when the rows met grew by this factor
+CALM = 3  # stages in a row that changed the mean weights by less than `tol` end the learning
+
+Numbers = dict[str, int | float]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    params: StsgdParams
+
+    def stage_rows(self, numbers: Numbers) -> int:
+        """Rows of this stage in all."""
+        return int(numbers["burst"]) * self.params.bursts
+
+    def left(self, numbers: Numbers) -> int:
+        """Rows to the end of the stage."""
+        return self.stage_rows(numbers) - int(numbers["into"])
+
+    def until(self, numbers: Numbers) -> int:
+        """Rows to the end of the stage, or to the end of the burst after which the scale of the
+        columns is fitted, whichever comes first."""
+        burst, stage = int(numbers["burst"]), self.left(numbers)
+        if self.params.scale == "none":
+            return stage
+        first = burst - int(numbers["into"]) % burst
+        more = ceil((REFIT * numbers["fitted"] - numbers["rows"] - first) / burst)
+        return min(stage, first + burst * max(0, more))
+
+    def fit_due(self, numbers: Numbers, factor: int) -> bool:
+        """Whether the scale of the columns must be fitted now: there are at least `factor` times
+        as many rows as when it was fitted last, and no burst is under way."""
+        enough = numbers["rows"] >= factor * numbers["fitted"] + 1
+        between = numbers["into"] % numbers["burst"] == 0
+        return self.params.scale != "none" and enough and between
+
+    def calm(self, numbers: Numbers) -> bool:
+        """Whether learning has stopped because of `tol`."""
+        return numbers["calm"] >= CALM
+
+    def intercept_on(self, numbers: Numbers) -> bool:
+        """Whether an intercept is learned."""
+        if self.params.intercept != AUTO:
+            return self.params.intercept == "on"
+        rare = min(numbers["positive"], numbers["rows"] - numbers["positive"])
+        return 0 < rare <= UNBALANCED * numbers["rows"]
+
+    def begin(self, numbers: Numbers, emitted: Floats, fresh: bool) -> None:
+        """Begin a stage after one whose bursts emitted these values for features that are left;
+        `fresh` if its rows come for the first time."""
+        p = self.params
+        d = 1 - numbers["gone"] / max(numbers["met"], 1)
+        numbers["base_gravity"] = base_gravity(emitted, rejection_rate(d, p.rejection, p.annealing))
+        numbers["burst"] = self._burst(numbers, d, fresh)
+        numbers["stage"] += 1
+        if numbers["left_rows"]:  # 0 for a stage that began and ended within the same rows
+            numbers["norm"] = numbers["left_norms"] / numbers["left_rows"]
+        numbers["bias"] = BIAS * numbers["norm"] if self.intercept_on(numbers) else 0.0
+        numbers["into"] = numbers["left_rows"] = 0
+        numbers["left_norms"] = 0.0
+
+    def _burst(self, numbers: Numbers, d: float, fresh: bool) -> int:
+        size = self.params.burst
+        if size == AUTO:
+            size = max(LEAST_BURST[fresh], int(numbers["rows"]) // 10)
+        return burst_size(int(size), self.params.growth, d)

@@ -1,0 +1,122 @@
+"""The fit of sdist to rows: preparation, the engine of its steps, and cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from cwtool.algorithms.boosting import Boost, Finder, Path
+from cwtool.algorithms.column_scale import best_scale, deviations, divisors, is_dense
+from cwtool.algorithms.monomials import Monomials, Term
+from cwtool.algorithms.neighbours import Near, nearest, vote
+from cwtool.algorithms.oja import Oja
+from cwtool.algorithms.sdist_space import NO_METRIC, Space, fitted_space
+from cwtool.data.rows import Floats, Longs
+from cwtool.order import permutation
+from cwtool.parallel import ahead
+from cwtool.run import Run, no_note
+
+# values that cross-validation tries in addition to the given ones
+DIRECTION_COLUMNS = {"power": (2, 5), "stsgd": (20, 40)}
+DIRECTION_SHARES = (0.05, 0.1, 0.2)
+LAMBDAS = (0.001, 0.01, 0.1, 1.0, 10.0)
+FOLDS = 2  # second seed of the folds, which makes them independent of other random choices
+
+Ending = tuple[int, float]  # steps and lambda_c
+
+
+def prepared(rows: csr_array, y: Floats, params: Any, run: Run) -> tuple[Space, Boost]:
+    """The space of the scaled columns, and the boosting of a metric on these rows."""
+    mean, sd = deviations(rows)
+    dense = is_dense(rows)
+    by = divisors(sd, best_scale(rows, y, sd, params.scale, run))
+    space = Space(mean if dense else np.zeros(len(mean)), by, dense, NO_METRIC, 0.0)
+    deviation = np.divide(sd, by, out=np.zeros(len(sd)), where=by > 0)
+    monomials = Monomials(space.base(rows), deviation)
+    return space, Boost(monomials, y > 0, params, run.seed, run.jobs)
+
+
+def finder(boost: Boost) -> Finder:
+    """The engine that finds the direction of each step."""
+    return Oja(boost) if boost.params.engine == "stsgd" else boost.truncated_power
+
+
+def score(near: Near, predict: str) -> Floats:
+    """The scores of rows with these neighbours, as the parameter `predict` says."""
+    if predict == "knn":
+        return vote(near)
+    negative, positive = near.means
+    with np.errstate(invalid="ignore"):
+        difference: Floats = np.nan_to_num(negative - positive, posinf=1.0, neginf=-1.0)
+    return difference
+
+
+def cross_validated(rows: csr_array, y: Floats, params: Any, run: Run) -> Any:
+    """The parameters with the direction size, steps and lambda_c of the least error over all
+    folds; of equally good ones the first that was tried."""
+    name = "direction_share" if params.direction_share else "direction_columns"
+    grid = DIRECTION_SHARES if params.direction_share else DIRECTION_COLUMNS[params.engine]
+    values = list(dict.fromkeys((getattr(params, name), *grid)))
+    fold = folds(y, params.cv, run.seed)
+    inside = replace(run, jobs=1, note=no_note)
+
+    def errors(task: tuple[int, Any]) -> dict[Ending, int]:
+        number, value = task
+        return fold_errors(rows, y, fold == number, replace(params, **{name: value}), inside)
+
+    total: dict[tuple[Any, int, float], int] = {}
+    tasks = list(product(range(params.cv), values))
+    for number, found in enumerate(ahead(errors, tasks, run.jobs), 1):
+        for ending, wrong in found.items():
+            key = (tasks[number - 1][1], *ending)
+            total[key] = total.get(key, 0) + wrong
+        run.progress(f"{number:,} of {len(tasks):,} fits to folds", number / len(tasks))
+    value, steps, lambda_c = min(total, key=lambda key: total[key])
+    run.note(
+        f"{params.cv} folds: {name} {value}, {steps} steps, lambda_c {lambda_c:g}: error "
+        f"{min(total.values()) / max(len(y), 1):.4f}"
+    )
+    return replace(params, **{name: value, "steps": steps, "lambda_c": lambda_c})
+
+
+def folds(y: Floats, n: int, seed: int) -> Longs:
+    """The number of the fold of each row; every fold has an equal share of each class."""
+    fold = np.empty(len(y), dtype=np.int64)
+    order = permutation(len(y), seed, FOLDS)
+    order = order[np.argsort(y[order], kind="stable")]
+    fold[order] = np.arange(len(y)) % n
+    return fold
+
+
+def fold_errors(
+    rows: csr_array, y: Floats, outside: NDArray[np.bool_], params: Any, run: Run
+) -> dict[Ending, int]:
+    """The number of errors on the rows `outside` after a fit to the others, for each ending."""
+    space, boost = prepared(rows[~outside], y[~outside], params, run)
+    path = boost.run(params.steps, finder(boost))
+    wrong: dict[int, int] = {}  # by the number of terms that are kept
+    found = {}
+    for steps, lambda_c, terms in endings(boost, path, params):
+        if len(terms) not in wrong:
+            here = fitted_space(space, boost, terms)
+            near = nearest(
+                here.points(rows[outside]), here.points(rows[~outside]), y[~outside] > 0, params.k
+            )
+            said = score(near, params.predict) >= 0
+            wrong[len(terms)] = int(np.count_nonzero(said != (y[outside] > 0)))
+        found[steps, lambda_c] = wrong[len(terms)]
+    return found
+
+
+def endings(boost: Boost, path: Path, params: Any) -> Iterator[tuple[int, float, list[Term]]]:
+    """The terms that would be kept after fewer steps or with another lambda_c."""
+    for divisor in (1, 2, 4):
+        steps = params.steps // divisor
+        for lambda_c in dict.fromkeys((params.lambda_c, *LAMBDAS)):
+            yield steps, lambda_c, boost.stopped(path, steps, lambda_c)

@@ -1,0 +1,152 @@
+"""The parameters of sdist."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from cwtool.algorithms.knn import KnnParams
+from cwtool.params import AUTO, param
+
+MANY = 500  # number of columns from which twice as many steps are taken
+STEPS = {"power": 500, "stsgd": 150}
+DIRECTION_COLUMNS = {"power": 2, "stsgd": 20}
+
+
+@dataclass(frozen=True)
+class SdistParams(KnnParams):
+    k: int = param(
+        3,
+        "Number of nearest rows: in training those of each class, in prediction those of both "
+        "classes together that vote. Raise it for noisy labels.",
+        low=1,
+        high=99,
+    )
+    predict: str = param(
+        "knn",
+        "Score of a row. knn is the vote of the nearest rows; fw is the mean squared distance to "
+        "the nearest rows of the negative class minus that to the nearest of the positive class.",
+        choices=("knn", "fw"),
+    )
+    engine: str = param(
+        "power",
+        "Method that finds the direction of a step. power uses truncated power iterations on a "
+        "sample of the columns; stsgd uses stabilized truncated descent on all columns and is "
+        "meant for sparse data.",
+        choices=("power", "stsgd"),
+    )
+    steps: int | str = param(
+        AUTO,
+        "Number of boosting steps. auto is 500, or 1000 for 500 columns or more, and 150 for "
+        "`engine=stsgd`. More steps take more time and allow a finer metric.",
+        kind=int,
+        low=0,
+        auto=True,
+    )
+    direction_columns: int | str = param(
+        AUTO,
+        "Largest number of columns or products in the direction of one step. auto is 2, and 20 "
+        "for `engine=stsgd`. Larger values give a less sparse metric.",
+        kind=int,
+        low=1,
+        auto=True,
+        formerly=("kappa",),
+    )
+    direction_share: float = param(
+        0.0,
+        "Largest number of columns in the direction of one step as a share of the columns that "
+        "the step chooses from, instead of the fixed number `direction_columns`; 0 uses the fixed "
+        "number.",
+        low=0,
+        high=1,
+        formerly=("rho",),
+    )
+    order: int = param(
+        2,
+        "Largest number of columns that may be multiplied with each other; 1 allows no products. "
+        "Raise it where more than two features act together.",
+        low=1,
+        high=4,
+    )
+    init_squares: bool = param(
+        True,
+        "Squares of columns may be chosen from the first step, if the data are dense. Otherwise "
+        "they may be chosen like other products, after their factors.",
+    )
+    shrink: float = param(
+        0.1,
+        "Share of the best weight that a step receives. Smaller values need more steps and fit "
+        "noise less.",
+        above=0,
+        high=1,
+    )
+    bag: float = param(
+        0.7, "Share of the rows, drawn for each step, that its direction is found on.", above=0,
+        high=1,
+    )  # fmt: skip
+    weight_on: str = param(
+        "oob",
+        "Rows that decide the weight of a step. oob takes the rows out of the bag, which can also "
+        "reject the step; bag takes those in the bag, as the thesis of Ma (2017) does.",
+        choices=("oob", "bag"),
+    )
+    z_accept: float = param(
+        2.0,
+        "A step is accepted if it lowers the loss of the rows out of the bag by more than this "
+        "number of standard errors. Larger values keep out more noise.",
+        low=0,
+    )
+    sample: str = param(
+        "strat",
+        "Columns and products that a step of `engine=power` chooses from. strat draws about the "
+        "square root of their number, equally many of each order; uniform draws as many without "
+        "regard to the order; none takes all.",
+        choices=("strat", "uniform", "none"),
+    )
+    update_every: int = param(
+        50,
+        "Number of steps after which the neighbours are searched anew in the metric so far; 0 "
+        "keeps those of the first step.",
+        low=0,
+    )
+    loss: str = param(
+        "exp",
+        "Loss of a margin m that the steps reduce: exp is exp(-m), logistic is log(1 + exp(-m)), "
+        "which is less sensitive to wrong labels.",
+        choices=("exp", "logistic"),
+    )
+    lambda_c: float = param(
+        0.1,
+        "Weight of the complexity of the metric against the loss when the last step to keep is "
+        "chosen. Larger values keep fewer steps.",
+        low=0,
+    )
+    stop: str = param(
+        "common",
+        "Choice of the last step to keep. common minimizes loss plus complexity with the losses "
+        "of all steps measured on the neighbours at the end; thesis measures each loss on the "
+        "neighbours of its own step; last keeps all steps.",
+        choices=("common", "thesis", "last"),
+    )
+    w0: float = param(
+        0.0,
+        "Trace of a part of the metric that weighs all columns equally, relative to the weights "
+        "of the steps; 0 has no such part.",
+        low=0,
+    )
+    cv: int = param(
+        0,
+        "Number of folds of a cross-validation that chooses `direction_columns` (or "
+        "`direction_share`), `steps` and `lambda_c`; 0 uses these as they are given.",
+        low=0,
+        high=100,
+    )
+
+    def resolved(self, columns: int) -> SdistParams:
+        """The same parameters with numbers in place of auto, for rows with this many columns."""
+        steps, most = self.steps, self.direction_columns
+        if steps == AUTO:
+            twice = self.engine == "power" and columns >= MANY
+            steps = STEPS[self.engine] * (2 if twice else 1)
+        if most == AUTO:
+            most = DIRECTION_COLUMNS[self.engine]
+        return replace(self, steps=steps, direction_columns=most)

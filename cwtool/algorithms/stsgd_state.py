@@ -1,0 +1,70 @@
+"""What stabilized truncated gradient descent keeps in its state."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwtool.state import Array, Layout, Number, State
+from cwtool.state.layout import columns
+
+SHARED = (
+    "damp",  # 1 / (1 + damp) is the scale of the column; -1 if it is constant
+    "gone",  # 1 if the feature was removed
+    "bursts",  # that informed the feature since it was last judged
+    "kept",  # of these, bursts after which its weight was not zero
+    "nnz",  # number of its nonzero values, their mean, and the sum of their squared distances
+    "mean",  # from the mean
+    "M2",
+    "before",  # mean weight at the end of the stage before, if `tol` is used
+)
+DAMP, GONE, NNZ, BEFORE = map(SHARED.index, ("damp", "gone", "nnz", "before"))
+WEIGHT, COUNT = 0, 1  # columns of a path: see cwtool_ext/stages.pxd
+
+NUMBERS = (
+    Number("visits"),  # rows visited in all passes
+    Number("rows"),  # rows met in first passes
+    Number("positive"),  # of these, rows of class 1
+    Number("seen", 0.0),  # rows in the column statistics, which have no very long rows
+    Number("norms", 0.0),  # sum of the squared norms of these rows, columns scaled
+    Number("stage"),  # number of the stage under way; 0 before the first
+    Number("burst"),  # rows of a burst in this stage
+    Number("into"),  # rows of this stage that were visited
+    Number("base_gravity", 0.0),  # g0
+    Number("fitted"),  # rows met when the scale of the columns was last fitted
+    Number("left_rows"),  # rows prepared in this stage, and the sum of their squared norms
+    Number("left_norms", 0.0),  # over the features left
+    Number("norm", 1.0),  # left_norms / left_rows of the last stage that has them
+    Number("bias", 0.0),  # a step of the intercept is this times that of a feature with value 1
+    Number("calm"),  # stages in a row that changed the mean weights by less than `tol`
+    Number("met"),  # features met
+    Number("gone"),  # features removed
+)
+
+
+def layout(paths: int) -> Layout:
+    """The shared columns in one table, and a table for each path. The arrays pool.* and touched.*
+    hold what is under way when a model is saved; touched.count is empty if nothing is."""
+    return Layout(
+        tables=(columns(*SHARED), *(columns(f"weight.{m}", f"count.{m}") for m in range(paths))),
+        numbers=NUMBERS,
+        arrays=(
+            Array("intercept", shape=(paths,)),
+            Array("pool.id", "<i4"),  # a feature that a burst of this stage informed,
+            Array("pool.value"),  # the change of its weight relative to q,
+            Array("pool.kept", "|u1"),  # and whether the weight was kept
+            Array("touched.count", "<i8"),  # features that the burst under way informed, by path
+            Array("touched.id", "<i4"),  # these features,
+            Array("touched.began"),  # and their weights before the burst
+        ),
+    )
+
+
+def restart(state: State) -> None:
+    """Forget what paths learned, but not the statistics of rows and columns."""
+    _, slots = state.index.ids_and_slots()
+    for table in state.tables[1:]:
+        table[slots] = 0
+    for array in state.layout.arrays:
+        state.arrays[array.name] = np.zeros(array.shape, dtype=array.dtype)
+    state.scratch.clear()
+    state.numbers["stage"] = 0

@@ -1,0 +1,159 @@
+"""The learning of rows over groups of chosen features, by dual coordinate ascent.
+
+With m_k = Sigma_k s_k, s_k = sum b_i y_i x_i over group k:
+    primal  sigma/2 sum |w_k|^2 + 1/2 (sum |w_k|)^2 - w.z_past + C/q sum h xi^q
+    dual    sum b - (q-1)/(2C) sum b^2/h - Omega*(z),  |z_k|^2 = a_k^2 = m_k' P_k m_k
+(Tan et al. 2016, eq. 13-16; z_past comes from earlier batches and stays as it is; h are the weights
+of the rows).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cwtool.algorithms.batch import Bounds
+from cwtool.algorithms.groups import Groups
+from cwtool.algorithms.inverted import Matrix
+from cwtool.data.rows import Floats, Longs
+from cwtool_ext import conjugate, sbcw
+
+FLOOR = 1e-10  # smallest share of a group, so that none is lost for good
+
+
+@dataclass
+class Solution:
+    """Weights mu by position, dual variables beta by row, shares by group, and the objectives."""
+
+    mu: Floats
+    beta: Floats
+    share: Floats
+    primal: float = np.inf
+    dual: float = -np.inf
+
+    def near(self, tol: float) -> bool:
+        """Whether the duality gap is at most this share of the primal objective."""
+        return self.primal - self.dual <= tol * abs(self.primal)
+
+    @property
+    def gap(self) -> float:
+        """The duality gap relative to the primal objective."""
+        return (self.primal - self.dual) / abs(self.primal) if self.primal else 0.0
+
+
+@dataclass
+class Subproblem:
+    """Rows over the chosen features, by position."""
+
+    y: Floats
+    groups: Groups
+    C: float
+    q: int
+    sigma: float
+    order: Callable[[], Longs]  # the order of the rows in the next pass
+    x: Matrix
+    n: Floats  # x_i' Sigma_k x_i, at the first entry of row i in group k
+    past: Floats  # s of earlier batches, by position
+    weight: Floats | None = None  # of each row; None: all 1
+
+    @classmethod
+    def empty(
+        cls, y: Floats, groups: Groups, C: float, q: int, sigma: float, order: Callable[[], Longs],
+        weight: Floats | None = None,
+    ) -> Subproblem:  # fmt: skip
+        """The rows before any feature was chosen."""
+        none = np.empty(0)
+        return cls(y, groups, C, q, sigma, order, Matrix.empty(len(y), 0), none, none, weight)
+
+    def widened(self, columns: Matrix, new: Longs, past: Floats) -> Subproblem:
+        """The rows over the columns `new` as well, which `groups` already has as groups."""
+        position = len(self.past)
+        x, n = self.x.widened(self.n, columns, new, position)
+        wide = replace(self, x=x, n=n, past=np.append(self.past, past))
+        sbcw.norms(x.csr, *wide.covariance, position, n)
+        return wide
+
+    def __post_init__(self) -> None:
+        self.covariance = self.groups.owner, self.groups.first, self.groups.sigma
+        loss = "hinge" if self.q == 1 else "squared-hinge"
+        self.bounds = Bounds.of(self.C, loss, len(self.y), self.weight)
+
+    def start(self) -> Solution:
+        """All dual variables at 0."""
+        return Solution(np.zeros(len(self.past)), np.zeros(len(self.y)), self.groups.share)
+
+    def carried(self, beta: Floats) -> Floats:
+        """m for these dual variables."""
+        return self.groups.solve(self.past + self.x.sums(beta * self.y, len(self.past)))
+
+    def metric(self, before: Solution, passes: int, tol: float) -> Solution:
+        """(sum |w_k|)^2 = min over d of sum |w_k|^2 / d_k: ascent with d fixed for a pass, then
+        the best d. It also works for sigma = 0. Returns the pass with the lowest primal."""
+        best, beta = before, before.beta.copy()
+        m, share, dual = self.carried(beta), before.share, before.dual
+        for _ in range(passes):
+            metric = 1 / (self.sigma + 1 / np.maximum(share, FLOOR))
+            sbcw.metric_pass(
+                self.x.csr, self.y, self.order(), *self.covariance, self.n, metric,
+                *self.bounds, m, beta,
+            )  # fmt: skip
+            a = np.sqrt(self.groups.squares(m))
+            norms = metric * a
+            share = norms / norms.sum() if norms.sum() > 0 else share
+            found = self.judged(m, a, beta, metric, share)
+            dual = max(dual, found.dual)
+            if found.primal < best.primal:
+                best = found
+            best.dual = dual
+            if best.near(tol):
+                break
+        return best
+
+    def conjugate(
+        self, before: Solution, passes: int, tol: float, *, exact: bool, ridge: Floats
+    ) -> Solution:
+        """Ascent in the dual itself, w = grad Omega*(z). The shares stay as they are."""
+        beta = before.beta.copy()
+        m = self.carried(beta)
+        work = np.empty((5, max(1, len(self.groups.sizes))))
+        found = before
+        for _ in range(passes):
+            square = self.groups.squares(m)
+            conjugate.conjugate_pass(
+                self.x.csr, self.y, self.order(), *self.covariance, self.n, self.sigma, ridge,
+                self.bounds.upper, exact, square, work, m, beta,
+            )  # fmt: skip
+            a = np.sqrt(self.groups.squares(m))
+            t = np.empty(len(a))
+            conjugate.omega(a, self.sigma, t)
+            ratio = np.divide(t, a, out=np.zeros(len(a)), where=a > 0)
+            found = self.judged(m, a, beta, ratio, before.share)
+            if found.near(tol):
+                break
+        return found
+
+    def judged(self, m: Floats, a: Floats, beta: Floats, ratio: Floats, share: Floats) -> Solution:
+        """Primal and dual objective for w_k = ratio_k z_k, a_k = |z_k|."""
+        mu = np.repeat(ratio, self.groups.sizes) * m
+        loss = np.maximum(0, 1 - self.y * self.x.products(mu)) ** self.q
+        square = np.square(beta)
+        if self.weight is not None:
+            loss, square = self.weight * loss, square / self.weight
+        norms = ratio * a
+        primal = (
+            self.sigma / 2 * float(norms @ norms)
+            + float(norms.sum()) ** 2 / 2
+            - float(mu @ self.past)
+            + self.C / self.q * float(loss.sum())
+        )
+        t = np.empty(len(a))
+        S = conjugate.omega(a, self.sigma, t)
+        dual = (
+            float(beta.sum())
+            - (self.q - 1) / (2 * self.C) * float(square.sum())
+            - self.sigma / 2 * float(t @ t)
+            - S**2 / 2
+        )
+        return Solution(mu, beta.copy(), share, primal, dual)
