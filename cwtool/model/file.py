@@ -5,17 +5,18 @@
     arrays (raw, little-endian, each padded to a multiple of 8)
     SHA-256 of all that comes before it (32)
 
-Version 2 may have, of a column feature.NAME that is mostly zero, only what is not zero, and its
-places among the ids in feature.NAME.at; version 1 has all of it, and is read as well.
+Older versions are read as well. Version 1 has all values of each column feature.NAME. Since version
+2, a column that is mostly zero may have only its nonzero values, with their places among the ids in
+feature.NAME.at. Since version 3, parameters and numbers have the names of cwtool 0.2, and
+the header may have class_weight and weighted_confusion.
 
-Saving never touches the old file until the new one is whole and on disk.
+Saving never touches the old file until the new one is complete and on disk.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import stat
 import struct
 from collections.abc import Iterable
 from hashlib import sha256
@@ -26,9 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.errors import ModelError
+from cwtool.files import replacing
 
 MAGIC = b"CWTOOL\0"
-VERSION = 2
+VERSION = 3
 PRELUDE = struct.Struct("<7sBQQ")
 DTYPES = {"<f8", "<i8", "<i4", "|u1"}
 
@@ -51,7 +53,7 @@ def check_target(path: Path, data: Iterable[str] = ()) -> None:
     if head and head != MAGIC:
         raise ModelError(
             f"{path} exists and is not a cwtool model; it will not be replaced",
-            "choose another name with -m, or remove the file",
+            "choose another name, or remove the file",
         )
 
 
@@ -62,37 +64,23 @@ def _padded(size: int) -> int:
 def save(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
     """Write the file under a temporary name, make it durable, and put it in place at once.
     Returns its size."""
-    target = Path(os.path.realpath(path))
-    mode = None
-    if target.exists():
-        mode = stat.S_IMODE(target.stat().st_mode)
     plain = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
     listed = [{"name": k, "dtype": a.dtype.str, "shape": list(a.shape)} for k, a in plain.items()]
     text = json.dumps({**header, "arrays": listed}, allow_nan=False).encode()
     text = text.ljust(_padded(PRELUDE.size + len(text)) - PRELUDE.size)
     size = PRELUDE.size + len(text) + sum(_padded(a.nbytes) for a in plain.values()) + 32
+    pieces: list[bytes | memoryview] = [PRELUDE.pack(MAGIC, VERSION, size, len(text)), text]
+    for array in plain.values():
+        pieces += [array.data.cast("B") if array.size else b""]
+        pieces += [bytes(_padded(array.nbytes) - array.nbytes)]
     hasher = sha256()
-    temporary = target.parent / f".{target.name}.{os.getpid()}.tmp"
-    for stale in target.parent.glob(f".{_quoted(target.name)}.*.tmp"):  # of a run that was killed
-        stale.unlink(missing_ok=True)
     try:
-        with temporary.open("wb") as out:
-            if mode is not None:
-                os.fchmod(out.fileno(), mode)
-            pieces: list[bytes | memoryview] = [PRELUDE.pack(MAGIC, VERSION, size, len(text)), text]
-            for array in plain.values():
-                pieces += [array.data.cast("B") if array.size else b""]
-                pieces += [bytes(_padded(array.nbytes) - array.nbytes)]
+        with replacing(path, durable=True) as out:
             for piece in pieces:
                 hasher.update(piece)
                 out.write(piece)
             out.write(hasher.digest())
-            out.flush()
-            os.fsync(out.fileno())
-        temporary.replace(target)
-        _sync_folder(target.parent)
     except OSError as failure:
-        temporary.unlink(missing_ok=True)
         raise ModelError(
             f"{path}: cannot write the model: {os.strerror(failure.errno or 0)}",
             "the old model, if there was one, is untouched",
@@ -100,25 +88,12 @@ def save(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
     return size
 
 
-def _quoted(name: str) -> str:
-    """A file name as a glob that matches just it."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def load(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Header and arrays of a verified file, or a sentence that says what is wrong with it."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise ModelError(f"{path}: no such model", "train one with: cwtool train") from None
+        raise ModelError(f"{path}: no such model", "train one first") from None
     except OSError as failure:
         raise ModelError(f"{path}: {os.strerror(failure.errno or 0)}") from None
     header, at = _header(path, data)

@@ -1,0 +1,220 @@
+"""The one learning path: rows of ids become rows of slots, scaled, learned, counted, calibrated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cwtool import __version__, params, registry
+from cwtool.algorithms.base import Algorithm, Batch, Coefficients, Linear, Ranks, Scores
+from cwtool.calibration import Calibration
+from cwtool.data.batches import batches
+from cwtool.data.labels import Labels
+from cwtool.data.parse import Reading
+from cwtool.data.rows import Floats, Ints, Longs, Origin, Rows, SlotRows, joined
+from cwtool.errors import ModelError, UsageError
+from cwtool.metrics import Tally
+from cwtool.model import file, packing
+from cwtool.model.class_weight import ClassWeight
+from cwtool.model.scale import RowScale, slotted
+from cwtool.run import Run
+from cwtool.state import FeatureIndex, State
+
+
+class Prediction(NamedTuple):
+    """For each row its score and variance; the number of entries whose feature is unknown."""
+
+    score: Floats
+    variance: Floats
+    unknown: int
+
+
+class Weights(NamedTuple):
+    """For each feature its id, weight or importance, and variance, in the units of the data."""
+
+    ids: Ints
+    weight: Floats
+    variance: Floats | None
+    intercept: float
+
+
+@dataclass
+class Model:
+    algorithm: Algorithm
+    index: FeatureIndex
+    state: State
+    scale: RowScale
+    reading: Reading = field(default_factory=Reading)
+    labels: Labels = field(default_factory=Labels)
+    progress: Tally = field(default_factory=Tally)  # of first visits, predicted before learned
+    calibration: Calibration = field(default_factory=Calibration)
+    class_weight: ClassWeight = field(default_factory=ClassWeight)
+    slope: float = 1.0  # a of the probability sigmoid(a s / sqrt(1 + v))
+    history: list[dict[str, Any]] = field(default_factory=list)
+    version: str = __version__  # of the cwtool that wrote it
+
+    @classmethod
+    def new(
+        cls,
+        name: str,
+        given: dict[str, Any],
+        reading: Reading | None = None,
+        *,
+        class_weight: str = "",
+        labels: Labels | None = None,
+    ) -> Model:
+        """An untrained model of the named algorithm with these parameters. `class_weight` is
+        balanced, or LABEL=WEIGHT,LABEL=WEIGHT; `labels` are those of the rows, if these are known
+        before any is learned."""
+        kind = registry.algorithm(name)
+        algorithm = kind(params.build(kind.Params, given))
+        state = algorithm.new_state()
+        scale = RowScale(algorithm.prior, of_batches=isinstance(algorithm, Batch))
+        model = cls(algorithm, state.index, state, scale, reading or Reading(), labels or Labels())
+        model.class_weight = ClassWeight(class_weight)
+        if class_weight and not kind.takes_weights:
+            raise _no_weights(algorithm, "class weights")
+        return model
+
+    @property
+    def rows(self) -> int:
+        """The number of rows learned, each counted once."""
+        return self.progress.rows
+
+    def portions(
+        self, blocks: Iterator[tuple[Rows, Origin]], run: Run
+    ) -> Iterator[tuple[Rows, Origin]]:
+        """The rows in the portions in which `learn` wants them: whole batches for algorithms that
+        learn these at once, and blocks as they come for all others."""
+        if isinstance(self.algorithm, Batch):
+            return batches(blocks, self.algorithm.batch_rows, run.max_memory)
+        return blocks
+
+    def learn(self, rows: Rows, run: Run) -> Learned:
+        """Predict each row and then learn it, with its row weight times its class weight; rows of
+        weight 0 are only predicted. Rows pass here on their first visit only."""
+        if rows.weight is not None and not self.algorithm.takes_weights:
+            raise _no_weights(self.algorithm, "row weights")
+        batch = self.algorithm if isinstance(self.algorithm, Batch) else None
+        weight = self.class_weight.learning(rows, self.labels, at_once=batch is not None)
+        by_slot = self._observed(replace(rows, weight=weight))
+        self.state.reserve()
+        before, after, done = [], [], 0
+        for part in self.scale.observe(by_slot):
+            untrained = batch is not None and batch.untrained(self.state)
+            found = self.algorithm.learn(self.state, part, part.order, run)
+            before.append(found)
+            if batch is not None and untrained:
+                # an empty model says nothing of the slope; these rows do, once learned
+                found = batch.fitted(self.state, part, run)
+                after.append(found)
+            here = slice(done, done := done + part.n_rows)
+            importance = None if rows.weight is None else rows.weight[here]
+            self.calibration.add(part.y, *found, importance)
+        scores = _joined(before)
+        self.progress.add(rows.y, scores.score, rows.weight)
+        return Learned(*scores, _joined(after).score if after else None, weight)
+
+    def _observed(self, rows: Rows) -> SlotRows:
+        """The rows by slots. Features that only rows of weight 0 have stay unknown: such rows are
+        without them."""
+        if rows.weight is None or rows.weight.all():
+            return slotted(rows, self.index.observe(rows.indices))
+        learned, others = np.flatnonzero(rows.weight), np.flatnonzero(rows.weight == 0)
+        first = rows.take(learned)
+        first = slotted(first, self.index.observe(first.indices))
+        rest, _, _ = self.index.lookup(rows.take(others), 1.0)
+        mixed = joined([first, rest]).take(np.argsort(np.concatenate([learned, others])))
+        return slotted(mixed, mixed.indices)
+
+    def relearn(self, rows: Rows, order: Longs, run: Run) -> Scores:
+        """Visit rows that were learned in an earlier pass once more, in this order. Their weights
+        are those that they were learned with: `rows.weighing(learned.weight)`."""
+        part = slotted(rows, self.index.known(rows.indices), self.scale.value)
+        return self.algorithm.relearn(self.state, part, order, run)
+
+    def scores(self, rows: Rows, run: Run | None = None) -> Prediction:
+        """Predict the rows; neither they nor the model are changed."""
+        part, unknown, dropped = self.index.lookup(rows, self.scale.value)
+        scores = self.algorithm.scores(self.state, part, unknown, run or Run())
+        # a row near the end of the double range may score past it
+        score, variance = (np.nan_to_num(a, copy=False) for a in scores)
+        return Prediction(score, variance, dropped)
+
+    def weights(self) -> Weights:
+        """Feature ids with their weights and variances in the units of the data, and the
+        intercept; importances of an algorithm that is not linear."""
+        ids, slots = self.index.ids_and_slots()
+        found, scale = Coefficients(np.zeros(len(ids))), self.scale.value
+        if isinstance(self.algorithm, Linear):
+            found = self.algorithm.coefficients(self.state, slots)
+        elif isinstance(self.algorithm, Ranks):
+            found = Coefficients(self.algorithm.importance(self.state, slots))
+        with np.errstate(over="ignore"):  # the scale of tiny rows may be up to 2^1000
+            weight = np.nan_to_num(found.weight * scale)
+            variance = found.variance
+            if variance is not None:
+                variance = np.nan_to_num(variance * scale * scale)
+        return Weights(ids, weight, variance, found.intercept)
+
+    def copy(self) -> Model:
+        """A model that goes on independently of this one."""
+        header, arrays = packing.pack(self)
+        return packing.unpack(header, {name: array.copy() for name, array in arrays.items()})
+
+    def learned(self) -> dict[str, str]:
+        """The files learned so far: digest -> name."""
+        return {f["digest"]: f["name"] for run in self.history for f in run["files"]}
+
+    def save(self, path: Path) -> int:
+        """Write the model to this file, whole or not at all; its size in bytes."""
+        return file.save(path, *packing.pack(self))
+
+    @classmethod
+    def load(cls, path: Path) -> Model:
+        """Read a model file; everything wrong with it is a ModelError."""
+        header, arrays = file.load(path)
+        try:
+            return packing.unpack(header, arrays)
+        except (KeyError, TypeError, ValueError, UsageError) as failure:
+            raise ModelError(
+                f"{path} is a model of another version of cwtool: {failure}",
+                f"it was written by cwtool {header.get('cwtool', '?')}; this is {__version__}",
+            ) from None
+
+
+class Learned(NamedTuple):
+    """For each row the score and variance before it was learned; `fitted` are the scores after
+    learning where there was no model yet to predict with, and `weight` is what the rows were
+    learned with: row weight times class weight (None: all 1)."""
+
+    score: Floats
+    variance: Floats
+    fitted: Floats | None
+    weight: Floats | None
+
+
+def _no_weights(algorithm: Algorithm, what: str) -> UsageError:
+    instead = algorithm.weighted_instead
+    hint = f"use {instead}, which does" if instead else None
+    return UsageError(f"{algorithm.name} does not take {what}", hint)
+
+
+def _joined(parts: list[Scores]) -> Scores:
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return Scores.zeros(0)
+    return Scores(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def algorithm_of(path: Path) -> str:
+    """The algorithm of a saved model, from its header alone."""
+    name = str(file.load_header(path)["algorithm"])
+    if name not in registry.names():
+        raise ModelError(f"{path} is a model of {name}, which this cwtool does not have")
+    return name
