@@ -1,9 +1,13 @@
-"""The only place that prints: results to stdout, everything else to stderr."""
+"""The only place that prints: results to stdout, everything else to stderr.
+
+What the library calls a setting, as in `batch_rows` or `carry=keep`, is shown as an option.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +18,20 @@ from cwtool.memory import words
 
 LIVE = 0.2  # seconds between two states of the live line on a terminal
 PLAIN = 30.0  # seconds between two plain lines elsewhere
+
+
+SETTING = re.compile(r"`([A-Za-z]\w*)(?:=([^`]*))?`")
+
+
+def with_options(text: str) -> str:
+    """The text with its settings as options: `C=2` is -C 2, and longer names have two dashes."""
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found[1].replace("_", "-"), found[2]
+        dashes = "-" if len(name) == 1 else "--"
+        return f"{dashes}{name}" + (f" {value}" if value else "")
+
+    return SETTING.sub(option, text)
 
 
 def percent(share: float | None) -> str:
@@ -35,8 +53,8 @@ def _file(e: dict[str, Any]) -> str:
     return f"{e['file']}  {e['rows']:,} rows  progressive {metrics_line(e)}"
 
 
-def _slot(e: dict[str, Any]) -> str:
-    return f"{e['file']}  slot of {e['rows']:,} rows  progressive {metrics_line(e)}"
+def _batch(e: dict[str, Any]) -> str:
+    return f"{e['file']}  batch of {e['rows']:,} rows  progressive {metrics_line(e)}"
 
 
 def _pass(e: dict[str, Any]) -> str:
@@ -60,7 +78,7 @@ def _train(e: dict[str, Any]) -> str:
     best = f"  best pass {e['best_pass']} of {e['passes']}" if "best_pass" in e else ""
     speed = e["rows_per_second"] or 0
     measured = f"progressive {metrics_line(e)}"
-    if "fitted" in e and e["fitted"]["rows"] == e["rows"]:  # all in the first time slot
+    if "fitted" in e and e["fitted"]["rows"] == e["rows"]:  # all in the first batch
         measured = f"once learned {metrics_line(e['fitted'])}"
     return (
         f"{e['algo']}  {e['rows']:,} rows  {measured}  "
@@ -71,10 +89,11 @@ def _train(e: dict[str, Any]) -> str:
 
 def _evaluate(e: dict[str, Any]) -> str:
     c = e["confusion"]
+    weight = f" of the total weight {e['weight']:,.6g}" if "weight" in e else ""
     return (
         f"{metrics_line(e)}  AP {number(e['average_precision'])}  "
         f"log loss {number(e['log_loss'])}  ECE {percent(e['ece'])}\n"
-        f"{e['rows']:,} rows, {percent(e['base_rate'])} positive ({e['positive']}); "
+        f"{e['rows']:,} rows{weight}, {percent(e['base_rate'])} positive ({e['positive']}); "
         f"TP {c['tp']:,}  FP {c['fp']:,}  TN {c['tn']:,}  FN {c['fn']:,}"
     )
 
@@ -105,7 +124,7 @@ def _winner(e: dict[str, Any]) -> str:
 
 TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
     "file": _file,
-    "slot": _slot,
+    "slot": _batch,
     "pass": _pass,
     "trace": _trace,
     "validation": _validation,
@@ -193,11 +212,11 @@ class Console:
 
     def note(self, message: str) -> None:
         if not self.quiet:
-            self._say(message, sys.stderr)
+            self._say(with_options(message), sys.stderr)
 
     def detail(self, message: str) -> None:
         if self.verbose:
-            self._say(message, sys.stderr)
+            self._say(with_options(message), sys.stderr)
 
     def _say(self, line: str, out: TextIO) -> None:
         if self._progress is not None:
@@ -221,9 +240,9 @@ class Console:
 def complain(message: str, hint: str | None = None) -> None:
     """An error and what to do about it."""
     red, plain = ("\x1b[31m", "\x1b[0m") if _colour(sys.stderr) else ("", "")
-    print(f"{red}error:{plain} {message}", file=sys.stderr)
+    print(f"{red}error:{plain} {with_options(message)}", file=sys.stderr)
     if hint:
-        print(f"hint: {hint}", file=sys.stderr)
+        print(f"hint: {with_options(hint)}", file=sys.stderr)
 
 
 def _colour(out: TextIO) -> bool:

@@ -26,7 +26,7 @@ class Gate:
         found = re.fullmatch(rf"\s*(\w+)\s*(>=|<=|>|<)\s*({NUMBER})\s*", text)
         if not found or found[1].lower() not in METRICS:
             raise UsageError(
-                f"--require {text!r} is not a condition",
+                f"`require` is {text!r}, which is not a condition",
                 f"write for example auc>=0.97; the metrics are {', '.join(METRICS)}",
             )
         return cls(found[1].lower(), found[2], float(found[3]))

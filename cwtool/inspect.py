@@ -1,4 +1,4 @@
-"""A model in words."""
+"""The contents of a model for people and programs: settings, history, weights."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from cwtool.algorithms.base import Describes, Linear, Ranks
 from cwtool.console import metrics_line
-from cwtool.data import Reading
-from cwtool.data.block import BIAS
+from cwtool.data.parse import Reading
+from cwtool.data.rows import BIAS
 from cwtool.errors import UsageError
 from cwtool.files import complete_text
 from cwtool.model import Model
@@ -25,11 +26,20 @@ def external(model: Model, feature: int) -> str:
     return str(feature if model.reading.zero_based else feature + 1)
 
 
+def measure(model: Model) -> str:
+    """What a feature has in this model: a weight in a linear score, an importance, or nothing."""
+    if isinstance(model.algorithm, Linear):
+        return "weight"
+    return "importance" if isinstance(model.algorithm, Ranks) else ""
+
+
 def interactions(model: Model, names: dict[str, str]) -> list[dict[str, Any]]:
     """Products such as 12*40 with their importance, the greatest first."""
+    if not isinstance(model.algorithm, Describes):
+        return []
     shown = []
     for slots, importance in model.algorithm.interactions(model.state):
-        factors = sorted(model.state.features.ids_of(slots).tolist())
+        factors = sorted(model.index.ids_of(slots).tolist())
         keys = [external(model, j) for j in factors]
         row: dict[str, Any] = {"interaction": "*".join(keys), "importance": importance}
         if any(key in names for key in keys):
@@ -42,7 +52,8 @@ def names_of(path: Path, reading: Reading) -> dict[str, str]:
     """id -> name from lines of id, tab, name."""
     if reading.hash_bits:
         raise UsageError(
-            "--feature-names are of ids, and --hash-bits has folded these", "leave out the names"
+            "feature names belong to ids, and `hash_bits` has folded the ids of this model",
+            "leave out the names",
         )
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -60,14 +71,15 @@ def names_of(path: Path, reading: Reading) -> dict[str, str]:
 
 
 def describe(model: Model, top: int, names: dict[str, str]) -> dict[str, Any]:
-    """Everything worth knowing, ready for JSON."""
-    ids, weight, variance = model.weights()
+    """All that inspect shows, ready for JSON."""
+    ids, weight, variance, intercept = model.weights()
+    kind = measure(model)
     nonzero = np.flatnonzero(weight)
     largest = nonzero[np.argsort(-np.abs(weight[nonzero]), kind="stable")][:top]
     shown = []
     for k in largest.tolist():
         key = external(model, int(ids[k]))
-        row = {"feature": key, model.algorithm.measure: float(weight[k])}
+        row = {"feature": key, kind: float(weight[k])}
         if variance is not None:
             row["variance"] = float(variance[k])
         if key in names:
@@ -78,19 +90,28 @@ def describe(model: Model, top: int, names: dict[str, str]) -> dict[str, Any]:
         "algorithm": model.algorithm.name,
         "params": asdict(model.algorithm.params),
         "reading": asdict(model.reading),
-        "labels": {"negative": model.labels.name(-1), "positive": model.labels.name(1)},
+        "labels": {"negative": model.labels.name(0), "positive": model.labels.name(1)},
+        **({"class_weight": model.class_weight.setting} if model.class_weight else {}),
         "rows": model.rows,
-        "features": model.state.features.count,
-        "measure": model.algorithm.measure,
+        "features": model.index.count,
+        "measure": kind,
         "nonzero_weights": len(nonzero),
+        "intercept": intercept,
         "row_scale": model.scale.value,
-        **model.algorithm.details(model.state),
+        **details(model),
         "calibration": model.slope,
         "progressive": model.progress.summary(),
         "history": model.history,
         "top": shown,
         "interactions": interactions(model, names)[:top],
     }
+
+
+def details(model: Model) -> dict[str, Any]:
+    """What the algorithm shows besides, if anything."""
+    if isinstance(model.algorithm, Describes):
+        return model.algorithm.details(model.state)
+    return {}
 
 
 def text(found: dict[str, Any]) -> str:
@@ -103,8 +124,10 @@ def text(found: dict[str, Any]) -> str:
         f"algorithm    {found['algorithm']}  {params}",
         f"reading      {reading or 'as it is'}",
         f"classes      {found['labels']['negative']}, {found['labels']['positive']} (positive)",
+        *([f"weights      {found['class_weight']}"] if "class_weight" in found else []),
         f"rows         {found['rows']:,}",
         f"features     {found['features']:,} seen{known}",
+        *([f"intercept    {found['intercept']:.6g}"] if found["intercept"] else []),
         f"row scale    {found['row_scale']:.6g}",
         *_spectrum(found),
         *_metric(found),
@@ -174,23 +197,21 @@ def _spectrum(found: dict[str, Any]) -> list[str]:
 
 
 def write_weights(model: Model, path: Path, sources: list[Path]) -> None:
-    """id, weight, variance of every nonzero weight, tab-separated, as exact as they are; `sources`
-    are the files that were read."""
-    if model.algorithm.measure != "weight":
+    """Id, weight and variance of every weight that is not zero, tab-separated, as exact as they
+    are; a line `intercept` where the model has one. `sources` are the files that were read."""
+    if not isinstance(model.algorithm, Linear):
+        shown = "; inspect shows importances" if isinstance(model.algorithm, Ranks) else ""
         raise UsageError(
             f"{model.algorithm.name} is no linear model and has no weights",
-            "leave out --weights" + ("; inspect shows importances" * bool(model.algorithm.measure)),
+            f"leave out `weights`{shown}",
         )
-    ids, weight, variance = model.weights()
+    ids, weight, variance, intercept = model.weights()
     nonzero = np.flatnonzero(weight)
     spread = np.full(len(weight), np.nan) if variance is None else variance
+    columns = (ids[nonzero].tolist(), weight[nonzero].tolist(), spread[nonzero].tolist())
     with nullcontext(sys.stdout) if str(path) == "-" else complete_text(path, sources) as out:
         out.writelines(
-            f"{external(model, j)}\t{w!r}\t{v!r}\n"
-            for j, w, v in zip(
-                ids[nonzero].tolist(),
-                weight[nonzero].tolist(),
-                spread[nonzero].tolist(),
-                strict=True,
-            )
+            f"{external(model, j)}\t{w!r}\t{v!r}\n" for j, w, v in zip(*columns, strict=True)
         )
+        if intercept:
+            out.write(f"intercept\t{intercept!r}\tnan\n")

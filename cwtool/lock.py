@@ -33,14 +33,14 @@ def _acquire(path: Path, model: Path, wait: bool) -> int:
         except OSError as failure:
             raise ModelError(
                 f"{model}: cannot write there: {os.strerror(failure.errno or 0)}",
-                "choose another place with -m",
+                "choose another place for the model",
             ) from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
             os.close(descriptor)
             raise LockedError(
-                f"{model} is being written by another run", "try later, or use --lock wait"
+                f"{model} is being written by another run", "try later, or use `lock=wait`"
             ) from None
         if _is_current(descriptor, path):
             return descriptor

@@ -1,30 +1,28 @@
-"""Training: blocks pass through one algorithm, each row predicted before it is learned."""
+"""Training: rows pass through one model, each predicted before it is learned."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from cwtool import modelfile
-from cwtool.algorithms.base import Scores
+from cwtool.algorithms.base import Batch
 from cwtool.console import Console
-from cwtool.data import Block, ReadOptions, read_blocks
-from cwtool.data.pipeline import ReadReport
+from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
+from cwtool.data.rows import Origin, Rows
 from cwtool.data.sources import display
-from cwtool.data.timeslots import time_slots
-from cwtool.errors import DataError, QualityError
+from cwtool.errors import DataError, QualityError, UsageError
 from cwtool.gate import Gate
+from cwtool.heldout import Best, HeldOut, new_spool
 from cwtool.metrics import Tally, ratio
-from cwtool.model import Model
-from cwtool.order import chosen
+from cwtool.model import Learned, Model
+from cwtool.run import Run
 
-if TYPE_CHECKING:
-    from cwtool.data.spool import Spool
+HEAVY = 1000.0  # a row weight above this is worth a note
 
 
 @dataclass(frozen=True)
@@ -38,24 +36,17 @@ class TrainOptions:
     patience: int = 0
     require: tuple[Gate, ...] = ()
     trace: int = 0  # rows between two points of the curve of error and weights; 0: none
-    max_memory: int = 0  # bytes that an algorithm may use; 0: most of what is free
+    max_memory: int = 0  # bytes that an algorithm may use; 0 allows most of what is free
     read: ReadOptions = field(default_factory=ReadOptions)
 
 
-@dataclass
-class Best:
-    """The best pass so far, by error on the rows kept aside, packed as it would be saved."""
-
-    pass_: int = 0
-    error: float = np.inf
-    summary: dict[str, Any] = field(default_factory=dict)
-    packed: tuple[dict[str, Any], modelfile.Arrays] | None = None
-
-
-def _spool() -> Spool:
-    from cwtool.data.spool import Spool  # most runs need none
-
-    return Spool()
+def check_passes(model: Model, passes: int) -> None:
+    """Refuse several passes, before any work, for learners of whole batches."""
+    if passes > 1 and isinstance(model.algorithm, Batch):
+        raise UsageError(
+            f"`passes` is for learners of single rows; {model.algorithm.name} goes over each "
+            "batch as often as it needs"
+        )
 
 
 class Trainer:
@@ -63,152 +54,155 @@ class Trainer:
 
     def __init__(self, model: Model, options: TrainOptions, console: Console) -> None:
         self.model, self.options, self.console = model, options, console
-        model.algorithm.jobs = options.read.jobs
-        model.algorithm.seed = options.seed
-        model.algorithm.max_memory = options.max_memory
+        self.settings = Run(
+            options.seed, options.read.jobs, options.max_memory, note=console.detail
+        )
         self.report = ReadReport()
-        self.run = Tally()
-        self.file = Tally()
-        self.kept = _spool() if options.passes > 1 else None
-        self.aside = _spool() if options.holdout else None
+        self.heldout = HeldOut(options.holdout, options.validation, options.read, console)
+        self.kept = new_spool() if options.passes > 1 else None
+        self.total = Tally()  # of the files that are finished
+        self.file = Tally()  # of the file that is being read
+        self.since = Tally()  # since the last point of the curve
+        self.untrained = Tally()  # of rows that there was no model to predict with
+        self.fitted = Tally()  # of the same rows once they were learned
+        self.best = Best()
+        self.heaviest = 0.0  # the largest weight that a row was learned with
         self.n_paths = 0
-        self.reported = 0  # files closed
-        self.judged: dict[str, Any] = {}  # metrics on the rows kept aside
-        self.since = Tally()  # the last point of the curve
-        self.fitted = Tally()  # rows that there was no model to predict with, once learned
-        # rows met, learned or kept aside
-        self.visited = sum(f["rows"] for run in model.history for f in run["files"])
+        self.reported = 0  # files
+        # rows met, learned or held out
+        self.met = sum(f["rows"] for run in model.history for f in run["files"])
 
     def fit(self, paths: list[str]) -> dict[str, Any]:
-        """Learn from all of it; the model changes in place. Returns the record of the run."""
-        self.model.algorithm.check_passes(self.options.passes)
+        """Learn from all files; the model changes in place. Returns the record of the run."""
+        check_passes(self.model, self.options.passes)
         self.n_paths = len(paths)
         self._first_pass(paths)
         record = self._record()
-        best = Best()
-        checks = self.aside is not None or bool(self.options.validation)
         pass_ = 1
-        if checks:
-            self._check(1, best)
-        while pass_ < self.options.passes and not self._out_of_patience(pass_, best):
+        self._check(pass_)
+        while pass_ < self.options.passes and not self._out_of_patience(pass_):
             pass_ += 1
             self._another_pass(pass_)
-            if checks:
-                self._check(pass_, best)
+            self._check(pass_)
         record["passes"] = pass_
-        if checks:
-            if best.pass_ != pass_ and best.packed is not None:
-                self.model = Model.unpack(*best.packed)
-            record |= {"best_pass": best.pass_, "validation_error": best.error}
-            self.judged = best.summary
+        if self.heldout:
+            if self.best.model is not None and self.best.pass_ != pass_:
+                self.model = self.best.model
+            record |= {"best_pass": self.best.pass_, "validation_error": self.best.error}
         self.model.history.append(record)
         return record
 
+    def measured(self, record: dict[str, Any]) -> dict[str, Any]:
+        """What `require` is judged by: the rows held out, or the predictions before learning. Rows
+        that there was no model to predict count as they are once learned, if there are no others.
+        """
+        predicted = self.total - self.untrained
+        if self.untrained.rows:
+            record = {**record, **(predicted if predicted.rows else self.fitted).summary()}
+        return {**record, **self.best.summary, "rows": self.total.rows}
+
     def _first_pass(self, paths: list[str]) -> None:
         labels = self.model.labels
-        blocks = read_blocks(paths, self.options.read, self.report)
+        blocks = labels.rows_of(read_blocks(paths, self.options.read, self.report))
         with self.console.progress(self.model.algorithm.name) as progress:
-            for block in self._portions(labels.settle(blocks)):
-                self._close_files(block.file)
-                for piece in self._pieces(block):
-                    self._learn_first(piece)
-                block.release()
+            for rows, origin in self.model.portions(blocks, self.settings):
+                self._close_files(origin.file)
+                for piece in self._pieces(rows):
+                    self._learn_first(piece, origin)
+                del rows, origin, piece  # so that the reader can use their memory again
                 progress.update(self._status)
             self._close_files(len(self.report.files))
         self._trace(1, self.since)
-        if self.run.rows == 0:
-            hint = "lower --holdout" if self.aside and self.aside.n_rows else None
+        if self.heaviest > HEAVY:
+            self.console.note(
+                f"the largest weight of a row is {self.heaviest:,.6g}; one row with a weight above "
+                f"{HEAVY:,.0f} can fix the weights of its features for good"
+            )
+        if self.total.rows == 0:
+            hint = "lower `holdout`" if self.heldout.n_rows else None
             raise DataError(f"{self.report.names}: no rows to learn from", hint)
         if not labels.complete:
-            known = labels.name(1) if labels.positive is not None else labels.name(-1)
+            known = labels.name(0 if labels.positive is None else 1)
             raise DataError(
                 f"all {self.model.rows:,} rows have the label {known}; two classes are needed",
                 "add rows of the other class",
             )
 
-    def _portions(self, blocks: Iterator[Block]) -> Iterator[Block]:
-        """Blocks as they come, or whole time slots for algorithms that learn these at once."""
-        slot_rows = self.model.algorithm.slot_rows
-        if slot_rows is None:
-            return blocks
-        return time_slots(blocks, slot_rows, self.options.max_memory)
-
-    def _pieces(self, block: Block) -> Iterator[Block]:
-        """The block, cut where the curve has points; time slots stay whole."""
+    def _pieces(self, rows: Rows) -> Iterator[Rows]:
+        """The rows, cut where the curve has points; batches stay whole."""
         step, done = self.options.trace, 0
-        while step and self.model.algorithm.slot_rows is None and done < block.n_rows:
-            stop = min(block.n_rows, done + step - self.visited % step)
-            yield block.rows(done, stop)
+        while step and not isinstance(self.model.algorithm, Batch) and done < rows.n_rows:
+            stop = min(rows.n_rows, done + step - self.met % step)
+            yield rows.slice(done, stop)
             done = stop
-            if self.visited % step == 0:
+            if self.met % step == 0:
                 self._trace(1, self.since)
         if done == 0:
-            yield block
+            yield rows
 
     def _trace(self, pass_: int, tally: Tally) -> None:
-        """A point of the curve: error since the last one, each row predicted before it was learned,
-        error on the rows kept aside, and weights that are not zero."""
+        """A point of the curve: the error since the last one, of rows before they were learned,
+        the error on the rows held out, and the number of weights that are not zero."""
         if self.options.trace == 0 or tally.rows == 0:
             return
-        point: dict[str, Any] = {"pass": pass_, "rows": self.visited, "error": tally.error}
-        if self.aside is not None or self.options.validation:
-            point["validation_error"] = self._validated().error
-        point["nonzero_weights"] = int(np.count_nonzero(self.model.weights()[1]))
+        point: dict[str, Any] = {"pass": pass_, "rows": self.met, "error": tally.error}
+        if self.heldout:
+            point["validation_error"] = self.heldout.tally(self.model, self.settings).error
+        point["nonzero_weights"] = self._nonzero()
         self.console.event("trace", point)
         self.since = Tally()
 
-    def _learn_first(self, block: Block) -> None:
-        """Rows met for the first time: predicted, counted, learned."""
-        n_rows = block.n_rows
-        if self.aside is not None:
-            aside = chosen(self.visited, n_rows, self.options.holdout, self.options.seed)
-            self.aside.add(block.take(np.flatnonzero(aside)))
-            block = block.take(np.flatnonzero(~aside))
-        self.visited += n_rows
-        self.model.state.features.observe(block)
-        if self.kept is not None:
-            self.kept.add(block)
-        for part in self.model.scale.split(block):
-            untrained = self.model.algorithm.untrained(self.model.state)
-            score, variance = self._learn(part)
-            self.file.add(part.y, score)
-            self.since.add(part.y, score)
-            if self.model.algorithm.slot_rows:
-                slot = Tally()
-                slot.add(part.y, score)
-                self.console.event("slot", {"file": part.source, **slot.summary()})
-            if untrained:  # an empty model says nothing of the slope; these rows do, once learned
-                score, variance = self.model.algorithm.fitted(part, self.model.state)
-                self.fitted.add(part.y, score)
-            self.model.calibration.add(part.y, score, variance)
-            while self.model.algorithm.notes:
-                self.console.detail(self.model.algorithm.notes.pop(0))
+    def _nonzero(self) -> int:
+        return int(np.count_nonzero(self.model.weights().weight))
 
-    def _learn(self, part: Block) -> Scores:
-        """Rows one by one are told by their number; a slot may be fitted for long."""
-        algorithm = self.model.algorithm
-        if algorithm.slot_rows is None:
-            return algorithm.learn(part, self.model.state, part.order)
-        title = f"{algorithm.name}  fit to {self.visited:,} rows"
+    def _learn_first(self, rows: Rows, origin: Origin) -> None:
+        """Rows met for the first time: predicted, counted, learned."""
+        n_rows = rows.n_rows
+        rows = self.heldout.split(rows, self.met, self.options.seed)
+        self.met += n_rows
+        if isinstance(self.model.algorithm, Batch):
+            found = self._learn_batch(self.model.algorithm, rows, origin)
+        else:
+            found = self.model.learn(rows, self.settings)
+            self.file.add(rows.y, found.score, rows.weight)
+            self.since.add(rows.y, found.score, rows.weight)
+        if found.weight is not None:
+            self.heaviest = max(self.heaviest, float(found.weight.max(initial=0.0)))
+        if self.kept is not None:
+            self.kept.add(rows.weighing(found.weight))
+
+    def _learn_batch(self, algorithm: Batch, rows: Rows, origin: Origin) -> Learned:
+        """The same for a whole batch, whose fit may take long."""
+        title = f"{self.model.algorithm.name}  fit to {self.met:,} rows"
         with self.console.progress(title) as progress:
-            algorithm.tell = lambda what, done: progress.update(
-                lambda: {"text": what, "done": done}
-            )
-            return algorithm.learn(part, self.model.state, part.order)
+
+            def tell(what: str, done: float) -> None:
+                progress.update(lambda: {"text": what, "done": done})
+
+            found = self.model.learn(rows, replace(self.settings, progress=tell))
+        batch = Tally()
+        batch.add(rows.y, found.score, rows.weight)
+        self.file += batch
+        self.since += batch
+        if algorithm.batch_rows:  # a batch that is not a whole file
+            self.console.event("slot", {"file": origin.source, **batch.summary()})
+        if found.fitted is not None:
+            self.untrained += batch
+            self.fitted.add(rows.y, found.fitted, rows.weight)
+        return found
 
     def _another_pass(self, pass_: int) -> None:
         assert self.kept is not None
         tally = Tally()
         with self.console.progress(f"pass {pass_}") as progress:
-            for block, order in self.kept.shuffled(self.options.seed, pass_):
-                block.scale = self.model.scale.value
-                score, _ = self.model.algorithm.relearn(block, self.model.state, order)
-                tally.add(block.y, score)
+            for rows, order in self.kept.shuffled(self.options.seed, pass_):
+                score = self.model.relearn(rows, order, self.settings).score
+                # metrics never count class weights, which are part of these weights
+                tally.add(rows.y, score, None if self.model.class_weight else rows.weight)
                 progress.update(lambda: {"pass": pass_})
-        nonzero = int(np.count_nonzero(self.model.weights()[1]))
-        seen = {"pass": pass_, "error": tally.error or 0.0, "nonzero_weights": nonzero}
+        seen = {"pass": pass_, "error": tally.error or 0.0, "nonzero_weights": self._nonzero()}
         self.console.event("pass", seen)
-        self.visited += self.kept.n_rows
+        self.met += self.kept.n_rows
         self._trace(pass_, tally)
 
     def _close_files(self, upto: int) -> None:
@@ -223,69 +217,43 @@ class Trainer:
                 self.console.event(
                     "file", {"file": f.name, **self.file.summary(), "bad_lines": f.bad_lines}
                 )
-            self.run += self.file
-            self.model.progress += self.file
+            self.total += self.file
             self.file = Tally()
             self.reported += 1
 
     def _status(self) -> dict[str, Any]:
-        so_far = self.run + self.file
+        so_far = self.total + self.file
         return {
             "rows": so_far.rows,
             "error": so_far.error,
             "auc": so_far.auc,
-            "features": self.model.state.features.count,
+            "features": self.model.index.count,
             "done": ratio(self.report.bytes, self.report.size),
         }
 
-    def _held_out(self) -> Iterator[Block]:
-        if self.options.validation:
-            report = ReadReport()
-            yield from self.model.labels.settle(
-                read_blocks(self.options.validation, self.options.read, report)
-            )
-            if report.bad_lines:
-                self.console.warn(f"{report.names}: {report.bad_lines:,} bad lines skipped")
-        if self.aside is not None:
-            yield from (block.take(block.order) for block in self.aside.blocks())
-
-    def _validated(self) -> Tally:
-        """The rows kept aside, predicted."""
-        tally = Tally()
-        for block in self._held_out():
-            y = block.y
-            tally.add(y, self.model.scores(block)[0].score)
-        return tally
-
-    def _check(self, pass_: int, best: Best) -> None:
-        """Error on the rows kept aside; remember the model if it is the best so far."""
-        tally = self._validated()
-        error = tally.error
-        if error is None:
-            if self.options.validation:
-                names = ", ".join(map(display, self.options.validation))
-                raise DataError(f"{names}: no rows to validate on")
-            raise DataError("no rows were kept aside to validate on", "raise --holdout")
+    def _check(self, pass_: int) -> None:
+        """The metrics on the rows held out, if there are any; the best pass is remembered."""
+        if not self.heldout:
+            return
+        tally = self.heldout.tally(self.model, self.settings)
         self.console.event("validation", {"pass": pass_, **tally.summary()})
-        if error < best.error:
-            best.pass_, best.error, best.summary = pass_, error, tally.summary()
-            if pass_ < self.options.passes:  # one that follows may be worse
-                header, arrays = self.model.pack()
-                best.packed = header, {name: array.copy() for name, array in arrays.items()}
+        self.best.judge(pass_, tally, self.model, last=pass_ == self.options.passes)
 
-    def _out_of_patience(self, pass_: int, best: Best) -> bool:
-        return 0 < self.options.patience <= pass_ - best.pass_
+    def _out_of_patience(self, pass_: int) -> bool:
+        return 0 < self.options.patience <= pass_ - self.best.pass_
 
     def _record(self) -> dict[str, Any]:
-        summary = self.run.summary()
+        """The run as it stands in the history of the model."""
+        summary = self.total.summary()
+        names = ("rows", "weight", "error", "auc", "precision", "recall", "f1")
         return {
             "files": [
                 {"name": f.name, "digest": f.digest, "rows": f.rows, "nnz": f.nnz}
                 for f in self.report.files
             ],
             "seed": self.options.seed,
-            **{k: summary[k] for k in ("rows", "error", "auc", "precision", "recall", "f1")},
-            "features": self.model.state.features.count,
+            **{name: summary[name] for name in names if name in summary},
+            "features": self.model.index.count,
         }
 
 
@@ -296,7 +264,7 @@ def train(
     started = perf_counter()
     trainer = Trainer(model, options, console)
     record = trainer.fit(paths)
-    measured = {**record, **trainer.judged, "rows": record["rows"]}
+    measured = trainer.measured(record)
     failed = [gate for gate in options.require if not gate.passes(measured)]
     place = target.with_name(target.name + ".rejected") if failed else target
     size = trainer.model.save(place)
@@ -304,9 +272,9 @@ def train(
     result = {
         "algo": model.algorithm.name,
         **record,
-        **trainer.run.summary(),
+        **trainer.total.summary(),
         "seconds": seconds,
-        "rows_per_second": ratio(trainer.run.rows, seconds),
+        "rows_per_second": ratio(trainer.total.rows, seconds),
         "model": display(str(place)),
         "bytes": size,
     }

@@ -1,74 +1,123 @@
-"""Tuning: every point of a grid judged by cross-validation, the best one trained on all rows."""
+"""Tuning: every point of a grid of parameters is judged by cross-validation."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cwtool.bench.cells import Cell, run
-from cwtool.bench.runner import best
-from cwtool.bench.sources import Source
-from cwtool.bench.suite import combinations_of
 from cwtool.console import Console
+from cwtool.data.labels import Labels
+from cwtool.data.pipeline import ReadOptions
+from cwtool.data.rows import Rows
 from cwtool.errors import DataError
 from cwtool.model import Model
-
-METRICS = ("error", "auc", "f1")
+from cwtool.parallel import KILLED, Outcome, attempt, surviving
+from cwtool.run import Run
+from cwtool.train import check_passes
+from cwtool.validation import METRICS, Judged, Point, best, cross_validate, points, read
 
 
 @dataclass(frozen=True)
 class TuneOptions:
+    """How this run tunes."""
+
     algo: str
     grid: dict[str, list[Any]]
-    params: dict[str, Any] = field(default_factory=dict)  # the same for all points
+    params: Point = field(default_factory=dict)  # the same for all points
+    class_weight: str = ""
     folds: int = 5
     metric: str = "error"
     passes: int = 1
     seed: int = 0
-    jobs: int = 1
-    max_memory: int = 0  # bytes that the algorithm may use, in each of the processes
+    jobs: int = 1  # processes
+    max_memory: int = 0  # bytes that the algorithm may use in each of the processes
+    read: ReadOptions = field(default_factory=ReadOptions)
+
+    def model(self, params: Point, labels: Labels) -> Model:
+        """An untrained model with these parameters."""
+        return Model.new(self.algo, params, class_weight=self.class_weight, labels=labels)
 
 
-def tune(source: Source, options: TuneOptions, console: Console) -> dict[str, Any]:
-    """The point with the best mean over the folds; of equal ones, the first of the grid."""
-    how = {
-        "folds": options.folds,
-        "passes": options.passes,
-        "max_memory": options.max_memory,
-        "shuffled": False,
-    }
-    seed = options.seed
-    Model.new(options.algo, options.params, source.reading).algorithm.check_passes(options.passes)
-    source.training()  # what is wrong with the data is said once, and before all work
-    candidates = [
-        (point, Cell("validation", source, options.algo, {**options.params, **point}, seed, how))
-        for point in combinations_of(options.grid)
-    ]
-    cells = [cell for _, cell in candidates]
-    outcomes = run(cells, console, jobs=options.jobs, title="tune")
-    for point, cell in candidates:
-        outcome = outcomes[cell.name]
-        console.event("point", {"params": point, **summary(outcome.result), **_failed(outcome)})
-    winner = best(candidates, outcomes, options.metric)
+@dataclass(frozen=True)
+class Trial:
+    """One point of the grid, with all that a process needs to judge it."""
+
+    paths: tuple[str, ...]
+    options: TuneOptions
+    point: Point
+
+    def judge(self) -> Judged:
+        options = self.options
+        rows, labels = _rows(self.paths, options.read)
+        return cross_validate(
+            lambda: options.model({**options.params, **self.point}, labels),
+            rows,
+            options.folds,
+            Run(options.seed, max_memory=options.max_memory),
+            passes=options.passes,
+            shuffled=False,
+        )
+
+
+@lru_cache(maxsize=1)
+def _rows(paths: tuple[str, ...], options: ReadOptions) -> tuple[Rows, Labels]:
+    """The rows of these files and their labels; each process reads them once."""
+    labels = Labels()
+    return read(paths, labels, options), labels
+
+
+def _outcome(trial: Trial) -> Outcome:
+    return attempt(trial.judge)
+
+
+def tune(paths: list[str], options: TuneOptions, console: Console) -> Point:
+    """The point with the best mean over the folds, the first of several equal ones."""
+    options = replace(options, read=replace(options.read, jobs=1))
+    check_passes(options.model(options.params, Labels()), options.passes)
+    places = tuple(str(Path(path).absolute()) for path in paths)  # processes may start elsewhere
+    _rows(places, options.read)  # data that cannot be read is refused before any work
+    trials = [Trial(places, options, point) for point in points(options.grid)]
+    outcomes = _outcomes(trials, console)
+    for trial, outcome in zip(trials, outcomes, strict=True):
+        failed = {"failure": outcome.failure} if outcome.failure else {}
+        console.event("point", {"params": trial.point, **summary(outcome.result), **failed})
+    winner = best(
+        [(t.point, outcome.result) for t, outcome in zip(trials, outcomes, strict=True)],
+        options.metric,
+    )
     if winner is None:
-        failures = [outcomes[cell.name].failure for cell in cells]
-        raise DataError(f"no point could be judged: {failures[0] or 'no fold has both classes'}")
+        reason = outcomes[0].failure or "no fold has both classes"
+        raise DataError(f"no point could be judged: {reason}")
     console.event("winner", {"algo": options.algo, "metric": options.metric, "params": winner})
     return winner
 
 
-def summary(result: dict[str, list[Any]]) -> dict[str, Any]:
+def _outcomes(trials: list[Trial], console: Console) -> list[Outcome]:
+    """What came of each trial."""
+    found: dict[int, Outcome] = {}
+    jobs = trials[0].options.jobs
+    with console.progress("tune") as progress:
+        for number, outcome in surviving(_outcome, trials, jobs, lambda trial: KILLED):
+            found[number] = outcome
+            progress.update(
+                lambda: {
+                    "text": f"{len(found):,} of {len(trials):,} points",
+                    "done": len(found) / len(trials),
+                }
+            )
+    return [found[number] for number in range(len(trials))]
+
+
+def summary(judged: Judged) -> dict[str, float | None]:
     """Mean and standard deviation over the folds; None where a fold has no value."""
-    found: dict[str, Any] = {}
+    found: dict[str, float | None] = {}
     for name in METRICS:
-        values = result.get(name, [None])
-        known = None not in values
+        values = [value for value in judged.get(name, [None]) if value is not None]
+        known = len(values) == len(judged.get(name, [None]))
         found[name] = float(np.mean(values)) if known else None
         found[f"{name}_sd"] = float(np.std(values, ddof=1)) if known else None
     return found
-
-
-def _failed(outcome: Any) -> dict[str, str]:
-    return {"failure": outcome.failure} if outcome.failure else {}

@@ -1,1 +1,1 @@
-"""Speed and memory of cwtool beside its peers, measured in the same run."""
+"""Benchmarks: the experiments of the papers, and comparisons with other programs."""

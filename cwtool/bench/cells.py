@@ -1,5 +1,5 @@
-"""A cell: one task on one source with one algorithm, its parameters and a seed. Its result is
-kept in a file of its own, so that a run can be stopped and go on, and a second one is instant."""
+"""A cell: one task on one source with one algorithm, its parameters and a seed. Each result is kept
+in a file, so that a run that was stopped can go on, and a second run has nothing to do."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from cwtool import __version__, registry
 from cwtool.bench.sources import Source
 from cwtool.bench.tasks import TASKS
 from cwtool.console import Console
-from cwtool.errors import CwtoolError
 from cwtool.files import complete_text
-from cwtool.parallel import WorkerDied, in_processes
+from cwtool.parallel import KILLED, Outcome, attempt, surviving
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,8 @@ class Cell:
 
     @cached_property
     def key(self) -> dict[str, Any]:
-        """All that the result depends on; a default that changes makes another cell."""
+        """All that the result depends on, with the default values of parameters: a default that
+        changes makes another cell."""
         known = self.algo in registry.names()
         defaults = asdict(registry.algorithm(self.algo).Params()) if known else {}
         return {
@@ -49,16 +49,8 @@ class Cell:
         return sha256(json.dumps(self.key, sort_keys=True).encode()).hexdigest()[:32]
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a cell: a result, or why there is none."""
-
-    result: dict[str, Any] = field(default_factory=dict)
-    failure: str = ""
-
-
 class Store:
-    """A folder of results, a file for each cell. A file is there and whole, or not there."""
+    """A folder of results with a file for each cell."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -67,7 +59,8 @@ class Store:
         return self.folder / f"{cell.name}.json"
 
     def read(self, cell: Cell) -> Outcome | None:
-        """What is known of a cell; a failure or a damaged file is nothing: it is tried again."""
+        """The stored result of a cell; None where there is none, or a failure, or a damaged file,
+        so that the cell is tried again."""
         try:
             found = json.loads(self.path(cell).read_text())
             return None if found["failure"] else Outcome(found["result"])
@@ -81,17 +74,15 @@ class Store:
             out.write(json.dumps(found) + "\n")
 
 
-def perform(cell: Cell, store: Store | None = None) -> tuple[str, Outcome]:
-    """Do the work of a cell and keep what comes of it, also if that is a failure."""
-    try:
-        outcome = Outcome(TASKS[cell.task].work(cell))
-    except CwtoolError as failure:
-        outcome = Outcome(failure=str(failure))
-    except Exception as failure:  # a bug or no memory: the other cells go on
-        outcome = Outcome(failure=f"{type(failure).__name__}: {failure}")
+def perform(cell: Cell, store: Store | None = None) -> Outcome:
+    """Do the work of a cell and store what comes of it, also if that is a failure."""
+    return _stored(cell, store, attempt(lambda: TASKS[cell.task].work(cell)))
+
+
+def _stored(cell: Cell, store: Store | None, outcome: Outcome) -> Outcome:
     if store is not None:
         store.write(cell, outcome)
-    return cell.name, outcome
+    return outcome
 
 
 def run(
@@ -103,8 +94,8 @@ def run(
     again: bool = False,
     title: str = "cells",
 ) -> dict[str, Outcome]:
-    """Outcomes by the names of cells: those that are stored, and the others by work in
-    `jobs` processes. Those that measure time alone on the machine run one after the other."""
+    """Outcomes by the names of cells: those that are stored, and the others by work in `jobs`
+    processes. Tasks that measure elapsed time run afterwards, one after the other."""
     wanted = {cell.name: cell for cell in cells}
     found: dict[str, Outcome] = {}
     if store is not None and not again:
@@ -112,33 +103,21 @@ def run(
         found = {name: outcome for name, outcome in stored.items() if outcome is not None}
     todo = [cell for name, cell in wanted.items() if name not in found]
     known = len(found)
+
+    def status() -> dict[str, Any]:
+        done = len(found) - known
+        return {"text": f"{done:,} of {len(todo):,} cells", "done": done / len(todo)}
+
     with console.progress(title) as progress:
-
-        def take(results: Iterable[tuple[str, Outcome]]) -> None:
-            for name, outcome in results:
-                found[name] = outcome
-                done = len(found) - known
-                cells = f"{done:,} of {len(todo):,} cells"
-                progress.update(lambda: {"text": cells, "done": done / len(todo)})  # noqa: B023
-
-        work = partial(perform, store=store)
-        shared = [cell for cell in todo if not TASKS[cell.task].alone]
-        try:
-            take(in_processes(work, shared, jobs))
-        except WorkerDied:  # which cell it was is known when each has a process of its own
-            for cell in shared:
-                if cell.name not in found:
-                    take([_isolated(cell, store)])
-        take(map(work, (cell for cell in todo if TASKS[cell.task].alone)))
+        for alone in (False, True):
+            some = [cell for cell in todo if TASKS[cell.task].alone == alone]
+            work, killed = partial(perform, store=store), partial(_killed, store=store)
+            for number, outcome in surviving(work, some, 1 if alone else jobs, killed):
+                found[some[number].name] = outcome
+                progress.update(status)
     return found
 
 
-def _isolated(cell: Cell, store: Store | None) -> tuple[str, Outcome]:
-    """The same in a process of its own, whose end is survived."""
-    try:
-        return next(in_processes(partial(perform, store=store), [cell], 2))
-    except WorkerDied:
-        outcome = Outcome(failure="its process was killed, perhaps for want of memory")
-        if store is not None:
-            store.write(cell, outcome)
-        return cell.name, outcome
+def _killed(cell: Cell, store: Store | None) -> Outcome:
+    """The outcome of a cell that ended its process."""
+    return _stored(cell, store, KILLED)

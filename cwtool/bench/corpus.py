@@ -8,7 +8,6 @@ of a planted linear model plus noise.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -17,10 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cwtool.files import complete_bytes
+
 IDS = 1_000_000
-DRAWS_PER_ROW = 132  # about 115 are left once repeated ids are dropped
+DRAWS_PER_ROW = 132  # about 115 are left when repeated ids are dropped
 ROWS_PER_CHUNK = 10_000
-STOP_WORDS = 100  # ids this common carry no signal, which also keeps the classes balanced
+STOP_WORDS = 100  # the most frequent ids have no weight, which keeps the classes balanced
 NOISE = 2.0  # the scores themselves have a standard deviation near 6
 
 TOKEN = np.dtype([("label", "S2"), ("id", "S8"), ("value", "S9"), ("end", "S1")])
@@ -58,7 +59,7 @@ def format_tokens(
     starts: npt.NDArray[np.int64],
     ends: npt.NDArray[np.int64],
 ) -> bytes:
-    """Lay every nonzero in a record of fixed width, then squeeze the padding out."""
+    """Write every entry into a record of fixed width, then remove the padding."""
     tokens = np.zeros(ids.size, TOKEN)
     tokens["label"][starts] = labels
     tokens["id"] = ids
@@ -79,7 +80,7 @@ def libsvm(size: int, seed: int = 0) -> Iterator[bytes]:
 
 
 def vowpal(lines: bytes) -> bytes:
-    """The same rows in Vowpal Wabbit's format; a bare id means the value 1 and is its shortest."""
+    """The same rows in Vowpal Wabbit's format, in which an id without a value means the value 1."""
     lines = re.sub(rb"^(-?1) ", rb"\1 | ", lines, flags=re.MULTILINE)
     return lines.replace(b":1 ", b" ").replace(b":1\n", b"\n")
 
@@ -92,16 +93,11 @@ def lines_of(path: Path, size: int = 1 << 24) -> Iterator[bytes]:
 
 
 def write_once(path: Path, content: Callable[[], Iterable[bytes]]) -> None:
-    """Write `path` unless it exists; it appears under its name only when complete."""
+    """Write the file unless it exists; it appears under its name only when it is complete."""
     if path.exists():
         return
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with partial.open("wb") as file:
-            file.writelines(content())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with complete_bytes(path) as file:
+        file.writelines(content())
 
 
 def main() -> None:

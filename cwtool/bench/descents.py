@@ -1,7 +1,7 @@
 """Passes of stochastic gradient descent in memory: sgd, scikit-learn's SGDClassifier, stsgd.
 
-`python -m cwtool.bench.descents NAME FILE...`: the median cost of a pass over all rows, after a
-first one that is not counted.
+`python -m cwtool.bench.descents NAME FILE...` prints the median cost of a pass over all rows. A
+first pass is not counted.
 """
 
 from __future__ import annotations
@@ -20,48 +20,46 @@ from typing import TYPE_CHECKING
 from cwtool.bench.duel import Contender, Duel, faster, within
 
 if TYPE_CHECKING:
-    from cwtool.data import Block
+    from cwtool.data.rows import Rows
 
 PASSES = 5
-Pass = Callable[[int], None]
+Pass = Callable[[int], object]  # of the number of the pass
 
 
-def ours(name: str, rows: Block, *, mixed: bool, jobs: int = 1) -> Pass:
-    from cwtool.data import Reading
+def ours(name: str, rows: Rows, *, mixed: bool, jobs: int = 1) -> Pass:
+    """Passes as `train` makes them, in the order of the rows or in a random one."""
     from cwtool.data.spool import Spool
     from cwtool.model import Model
+    from cwtool.run import Run
 
-    model = Model.new(name, {"paths": 4} if name == "stsgd" else {}, Reading())
-    algorithm, state, kept = model.algorithm, model.state, Spool(1 << 40)
-    algorithm.jobs = jobs
-    state.features.observe(rows)
+    model, run = Model.new(name, {"paths": 4} if name == "stsgd" else {}), Run(jobs=jobs)
+    kept = Spool(1 << 40)
     kept.add(rows)
-    parts = list(model.scale.split(rows))
 
     def one(number: int) -> None:
-        if number and mixed:
-            for block, order in kept.shuffled(0, number):
-                block.scale = model.scale.value
-                algorithm.relearn(block, state, order)
+        if number == 0:
+            model.learn(rows, run)
+        elif mixed:
+            for window, order in kept.shuffled(run.seed, number):
+                model.relearn(window, order, run)
         else:
-            for part in parts:
-                algorithm.learn(part, state, part.order)
+            model.relearn(rows, rows.order, run)
 
     return one
 
 
-def sklearn(rows: Block, *, mixed: bool) -> Pass:
+def sklearn(rows: Rows, *, mixed: bool) -> Pass:
     from scipy.sparse import csr_matrix
 
     X = csr_matrix((rows.values, rows.indices, rows.indptr.astype("int32")))
-    eta = rows.n_rows / float(rows.values @ rows.values)
+    rate = rows.n_rows / float(rows.values @ rows.values)
     learner = import_module("sklearn.linear_model").SGDClassifier(
-        penalty=None, learning_rate="constant", eta0=eta, shuffle=mixed, fit_intercept=False
+        penalty=None, learning_rate="constant", eta0=rate, shuffle=mixed, fit_intercept=False
     )
-    return lambda number: learner.partial_fit(X, rows.y, classes=[-1.0, 1.0])
+    return lambda number: learner.partial_fit(X, rows.y, classes=[0, 1])
 
 
-LEARNERS: dict[str, Callable[[Block], Pass]] = {
+LEARNERS: dict[str, Callable[[Rows], Pass]] = {
     "sgd": lambda rows: ours("sgd", rows, mixed=False),
     "sgd-mixed": lambda rows: ours("sgd", rows, mixed=True),
     "sklearn": lambda rows: sklearn(rows, mixed=False),
@@ -72,12 +70,11 @@ LEARNERS: dict[str, Callable[[Block], Pass]] = {
 
 
 def main(name: str, *paths: str) -> None:
-    from cwtool.data import ReadOptions, read_blocks
     from cwtool.data.labels import Labels
-    from cwtool.data.timeslots import joined
+    from cwtool.data.pipeline import ReadOptions
+    from cwtool.validation import read
 
-    blocks = Labels().settle(read_blocks(list(paths), ReadOptions()))
-    one = LEARNERS[name](joined([b.take(b.order) for b in blocks]))
+    one = LEARNERS[name](read(paths, Labels(), ReadOptions()))
     one(0)
     costs = []
     for number in range(1, PASSES + 1):

@@ -1,5 +1,5 @@
-"""What CW-fact might have been instead (Ma et al. 2010, Figures 3(b) and 3(c)): CW with Sigma kept
-in ways that its authors tried and left. Dense and slow, for the suite cwfact-synthetic alone."""
+"""Alternatives to CW-fact that its authors tried and gave up (Ma et al. 2010, Figures 3(b) and
+3(c)): CW with other approximations of Sigma. Dense and slow, for the suite cwfact-synthetic."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cwtool.algorithms.cw import Eta
-from cwtool.algorithms.factored import SURE
-from cwtool.data.block import Block, Floats
+from cwtool.algorithms.factored import ROUNDING
+from cwtool.data.rows import Floats, Rows
 from cwtool_ext import rules
 
 
 class Design(Protocol):
-    """Sigma over d features, the identity at first."""
+    """An approximation of Sigma over d features, at first the identity."""
 
     def times(self, x: Floats) -> Floats:
         """Sigma x."""
 
     def update(self, x: Floats, kappa: float) -> None:
-        """Sigma^-1 += kappa x x', as far as the design can hold it."""
+        """Sigma^-1 += kappa x x', or an approximation of it."""
 
 
 class BufferAlone:
@@ -44,8 +44,9 @@ class BufferAlone:
 
 
 class FactoredSigma:
-    """Sigma = D + R R' - B B': factors of Sigma itself, from which updates are taken away. A full
-    buffer is fitted into D and R by eqs. (8)-(11), from random factors: R = 0 would stay so."""
+    """Sigma = D + R R' - B B': factors of Sigma itself, from which updates are subtracted. When the
+    buffer B is full, D and R are fitted to the whole by eqs. (8)-(11). The fit starts from random
+    factors because R = 0 is a fixed point."""
 
     def __init__(self, d: int, rank: int, iterations: int = 10) -> None:
         self.rank, self.iterations = rank, iterations
@@ -86,16 +87,16 @@ DESIGNS: dict[str, Callable[..., Design]] = {
 
 
 def progressive(
-    block: Block, made: Callable[[int], Design]
+    rows: Rows, made: Callable[[int], Design]
 ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-    """Scores of all rows, each before it is learned; all that is known at the end."""
-    rows = csr_array((block.values, block.indices, block.indptr)).toarray()
-    rule = rules.cw(Eta().phi)
-    design = made(rows.shape[1])
-    mu, score = np.zeros(rows.shape[1]), np.zeros(len(rows))
-    for i, (x, y) in enumerate(zip(rows, block.y.tolist(), strict=True)):
+    """The scores of all rows, each before it is learned, and the arrays at the end."""
+    dense = csr_array((rows.values, rows.indices, rows.indptr)).toarray()
+    rule = rules.cw(Eta().phi, Eta().eta)
+    design = made(dense.shape[1])
+    mu, score = np.zeros(dense.shape[1]), np.zeros(len(dense))
+    for i, (x, y) in enumerate(zip(dense, rows.signs().tolist(), strict=True)):
         g = design.times(x)
-        least = SURE * float(x @ x)
+        least = ROUNDING * float(x @ x)
         v = max(float(x @ g), least)
         score[i] = mu @ x
         alpha, kappa = rules.coefficients(rule, y * score[i], v)

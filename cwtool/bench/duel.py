@@ -1,4 +1,5 @@
-"""A duel: contenders run in turn, round after round, and targets judged on their medians."""
+"""A duel: programs that do the same task run in turn, in several rounds, and targets are judged by
+their median times."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from statistics import median
 from typing import Any, Literal
 
 from cwtool.bench.measure import CommandFailed, Cost, measure
+from cwtool.report import page
+from cwtool.report.page import Grid, Heading, Words
 
 Metric = Literal["cpu", "wall"]
 
@@ -17,14 +20,15 @@ Metric = Literal["cpu", "wall"]
 class Contender:
     name: str
     command: tuple[str, ...] = ()
-    inside: bool = False  # the child times itself, imports excluded
-    refusal: str = ""  # the command is meant to fail with these words
-    absent: str = ""  # why it cannot run
+    inside: bool = False  # the command prints its times itself, without its imports
+    refusal: str = ""  # the command must fail, with this text in its last line
+    absent: str = ""  # the reason why it cannot run
 
 
 @dataclass(frozen=True)
 class Target:
-    """`judge` gives what was measured, in words, and whether it is enough."""
+    """A goal for some contenders; `judge` gives what was measured, as text, and whether it is
+    enough."""
 
     text: str
     needs: tuple[str, ...]
@@ -38,7 +42,7 @@ class Duel:
     reference: str  # the contender the ratios are taken to
     contenders: list[Contender]
     targets: list[Target]
-    rounds: int | None = None  # instead of the number asked for
+    rounds: int | None = None  # overrides the number of rounds that is asked for
 
 
 @dataclass
@@ -53,7 +57,7 @@ class Outcome:
 
 
 def typical(runs: list[Cost]) -> Cost:
-    """Median times, highest memory."""
+    """The median of the times and the largest memory."""
     return Cost(
         cpu=median(run.cpu for run in runs),
         wall=median(run.wall for run in runs),
@@ -125,7 +129,7 @@ def run(duel: Duel, rounds: int) -> Outcome:
 
 
 def verdicts(outcome: Outcome) -> list[tuple[str, str, str]]:
-    """Target, what was measured, and `met`, `missed` or `-`."""
+    """Each target, what was measured, and `met`, `missed`, or `-` if it could not be judged."""
     costs = outcome.costs
     rows = []
     for target in outcome.duel.targets:
@@ -137,14 +141,8 @@ def verdicts(outcome: Outcome) -> list[tuple[str, str, str]]:
     return rows
 
 
-def table(heads: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table; every column but the first is a number."""
-    rule = ["---"] + ["---:"] * (len(heads) - 1)
-    return "\n".join(f"| {' | '.join(row)} |" for row in [heads, rule, *rows])
-
-
-def tables(outcome: Outcome) -> list[tuple[list[str], list[list[str]]]]:
-    """Costs of the contenders, and verdicts on the targets: heads and rows."""
+def tables(outcome: Outcome) -> list[Grid]:
+    """The costs of the contenders, and the verdicts on the targets."""
     duel, costs = outcome.duel, outcome.costs
     reference = costs.get(duel.reference)
     heads = ["contender", "CPU s", "wall s", "peak MB", "CPU ratio", "wall ratio"]
@@ -163,7 +161,7 @@ def tables(outcome: Outcome) -> list[tuple[list[str], list[list[str]]]]:
         else:
             rows.append([f"{name}: {outcome.missing[name]}", *["-"] * 5])
     judged = [list(row) for row in verdicts(outcome)]
-    return [(heads, rows), (["target", "measured", "verdict"], judged)]
+    return [Grid(heads, rows), Grid(["target", "measured", "verdict"], judged)]
 
 
 def explanation(outcome: Outcome) -> str:
@@ -175,12 +173,13 @@ def explanation(outcome: Outcome) -> str:
 
 
 def markdown(outcome: Outcome) -> str:
-    made = [table(heads, rows) for heads, rows in tables(outcome)]
-    return "\n\n".join([f"## {outcome.duel.title}", explanation(outcome), *made])
+    """A section of a Markdown report."""
+    title, text = Heading(outcome.duel.title), Words(explanation(outcome))
+    return page.markdown([title, text, *tables(outcome)], "##")
 
 
 def record(outcome: Outcome) -> dict[str, Any]:
-    """The same, with every run, for JSON."""
+    """All runs, verdicts and tables, ready for JSON."""
     costs, judged = tables(outcome)
     title = outcome.duel.title
     return {
@@ -192,7 +191,11 @@ def record(outcome: Outcome) -> dict[str, Any]:
             for row in verdicts(outcome)
         ],
         "tables": [
-            {"title": title, "text": explanation(outcome), "heads": costs[0], "rows": costs[1]},
-            {"title": f"{title}: targets", "heads": judged[0], "rows": judged[1]},
+            {"title": title, "text": explanation(outcome), **_plain(costs)},
+            {"title": f"{title}: targets", **_plain(judged)},
         ],
     }
+
+
+def _plain(table: Grid) -> dict[str, Any]:
+    return {"heads": table.heads, "rows": table.rows}

@@ -1,4 +1,4 @@
-"""Made-up data by name: a suite that uses these needs no files."""
+"""Artificial data by name: a suite that uses these needs no files."""
 
 from __future__ import annotations
 
@@ -9,27 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.bench import covtype, synthetic
-from cwtool.data import Block
-from cwtool.data.block import Floats
+from cwtool.data.rows import Ints, Rows
 
-Parts = tuple[Block, Block | None]  # training and test rows
+Parts = tuple[Rows, Rows | None]  # training and test rows
 
 
-def of_arrays(x: Floats, y: Floats) -> Block:
-    """A block of dense rows; zeros are left out."""
+def of_arrays(x: NDArray[Any], y: NDArray[Any]) -> Rows:
+    """Rows from a dense matrix, without its zeros; y is positive for rows of class 1."""
     filled = x != 0
-    return Block(
+    return Rows(
         np.concatenate([[0], np.cumsum(filled.sum(axis=1))]).astype(np.int64),
         np.nonzero(filled)[1].astype(np.int32),
         x[filled],
-        y,
-        np.arange(len(y), dtype=np.int32),
-        y=y,
+        classes(y),
     )
 
 
-def signs(score: NDArray[Any]) -> Floats:
-    return np.where(score > 0, 1.0, -1.0)
+def classes(score: NDArray[Any]) -> Ints:
+    """Class 1 where the score is positive, class 0 elsewhere."""
+    return (score > 0).astype(np.int32)
 
 
 def copied_bits(seed: int, rows: int, copies: int, flipped: float = 0.05) -> Parts:
@@ -37,38 +35,36 @@ def copied_bits(seed: int, rows: int, copies: int, flipped: float = 0.05) -> Par
     (Ma et al. 2010, section 2)."""
     rng = np.random.default_rng(seed)
     bits = rng.choice([-1.0, 1.0], (rows, 10))
-    y = signs(bits @ rng.standard_normal(10))
+    score = bits @ rng.standard_normal(10)
     wrong = rng.random((rows, 10 * copies)) < flipped
-    return of_arrays(np.tile(bits, copies) * np.where(wrong, -1.0, 1.0), y), None
+    return of_arrays(np.tile(bits, copies) * np.where(wrong, -1.0, 1.0), score), None
 
 
 def covtype_like(seed: int, rows: int) -> Parts:
     """54 columns of which 12 are filled; a linear model errs on about 26 % of the rows."""
-    return covtype.block(rows, 2 * seed + 1), covtype.block(rows // 5, 2 * seed + 2)
+    return covtype.made(rows, 2 * seed + 1), covtype.made(rows // 5, 2 * seed + 2)
 
 
 def words(
     seed: int, rows: int, features: int = 20_000, length: int = 60, relevant: int = 100
 ) -> Parts:
-    """Bags of words: ids by Zipf's law, counts, a label by the words that are relevant."""
+    """Bags of words: ids by Zipf's law, counts as values, a label by the relevant words."""
     rng = np.random.default_rng(seed)
     weight = np.zeros(features)
-    # the most frequent words tell nothing, and neither do those that hardly occur
+    # neither the most frequent words nor those that hardly occur have a weight
     weight[20 + rng.permutation(min(features - 20, 10 * relevant))[:relevant]] = 1.0
     weight *= rng.normal(0, 1, features)
 
-    def part(n: int) -> Block:
+    def part(n: int) -> Rows:
         draws = 1 + rng.poisson(length, n)
         row = np.repeat(np.arange(n), draws)
         ids = np.minimum(features ** rng.random(row.size), features - 1).astype(np.int64)
         cell, count = np.unique(row * features + ids, return_counts=True)
         row, ids = np.divmod(cell, features)
         score = np.bincount(row, weight[ids] * count, minlength=n)
-        y = signs(score + rng.normal(0, 0.5, n))
+        y = classes(score + rng.normal(0, 0.5, n))
         indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
-        lines = np.arange(n, dtype=np.int32)
-        values = count.astype(np.float64)
-        return Block(indptr.astype(np.int64), ids.astype(np.int32), values, y, lines, y=y)
+        return Rows(indptr.astype(np.int64), ids.astype(np.int32), count.astype(np.float64), y)
 
     return part(rows), part(rows // 2)
 
@@ -76,13 +72,13 @@ def words(
 def hidden(
     seed: int, shape: str, rows: int, columns: int, informative: int = 2, test: int = 1000
 ) -> Parts:
-    """XOR or double rings in a few columns among noise; 15 % of the labels cannot be known."""
+    """XOR or double rings in a few columns among noise. The Bayes error is 15 %."""
     x, y = synthetic.hidden(shape, rows + test, columns, seed, informative=informative)
     return of_arrays(x[:rows], y[:rows]), of_arrays(x[rows:], y[rows:])
 
 
 def nothing(seed: int) -> Parts:
-    """For tasks that bring their own data."""
+    """No rows, for tasks that bring their own data."""
     return of_arrays(np.empty((0, 0)), np.empty(0)), None
 
 

@@ -1,6 +1,6 @@
 """What sdist has learned, as numbers to draw (after Ma 2017, Figures 2.3, 4.2 and 4.3).
 
-A map is a picture of numbers over a rectangle, the first row on top, as charts.Map takes it.
+A map is a matrix over a rectangle, its first row on top, as report.charts.Map takes it.
 """
 
 from __future__ import annotations
@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwtool.bench import synthetic
-from cwtool.data.block import Floats
+from cwtool.bench.accuracy import Result, trained
+from cwtool.data.rows import Floats
 from cwtool.order import permutation
+from cwtool.params import build
+from cwtool.run import Run
 
 if TYPE_CHECKING:
     from cwtool.bench.cells import Cell
 
-Result = dict[str, Any]
-EDGE = 2.5  # of the square that a surface is drawn over
+EDGE = 2.5  # half the side of the square that a surface is drawn over
 BINS = 25
 
 
 def first_component(points: Floats, of: Floats) -> Floats:
-    """Where points lie along the first principal component of others, most of it upwards."""
+    """The scores of points on the first principal component of other points; its sign is such
+    that the largest score is positive."""
     centre = of.mean(axis=0)
     scores: Floats = (points - centre) @ np.linalg.svd(of - centre, full_matrices=False)[2][0]
     scores *= np.sign(scores[np.argmax(np.abs(scores))])
@@ -32,19 +35,21 @@ def first_component(points: Floats, of: Floats) -> Floats:
 
 def surface(cell: Cell, grid: int = 41) -> Result:
     """Figure 2.3, of a hidden shape: the class probability over its two columns, and the first
-    principal component of the transformed points after the first step, the middle, and the
-    last."""
+    principal component of the transformed points after the first step, half of the steps, and
+    all steps."""
     from scipy.sparse import csr_array
 
-    from cwtool.algorithms.sdist import SDist, SdistParams, fitted_space
+    from cwtool.algorithms.sdist_fit import finder, prepared
+    from cwtool.algorithms.sdist_params import SdistParams
+    from cwtool.algorithms.sdist_space import fitted_space
 
     rows = cell.source.training(cell.seed)
     x = csr_array((rows.values, rows.indices, rows.indptr))
-    algorithm = SDist(SdistParams(**cell.params))
-    params = algorithm.settled(x.shape[1])
-    space, boost = algorithm.prepared(x, rows.y, params, 1)
-    path = boost.run(params.steps, algorithm.finder(boost))
-    terms = boost.stopped(path, params.steps, params.lambda_c)
+    params = build(SdistParams, cell.params).resolved(x.shape[1])
+    space, boost = prepared(x, rows.signs(), params, Run())
+    steps = int(params.steps)
+    path = boost.run(steps, finder(boost))
+    terms = boost.stopped(path, steps, params.lambda_c)
     axis = np.linspace(-EDGE, EDGE, grid)
     square = np.stack([a.ravel() for a in np.meshgrid(axis, axis[::-1])], axis=1)
     nothing_else = np.zeros((len(square), x.shape[1] - 2))
@@ -67,24 +72,22 @@ def surface(cell: Cell, grid: int = 41) -> Result:
 
 
 def images(cell: Cell) -> Result:
-    """Figures 4.2 and 4.3, of rows that are square images: the share of the classes by the first
-    principal component of the transformed rows, and the pixels of the metric in one image."""
-    from cwtool.bench.fit import fit
-
+    """Figures 4.2 and 4.3, of rows that are square images: the difference of the shares of the
+    classes along the first principal component of the transformed rows, and the pixels that the
+    metric uses, on one image."""
     rows = cell.source.training(cell.seed)
-    order = permutation(rows.n_rows, cell.seed)
-    model, seconds = fit(cell.algo, cell.params, rows, order, seed=cell.seed)
+    model, seconds = trained(cell, rows)
     algorithm: Any = model.algorithm
     learned = algorithm.rows(model.state)
-    points = algorithm.points(learned, model.state)
-    y = rows.y[order]
-    middle, balance = class_balance(first_component(points, points), y > 0)
+    points = algorithm.points(model.state, learned)
+    positive = rows.y[permutation(rows.n_rows, cell.seed)] > 0
+    middle, balance = class_balance(first_component(points, points), positive)
 
-    ids, slots = model.state.features.ids_and_slots()
+    ids, slots = model.index.ids_and_slots()
     side = ceil(sqrt(int(ids.max()) + 1))
     image, importance = np.zeros(side * side), np.zeros(side * side)
-    image[ids] = learned[[int(np.argmax(y > 0))], :].toarray()[0, slots]
-    importance[ids] = algorithm.weights(model.state, slots)[0]
+    image[ids] = learned[[int(np.argmax(positive))], :].toarray()[0, slots]
+    importance[ids] = model.weights().weight
     used = np.flatnonzero(importance)
     marks = np.stack([used % side, used // side, importance[used] / importance.max(initial=1e-300)])
     title = f"{len(used)} of {len(ids)} pixels"
@@ -99,8 +102,8 @@ def images(cell: Cell) -> Result:
 
 
 def class_balance(component: Floats, positive: Any) -> tuple[Floats, Floats]:
-    """The middle of each bin, and in it the share of the positive class less that of the other;
-    bins without rows are left out."""
+    """The middle of each bin of the component, and the share of the positive class in it minus
+    that of the other class; bins without rows are left out."""
     edges = np.histogram_bin_edges(component, BINS)
     ours, others = (np.histogram(component[side], edges)[0] for side in (positive, ~positive))
     some = ours + others > 0

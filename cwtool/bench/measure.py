@@ -1,4 +1,4 @@
-"""What one command costs: CPU time, wall time and peak memory of a fresh process."""
+"""The cost of one command: CPU time, wall time and peak memory of its process."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class CommandFailed(Exception):
 
 
 def measure(command: Sequence[str], refusal: str = "", inside: bool = False) -> Cost:
-    """Run `command` to its end: success, or a failure whose last words hold `refusal` if given.
-    `inside` takes the times the child prints, without its imports.
+    """Run `command` to its end. It must succeed; if `refusal` is given, it must fail with this text
+    in its last line. `inside`: take the times that the command prints, without its imports.
 
-    Linux carries the high-water mark of the forking process over exec into the child's, so the
-    caller must stay small: no NumPy in the process that calls this.
+    On Linux the peak memory of a new process includes that of the process that started it, so the
+    caller must stay small: it must not import NumPy.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.perf_counter()

@@ -1,6 +1,6 @@
-"""cwtool beside LIBLINEAR, XGBoost, scikit-learn and Vowpal Wabbit: `make bench-peers`.
+"""cwtool compared with LIBLINEAR, XGBoost, scikit-learn and Vowpal Wabbit: `make bench-peers`.
 
-A new comparison is one function that returns a `Duel`, named in DUELS.
+A new comparison is a function that returns a `Duel`, and an entry of DUELS.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def cwtool(label: str, *args: str) -> Contender:
 
 
 def liblinear_reader(path: Path) -> Contender:
-    """LIBLINEAR checks its options after reading: a negative tolerance makes it read, then stop."""
+    """LIBLINEAR checks its options after reading, so that a negative tolerance makes it read the
+    file and then stop."""
     label = "LIBLINEAR liblinear-train"
     command = shutil.which("liblinear-train")
     if command is None:
@@ -61,7 +62,7 @@ def liblinear_reader(path: Path) -> Contender:
 
 
 def vowpal(path: Path, model: Path) -> Contender:
-    """The native program if there is one, else the same C++ driver through its Python wheel."""
+    """The native program if it is installed, otherwise the same program from its Python wheel."""
     # 20 bits hold every id of the corpus: integer names are their own hash.
     args = ("--quiet", "--loss_function", "hinge", "-b", "20", "-d", str(path), "-f", str(model))
     if native := shutil.which("vw"):
@@ -75,7 +76,8 @@ def vowpal(path: Path, model: Path) -> Contender:
 
 
 def corpus(folder: Path, size: float) -> Path:
-    """The .svm file, its .vw twin beside it, written in a child: this process must stay small."""
+    """Write an .svm file and the same rows as a .vw file. Another process does it, because the
+    memory of this one would count as that of the programs that it measures."""
     path = folder / f"rows-{size:g}mb.svm"
     print(f"corpus: {path}", file=sys.stderr)
     command = [PYTHON, "-m", "cwtool.bench.corpus", str(path), "--size", str(size)]
@@ -134,7 +136,7 @@ def startup(folder: Path, size: float) -> Duel:
         one_row.write_text(rows.readline())
     train = cwtool("train", "train", "--algo", "arow", str(svm), "-m", str(model), "-q")
     if not train.absent:
-        # A failure shows in the row of predict.
+        # if this fails, so does the contender that predicts
         subprocess.run(train.command, stdout=subprocess.DEVNULL, check=False)
     show = cwtool("cwtool --version", "--version")
     predict = cwtool("cwtool predict, one row", "predict", str(one_row), "-m", str(model))
@@ -164,7 +166,7 @@ def trainer(label: str, name: str, train: Path, test: Path, *cs: str) -> Contend
 
 
 def batch(title: str, train: Path, test: Path, points: float, factor: float) -> Duel:
-    """BCW and DCD against LIBLINEAR: at the C that each validates best, and all at C = 1."""
+    """BCW and DCD compared with LIBLINEAR: at the best C of each, and at C = 1."""
 
     def pair(label: str, name: str) -> list[Contender]:
         return [

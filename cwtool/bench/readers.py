@@ -1,4 +1,4 @@
-"""Readers of LIBSVM text, each run in a process of its own: `python -m cwtool.bench.readers NAME`.
+"""Readers of LIBSVM text, each in a process of its own: `python -m cwtool.bench.readers NAME`.
 
 The clock starts after the imports and stops when the whole file is in memory.
 """
@@ -13,32 +13,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cwtool.data import Block
+    from cwtool.data.parse import Block
 
 
 def cwtool_blocks(path: str, jobs: str) -> Callable[[], Iterator[Block]]:
-    from cwtool.data import ReadOptions, read_blocks
+    from cwtool.data.pipeline import ReadOptions, read_blocks
 
     options = ReadOptions(jobs=int(jobs))
     return lambda: read_blocks([path], options)
 
 
 def cwtool_keep(path: str, jobs: str) -> Callable[[], int]:
-    """Every block kept, as the peers keep every row."""
+    """All blocks stay in memory, as all rows do in the other programs."""
     blocks = cwtool_blocks(path, jobs)
-    return lambda: sum(block.nnz for block in list(blocks()))
+    return lambda: sum(len(block.values) for block in list(blocks()))
 
 
 def cwtool_stream(path: str, jobs: str) -> Callable[[], int]:
-    """Each block dropped once counted, as training does."""
+    """Each block is dropped when its entries were counted, as training does."""
     blocks = cwtool_blocks(path, jobs)
-    return lambda: sum(_counted(block) for block in blocks())
-
-
-def _counted(block: Block) -> int:
-    nnz = block.nnz
-    block.release()
-    return nnz
+    return lambda: sum(len(block.values) for block in blocks())
 
 
 def sklearn(path: str) -> Callable[[], int]:

@@ -1,4 +1,4 @@
-"""What a suite found: cells by their place in it, means over repeats, and claims judged."""
+"""What a suite found: its cells by their place, and means over repeats."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
-from cwtool.bench.cells import Cell, Outcome
-from cwtool.bench.suite import Claim, Figure, Suite, Table
-from cwtool.data.block import Floats
+from cwtool.bench.cells import Cell
+from cwtool.bench.suite import Figure, Suite, Table
+from cwtool.data.rows import Floats
 from cwtool.metrics import stability
+from cwtool.parallel import Outcome
 
-MADE_OF_ALL = ("kappa",)  # metrics of all repeats together
+Series = tuple[list[float], list[float], list[float]]  # x, y, standard deviation of y
 
 
 @dataclass(frozen=True)
 class Record:
-    """One cell in its place."""
+    """One cell and its place in the suite."""
 
     experiment: str
     data: str
@@ -33,7 +33,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Mean:
-    """Of one metric over the repeats."""
+    """The values of a metric over the repeats."""
 
     values: Floats
 
@@ -64,7 +64,7 @@ class Results:
             self._good.setdefault(place, []).append(record)
 
     def of(self, experiment: str, data: str, method: str) -> list[Record]:
-        """Those that did not fail."""
+        """The records at this place that did not fail."""
         return self._good.get((experiment, data, method), [])
 
     def data_of(self, experiment: str) -> list[str]:
@@ -76,7 +76,8 @@ class Results:
     def mean(
         self, experiment: str, data: str, method: str, point: dict[str, Any], metric: str
     ) -> Mean | None:
-        """Over the repeats that have this metric."""
+        """The values of a metric over the repeats that have it. `kappa`, the agreement of the
+        features that the repeats use, is one value of all repeats together."""
         found = [r.outcome.result for r in self.of(experiment, data, method) if r.point == point]
         if metric == "kappa":
             supports = [np.array(r["support"], dtype=np.int32) for r in found if "support" in r]
@@ -88,7 +89,7 @@ class Results:
     def curve(
         self, experiment: str, data: str, method: str, seed: int, x: str, y: str
     ) -> tuple[Floats, Floats]:
-        """Two metrics of one repeat at all points of the sweep, by ascending x."""
+        """Two metrics of one repeat at all points of the sweep, in the order of x."""
         found = [
             (r.outcome.result[x], r.outcome.result[y])
             for r in self.of(experiment, data, method)
@@ -98,7 +99,8 @@ class Results:
         return points[:, 0], points[:, 1]
 
     def read_off(self, table: Table, data: str, method: str, at: float) -> Mean | None:
-        """The metric where the curves of all repeats reach this place; nothing elsewhere."""
+        """The metric of a table, interpolated on the curves of all repeats at the place `at`; None
+        if some curve does not reach it."""
         values = []
         for seed in {r.seed for r in self.of(table.experiment, data, method)}:
             x, y = self.curve(table.experiment, data, method, seed, table.along, table.metric)
@@ -108,13 +110,14 @@ class Results:
         return Mean(np.array(values)) if values else None
 
     def entry(self, table: Table, data: str, method: str, point: dict[str, Any]) -> Mean | None:
-        """What stands in one place of a table."""
+        """The numbers for one cell of a table."""
         if table.along:
             return self.read_off(table, data, method, point[table.along])
         return self.mean(table.experiment, data, method, point, table.metric)
 
     def rows(self, table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Data sets with a figure of ours or of the paper, and the points of the sweep."""
+        """The rows of a table: data sets that have a number of ours or of the paper, with the
+        points of the sweep."""
         methods = self.methods_of(table.experiment)
         for data in [*dict.fromkeys([*self.data_of(table.experiment), *table.paper])]:
             if table.along:
@@ -131,22 +134,14 @@ class Results:
                 unique = [{}]
             yield from ((data, point) for point in unique)
 
-    def series(
-        self, figure: Figure, data: str, method: str
-    ) -> tuple[list[float], list[float], list[float]] | None:
-        """x, y and the standard deviation of y: a point for each value of the sweep, or the
-        mean over the repeats of the curve that the task has drawn."""
+    def series(self, figure: Figure, data: str, method: str) -> Series | None:
+        """x, y and the standard deviation of y: the mean over the repeats of the curves that the
+        task has recorded, or a point for each value of the sweep."""
         records = self.of(figure.experiment, data, method)
         if not records:
             return None
         if "curve" in records[0].outcome.result:
-            curves = [r.outcome.result["curve"] for r in records]
-            if figure.x not in curves[0] or figure.y not in curves[0]:
-                return None
-            length = min(len(curve[figure.y]) for curve in curves)
-            x = np.array([curve[figure.x][:length] for curve in curves], dtype=float).mean(axis=0)
-            y = np.array([curve[figure.y][:length] for curve in curves], dtype=float)
-            return x.tolist(), y.mean(axis=0).tolist(), y.std(axis=0).tolist()
+            return _recorded(figure, [record.outcome.result["curve"] for record in records])
         found = []
         for point in self.suite.methods[method].points:
             y_mean = self.mean(figure.experiment, data, method, point, figure.y)
@@ -158,94 +153,11 @@ class Results:
         return (places, means, sds) if found else None
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """A claim on one data set: ours and the paper's, each holds, fails, even or unknown."""
-
-    data: str
-    other: str
-    ours: str
-    paper: str
-    difference: float | None  # of ours: one minus other
-    error: float | None  # standard error of it
-
-
-def judge(claim: Claim, results: Results) -> list[Verdict]:
-    """On every data set: by a paired t-test at 5 % over orders and points where there are
-    several, by the means where there is one; the paper's by its means."""
-    one, sign, others, metric = claim.parsed
-    slack = claim.slack if sign == "<" else -claim.slack
-    tables = [
-        t for t in results.suite.tables if (t.experiment, t.metric) == (claim.experiment, metric)
-    ]
-    verdicts = []
-    for data in claim.data or [
-        *dict.fromkeys([*results.data_of(claim.experiment), *(d for t in tables for d in t.paper)])
-    ]:
-        printed = [(t.paper[data], slack * t.scale) for t in tables if data in t.paper]
-        for other in others:
-            pairs = (
-                _along(results, claim, data, one, other, metric)
-                if claim.along
-                else _pairs(results, claim.experiment, data, one, other, metric)
-            )
-            difference = error = None
-            ours = "unknown"
-            if len(pairs):
-                delta = pairs[:, 0] - pairs[:, 1]
-                difference = float(delta.mean())
-                ours = _word(difference - slack, sign)
-                if len(delta) > 1:
-                    error = float(delta.std(ddof=1) / np.sqrt(len(delta)))
-                    if abs(difference - slack) <= stdtrit(len(delta) - 1, 0.975) * error:
-                        ours = "even"
-            paper = "unknown"
-            for figures, shown_slack in printed:
-                if one in figures and other in figures:
-                    paper = _word(figures[one] - figures[other] - shown_slack, sign)
-            if (ours, paper) != ("unknown", "unknown"):
-                verdicts.append(Verdict(data, other, ours, paper, difference, error))
-    return verdicts
-
-
-def _word(difference: float, sign: str) -> str:
-    if difference == 0:
-        return "even"
-    return "holds" if (difference < 0) == (sign == "<") else "fails"
-
-
-def _pairs(
-    results: Results, experiment: str, data: str, one: str, other: str, metric: str
-) -> Floats:
-    """Values of both methods, paired by seed and by place in the sweep."""
-    if metric in MADE_OF_ALL:
-        ours = [results.mean(experiment, data, m, {}, metric) for m in (one, other)]
-        return np.array([[m.mean for m in ours if m]] if all(ours) else []).reshape(-1, 2)
-    found: list[dict[tuple[int, int], float]] = []
-    for method in (one, other):
-        points = results.suite.methods[method].points
-        found.append(
-            {
-                (points.index(r.point), r.seed): r.outcome.result[metric]
-                for r in results.of(experiment, data, method)
-                if r.outcome.result.get(metric) is not None
-            }
-        )
-    both = sorted(found[0].keys() & found[1].keys())
-    return np.array([[found[0][k], found[1][k]] for k in both], dtype=float).reshape(-1, 2)
-
-
-def _along(results: Results, claim: Claim, data: str, one: str, other: str, metric: str) -> Floats:
-    """Means of the curves of both methods over the range that both reach, paired by seed."""
-    found = []
-    for seed in sorted({r.seed for r in results.of(claim.experiment, data, one)}):
-        curves = [
-            results.curve(claim.experiment, data, m, seed, claim.along, metric)
-            for m in (one, other)
-        ]
-        if not all(len(x) for x, _ in curves):
-            continue
-        at = np.linspace(max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves), 101)
-        if at[0] < at[-1]:
-            found.append([float(np.interp(at, x, y).mean()) for x, y in curves])
-    return np.array(found, dtype=float).reshape(-1, 2)
+def _recorded(figure: Figure, curves: list[dict[str, list[float]]]) -> Series | None:
+    """The mean of curves that tasks have recorded; None if they lack a metric of the figure."""
+    if figure.x not in curves[0] or figure.y not in curves[0]:
+        return None
+    length = min(len(curve[figure.y]) for curve in curves)
+    x = np.array([curve[figure.x][:length] for curve in curves], dtype=float).mean(axis=0)
+    y = np.array([curve[figure.y][:length] for curve in curves], dtype=float)
+    return x.tolist(), y.mean(axis=0).tolist(), y.std(axis=0).tolist()

@@ -1,7 +1,8 @@
-"""Choosing features beside LIBLINEAR -s 5: sbcw for p of them, l1svm at equal C and accuracy.
+"""Feature selection compared with LIBLINEAR -s 5: sbcw for a number of features, l1svm also for
+equal C and equal accuracy.
 
-Each contender is a process of its own, `python -m cwtool.bench.selectors NAME FILE...`, which
-reads first and times the choice alone.
+Each contender is a process of its own, `python -m cwtool.bench.selectors NAME FILE...`, which reads
+the files first and times the selection alone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from cwtool.bench.duel import Contender, Duel, Target, faster
 
 if TYPE_CHECKING:
-    from cwtool.data.block import Block, Floats
+    from cwtool.data.rows import Floats
 
 FEATURES = 200
 PRICES = (1.0, 10.0)  # C of the comparison at equal C
@@ -90,72 +91,67 @@ DUELS = {"select-reuters": reuters, "select-phishurl": phishurl, "l1": l1}
 
 
 class Task:
-    """Rows at the scale at which cwtool learns them, in memory for both."""
+    """Rows in memory, at the scale at which cwtool learns them."""
 
     def __init__(self, files: list[str]) -> None:
+        from dataclasses import replace
+
         from liblinear.liblinear import problem
         from scipy.sparse import csr_matrix
 
-        from cwtool.bench.trainers import load
-        from cwtool.data import Reading
         from cwtool.data.labels import Labels
-        from cwtool.data.timeslots import joined
-        from cwtool.model import Model
+        from cwtool.data.pipeline import ReadOptions
+        from cwtool.model.scale import RowScale, slotted
+        from cwtool.validation import read
 
-        labels = Labels()
-        rows = joined([load(file, labels) for file in files])
-        (self.block,) = Model.new("l1svm", {}, Reading()).scale.split(rows)
-        b: Block = self.block
-        width = int(b.indices.max()) + 1
-        self.x = csr_matrix((b.values * b.scale, b.indices, b.indptr), (b.n_rows, width))
-        self.problem = problem(b.y, self.x)
+        rows = read(files, Labels(), ReadOptions())
+        scaled = RowScale("auto", of_batches=True).observe(slotted(rows, rows.indices))
+        self.rows = replace(rows, values=rows.values * next(scaled).scale)
+        self.y = self.rows.signs()
+        shape = rows.n_rows, int(rows.indices.max()) + 1
+        self.x = csr_matrix((self.rows.values, rows.indices, rows.indptr), shape)
+        self.problem = problem(self.y, self.x)
 
     def ours(self, name: str, **params: Any) -> tuple[float, float, Floats]:
-        """CPU and wall seconds, and weights."""
+        """CPU and wall seconds, and the weights."""
         import numpy as np
 
-        from cwtool.bench.trainers import clocks
-        from cwtool.data import Reading
+        from cwtool.bench.trainers import timed
         from cwtool.model import Model
+        from cwtool.run import Run
 
-        model = Model.new(name, {**params, "prior": 1.0}, Reading())
-        rows = self.block.take(self.block.order)
-        before = clocks()
-        model.state.features.observe(rows)
-        model.algorithm.learn(rows, model.state, rows.order)
-        cpu, wall = (b - a for a, b in zip(before, clocks(), strict=True))
-        w = np.zeros(self.x.shape[1])
-        ids, weights, _ = model.weights()
-        w[ids] = weights
+        model = Model.new(name, {**params, "prior": 1.0})
+        cpu, wall, _ = timed(lambda: model.learn(self.rows, Run()))
+        found, w = model.weights(), np.zeros(self.x.shape[1])
+        w[found.ids] = found.weight
         return cpu, wall, w
 
     def peer(self, C: float) -> tuple[float, float, Floats]:
-        """The same of LIBLINEAR, whose loss is 2 xi^2 of ours."""
+        """The same of LIBLINEAR, whose loss xi^2 is twice ours."""
         import numpy as np
         from liblinear.liblinear import liblinear as library
         from liblinear.liblinear import parameter, toPyModel
 
-        from cwtool.bench.trainers import clocks
+        from cwtool.bench.trainers import timed
 
-        before = clocks()
-        model = toPyModel(library.train(self.problem, parameter(f"-s 5 -c {C / 2} -q")))
-        cpu, wall = (b - a for a, b in zip(before, clocks(), strict=True))
+        options = parameter(f"-s 5 -c {C / 2} -q")
+        cpu, wall, model = timed(lambda: toPyModel(library.train(self.problem, options)))
         w = np.ctypeslib.as_array(model.w, (self.x.shape[1],)) * float(model.get_labels()[0])
         return cpu, wall, w
 
     def objective(self, w: Floats, C: float) -> float:
         import numpy as np
 
-        xi = np.maximum(0, 1 - self.block.y * (self.x @ w))
+        xi = np.maximum(0, 1 - self.y * (self.x @ w))
         return float(np.abs(w).sum() + C / 2 * np.square(xi).sum())
 
     def violation(self, w: Floats, C: float) -> float:
-        """Of optimality, as a share of that at w = 0."""
+        """The violation of optimality, as a share of that at w = 0."""
         import numpy as np
 
         def total(w: Floats) -> float:
-            xi = np.maximum(0, 1 - self.block.y * (self.x @ w))
-            g = -C * (self.x.T @ (self.block.y * xi))
+            xi = np.maximum(0, 1 - self.y * (self.x @ w))
+            g = -C * (self.x.T @ (self.y * xi))
             off = np.where(w == 0, np.maximum(np.abs(g) - 1, 0), np.abs(g + np.sign(w)))
             return float(off.sum())
 
@@ -177,11 +173,12 @@ def chosen(cpu: float, wall: float, w: Floats) -> dict[str, float]:
 
 
 def path(task: Task) -> dict[str, float]:
-    """C doubled from where the first weight appears, then halved intervals (of log C)."""
+    """The C that gives FEATURES weights: doubled from where the first weight appears, then by
+    bisection of log C."""
     import numpy as np
 
     cpu = wall = 0.0
-    low, high = float(1 / np.abs(task.x.T @ task.block.y).max()), np.inf
+    low, high = float(1 / np.abs(task.x.T @ task.y).max()), np.inf
     C, n, tries = low, 0, 0
     while n != FEATURES and tries < TRIES:
         C = 2 * low if np.isinf(high) else (low * high) ** 0.5

@@ -13,31 +13,33 @@ from typing import Any
 import numpy as np
 
 from cwtool.bench.generators import MAKERS
-from cwtool.data import Block, Reading, ReadOptions, read_blocks
 from cwtool.data.digest import file_digest
 from cwtool.data.labels import Labels
-from cwtool.data.timeslots import joined
+from cwtool.data.parse import Reading
+from cwtool.data.pipeline import ReadOptions
+from cwtool.data.rows import Rows, joined
 from cwtool.errors import DataError, UsageError
 from cwtool.order import permutation
+from cwtool.validation import read
 
 
 @dataclass(frozen=True)
 class Source:
-    """Files, or the name of a generator with its arguments; and what is done with their rows.
-    Paths are absolute: workers may stand in another folder."""
+    """Files, or the name of a generator with its arguments, and what is done with their rows.
+    Paths are absolute because processes may start in another folder."""
 
     train: tuple[str, ...] = ()
     test: tuple[str, ...] = ()
     make: str = ""
     args: dict[str, Any] = field(default_factory=dict)  # of the generator
-    rows: int = 0  # at most so many training rows, drawn at random; 0: all
-    split: float = 0.0  # this share of the training rows, drawn at random, is the test part
-    fresh: bool = False  # every repeat has rows, or a split, of its own
+    rows: int = 0  # largest number of training rows, drawn at random; 0: all
+    split: float = 0.0  # share of the training rows, drawn at random, that is the test part
+    fresh: bool = False  # every repeat draws its own rows or its own split
     reading: Reading = field(default_factory=Reading)
     max_bad_lines: int = 0
 
     def identity(self) -> dict[str, Any]:
-        """What the rows are, whatever their files are called: part of the key of a cell."""
+        """What the rows depend on, for the key of a cell: contents of files, not their names."""
         known = {k: v for k, v in asdict(self).items() if k not in ("train", "test")}
         return {
             **known,
@@ -46,18 +48,19 @@ class Source:
             "test": [digest(path) for path in self.test],
         }
 
-    def training(self, seed: int = 0) -> Block:
-        """The training rows; the files of the test rows are not even opened."""
+    def training(self, seed: int = 0) -> Rows:
+        """The training rows. Files with test rows are not opened."""
         return _parts(self._text(test=False), seed if self.fresh else 0)[0]
 
-    def both(self, seed: int = 0) -> tuple[Block, Block]:
+    def both(self, seed: int = 0) -> tuple[Rows, Rows]:
+        """Training rows and test rows."""
         train, test = _parts(self._text(test=True), seed if self.fresh else 0)
         if test is None or test.n_rows == 0:
             raise DataError(f"{self.name} has no test rows")
         return train, test
 
-    def everything(self, seed: int = 0) -> Block:
-        """Training and test rows one after the other, for those who predict before they learn."""
+    def everything(self, seed: int = 0) -> Rows:
+        """Training and test rows as one, for tasks that predict each row before learning it."""
         train, test = _parts(self._text(test=True), seed if self.fresh else 0)
         return train if test is None else joined([train, test])
 
@@ -66,12 +69,13 @@ class Source:
         return self.make or ", ".join(self.train)
 
     def _text(self, *, test: bool) -> str:
-        """The source as text, to remember its rows by; without test files if not asked for."""
+        """The source as text, the key of the cache of rows; without test files if they are not
+        wanted."""
         return json.dumps(asdict(self) | ({} if test else {"test": []}), sort_keys=True)
 
 
 def defaults(maker: str) -> dict[str, Any]:
-    """What a generator does unless told otherwise."""
+    """The default values of the arguments of a generator."""
     if not maker:
         return {}
     taken = inspect.signature(MAKERS[maker]).parameters.values()
@@ -80,29 +84,17 @@ def defaults(maker: str) -> dict[str, Any]:
 
 @cache
 def digest(path: str) -> str:
+    """A digest of the content of a file; its path if it cannot be read."""
     return file_digest(path) or path
 
 
-def read(paths: list[str], labels: Labels, options: ReadOptions) -> Block:
-    """All rows of some files as one block."""
-    blocks = labels.settle(read_blocks(paths, options))
-    found = []
-    for block in blocks:
-        found.append(block.take(block.order))
-        block.release()
-    if not found:
-        raise DataError(f"{', '.join(paths)}: no rows")
-    if not labels.complete:
-        raise DataError(f"{', '.join(paths)}: all rows have one label; two classes are needed")
-    return joined(found)
-
-
 @lru_cache(maxsize=2)
-def _parts(text: str, seed: int) -> tuple[Block, Block | None]:
+def _parts(text: str, seed: int) -> tuple[Rows, Rows | None]:
+    """Training and test rows of a source, which is given as text."""
     known = json.loads(text)
     source = Source(**known | {"reading": Reading(**known["reading"])})
-    train: Block
-    test: Block | None
+    train: Rows
+    test: Rows | None
     if source.make:
         train, test = MAKERS[source.make](seed, **source.args)
     else:
@@ -125,7 +117,7 @@ OF_FILES = ("folder", "train", "test", "rows")
 
 
 def resolve(name: str, table: dict[str, Any], folder: Path | None) -> Source | None:
-    """The source that a suite calls `name`; nothing if its files are not there."""
+    """The source that a suite calls `name`; None if its files do not exist."""
     reading = Reading(normalize=table.get("normalize", "none"), bias=table.get("bias", False))
     kept = {k: table[k] for k in ("split", "fresh") if k in table}
     if "make" in table:
@@ -149,7 +141,7 @@ def resolve(name: str, table: dict[str, Any], folder: Path | None) -> Source | N
 
 
 def _found(folder: Path, patterns: str | list[str]) -> tuple[str, ...]:
-    """Files of these patterns, in the order of the numbers in their names: Day2 before Day10."""
+    """The files that match, in the order of the numbers in their names: Day2 before Day10."""
     listed = [patterns] if isinstance(patterns, str) else patterns
     paths = {str(path.absolute()) for pattern in listed for path in folder.glob(pattern)}
     return tuple(sorted(paths, key=_by_numbers))

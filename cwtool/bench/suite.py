@@ -1,19 +1,19 @@
 """A suite is one TOML file: data, methods, experiments, and what to report of them.
 
-    title, paper, notes          words
-    repeats = 10, folds = 5      random orders; parts of the cross-validation
-    [data.NAME]                  files of the folder --data, or make = a generator (sources.py)
-    [method.NAME]                algo ("": only the paper has it), label, params, grid (chosen by
-                                 cross-validation on the training rows), sweep (each value is
-                                 a point of a curve)
+    title, paper, notes          text of the report
+    repeats = 10, folds = 5      number of random orders; folds of the cross-validation
+    [data.NAME]                  files of the data folder, or make = a generator (sources.py)
+    [method.NAME]                algo ("": only the paper has numbers of it), label, params, grid
+                                 (chosen by cross-validation on the training rows), sweep (each
+                                 value is a point of a curve)
     [[experiment]]               name, task (tasks.py), data, methods, repeats, options
     [[table]]                    experiment, metric, title, scale, digits, paper.DATA.METHOD;
-                                 along, at: read off a curve
+                                 along, at: interpolated on a curve
     [[figure]]                   experiment, x, y, title; panels.TITLE: data sets in one panel;
                                  maps = true: the maps that the task has made, x and y their axes
     [[claim]]                    of the paper: text, rule = "a < b, c on metric", slack
 
-Any table may hold `quick`, keys that replace its own under --quick.
+Any table may hold a table `quick`, whose keys replace its own in the quick version of the suite.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import MISSING, dataclass, field, fields
-from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,6 +29,7 @@ from cwtool.bench.tasks import TASKS
 from cwtool.errors import UsageError
 from cwtool.params import build as build_params
 from cwtool.params import declared
+from cwtool.validation import points
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -52,17 +52,17 @@ class Method:
 
     @property
     def points(self) -> list[Values]:
-        """Values of the sweep, one after the other; one empty point without a sweep."""
-        return list(combinations_of(self.sweep))
+        """The points of the sweep; one empty point if there is no sweep."""
+        return points(self.sweep)
 
 
 @dataclass(frozen=True)
 class Experiment:
     task: str
     name: str = ""
-    data: list[str] = field(default_factory=list)  # all
-    methods: list[str] = field(default_factory=list)  # all
-    repeats: int = 0  # those of the suite
+    data: list[str] = field(default_factory=list)  # empty: all
+    methods: list[str] = field(default_factory=list)  # empty: all
+    repeats: int = 0  # 0: as many as the suite says
     options: Values = field(default_factory=dict)
 
 
@@ -71,10 +71,10 @@ class Table:
     metric: str
     title: str
     experiment: str = ""
-    scale: float = 1.0  # shown = scale * measured; the paper's figures are given as shown
+    scale: float = 1.0  # shown = scale * measured; the numbers of the paper are given as shown
     digits: int = 2
-    along: str = ""  # read off the curve of the sweep against this metric,
-    at: list[float] = field(default_factory=list)  # where it has these values
+    along: str = ""  # interpolate on the curve of the sweep against this metric,
+    at: list[float] = field(default_factory=list)  # at these values of it
     paper: dict[str, dict[str, float]] = field(default_factory=dict)  # by data and method
 
 
@@ -88,29 +88,26 @@ class Figure:
     y_label: str = ""
     scale: float = 1.0
     log_x: bool = False
-    panels: dict[str, list[str]] = field(default_factory=dict)  # one for each data set
-    maps: bool = False  # not lines, but a row of the task's maps for each data set and method
+    panels: dict[str, list[str]] = field(default_factory=dict)  # empty: one for each data set
+    maps: bool = False  # instead of lines: the maps of the task, a row for each data and method
 
 
 @dataclass(frozen=True)
 class Claim:
-    """`rule`: "a < b, c on metric": the means of a are below those of b and of c, or at most
-    `slack` above; with `along` the means of their curves against that metric, where they
-    overlap."""
+    """A rule "a < b, c on metric" says that the mean of the metric is smaller for method a than for
+    b and for c, or larger by no more than `slack`. With `along`, the means of their curves against
+    that metric are compared over the range that both curves reach."""
 
     text: str
     rule: str
     experiment: str = ""
     slack: float = 0.0  # in the unit of the metric
     along: str = ""
-    data: list[str] = field(default_factory=list)  # all
-
-    PATTERN = re.compile(
-        r"(?P<one>[\w.-]+) (?P<sign>[<>]) (?P<others>[\w., -]+) on (?P<metric>\w+)"
-    )
+    data: list[str] = field(default_factory=list)  # empty: all
 
     @property
     def parsed(self) -> tuple[str, str, list[str], str]:
+        """Of the rule: the first method, < or >, the others, and the metric."""
         match = RULE.fullmatch(self.rule)
         if match is None:
             raise UsageError(f'claim {self.rule!r} is not of the form "a < b, c on metric"')
@@ -135,17 +132,13 @@ class Suite:
     quick: bool = False
 
 
-def combinations_of(grid: dict[str, list[Any]]) -> list[Values]:
-    """All points of a grid, the last name changing fastest."""
-    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-
-
 def names() -> list[str]:
+    """The suites that cwtool ships."""
     return sorted(path.stem for path in SUITES.glob("*.toml"))
 
 
 def load(name: str, *, quick: bool = False) -> Suite:
-    """A suite that is shipped, or that stands in a file of the user."""
+    """A suite by its name, or by the path of a TOML file."""
     path = Path(name) if name.endswith(".toml") else SUITES / f"{name}.toml"
     try:
         found = tomllib.loads(path.read_text())
@@ -160,7 +153,7 @@ def load(name: str, *, quick: bool = False) -> Suite:
 
 
 def shortened(table: Any, quick: bool) -> Any:
-    """The tables without `quick`, whose keys have replaced the others if it is wanted."""
+    """The tables without their `quick` tables; these have replaced other keys if `quick`."""
     if isinstance(table, list):
         return [shortened(item, quick) for item in table]
     if not isinstance(table, dict):
@@ -226,11 +219,11 @@ def _check(suite: Suite) -> None:
 
 def _check_params(name: str, method: Method, extra: tuple[str, ...]) -> None:
     if method.algo not in registry.names():
-        return  # a contender of its task alone
+        return  # a name that only its task knows
     kind = registry.algorithm(method.algo)
     own = {p.name for p in declared(kind.Params)}
     try:
-        for point in combinations_of({**method.sweep, **method.grid}):
+        for point in points({**method.sweep, **method.grid}):
             given = {**method.params, **point}
             build_params(
                 kind.Params, {k: v for k, v in given.items() if k in own or k not in extra}

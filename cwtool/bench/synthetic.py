@@ -1,19 +1,19 @@
-"""Classes that no line can part, hidden among noise: XOR and double rings (Ma 2017, section 2.6).
+"""Classes that no linear model separates, hidden among noise: XOR and double rings (Ma 2017,
+section 2.6).
 
-The thesis gives shapes and Bayes errors (about 0.15), not the formulas; these are a reading of it.
+The thesis states the shapes and the Bayes errors (about 0.15) but no formulas; these are chosen to
+fit them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import sqrt
-from pathlib import Path
 
 import numpy as np
 from numpy.random import Generator
 
-from cwtool.data.block import Floats
-from cwtool.files import complete_text
+from cwtool.data.rows import Floats
 
 SPREAD_XOR = 0.72  # around the corners (+-1, +-1)
 SPREAD_RING = 0.48  # around the radii 1 and 2
@@ -22,14 +22,15 @@ ECHO = 0.5  # noise of a variable that repeats an informative one
 
 
 def xor(n: int, rng: Generator) -> tuple[Floats, Floats]:
-    """Two columns of unit variance, y = the product of the corner's signs; Bayes error 0.15."""
+    """Two columns of unit variance; y is the product of the signs of the corner. Bayes error
+    0.15."""
     corner = rng.choice([-1.0, 1.0], (n, 2))
     z = corner + SPREAD_XOR * rng.normal(size=(n, 2))
     return z / UNIT["xor"], corner[:, 0] * corner[:, 1]
 
 
 def rings(n: int, rng: Generator) -> tuple[Floats, Floats]:
-    """The outer ring is positive; Bayes error 0.15."""
+    """Two rings, of which the outer one is positive. Bayes error 0.15."""
     y = rng.choice([-1.0, 1.0], n)
     radius = np.where(y > 0, 2.0, 1.0) + SPREAD_RING * rng.normal(size=n)
     angle = rng.uniform(0, 2 * np.pi, n)
@@ -41,8 +42,8 @@ SHAPES: dict[str, Callable[[int, Generator], tuple[Floats, Floats]]] = {"xor": x
 
 
 def hidden(shape: str, n: int, p: int, seed: int, *, informative: int = 2) -> tuple[Floats, Floats]:
-    """n rows of p columns: the shape in the first two, noisy repetitions of these in the other
-    informative ones, and N(0, 1)."""
+    """n rows of p columns: the shape in the first two, noisy copies of these in the further
+    informative columns, and N(0, 1) noise in the others."""
     rng = np.random.default_rng(seed)
     z, y = SHAPES[shape](n, rng)
     x = rng.normal(size=(n, p))
@@ -53,20 +54,12 @@ def hidden(shape: str, n: int, p: int, seed: int, *, informative: int = 2) -> tu
 
 
 def probability(shape: str, z: Floats) -> Floats:
-    """Of the positive class at the two informative columns."""
+    """The probability of the positive class, given the two columns of the shape."""
     z = z * UNIT[shape]
-    if shape == "xor":  # both signs or none; each coordinate by itself
+    if shape == "xor":  # both coordinates are positive, or both negative
         near = 1 / (1 + np.exp(-2 * z / SPREAD_XOR**2))
         found: Floats = near[:, 0] * near[:, 1] + (1 - near[:, 0]) * (1 - near[:, 1])
     else:
         radius = np.sqrt((z**2).sum(axis=1))
         found = 1 / (1 + np.exp(((radius - 2) ** 2 - (radius - 1) ** 2) / (2 * SPREAD_RING**2)))
     return found
-
-
-def write(path: Path, x: Floats, y: Floats) -> None:
-    """Dense rows as LIBSVM text, ids from 1."""
-    with complete_text(path) as out:
-        for label, row in zip(y.tolist(), x.tolist(), strict=True):
-            pairs = " ".join(f"{j}:{value!r}" for j, value in enumerate(row, 1) if value)
-            out.write(f"{label:+.0f} {pairs}\n")

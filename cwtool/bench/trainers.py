@@ -1,7 +1,7 @@
-"""Batch learners in memory, each run in a process of its own: training time, test error.
+"""Batch learners in memory, each in a process of its own: training time and test error.
 
-C is chosen from a grid on a fifth of the training rows, untimed; then training on all rows is
-timed, reading excluded: `python -m cwtool.bench.trainers NAME TRAIN TEST`.
+`python -m cwtool.bench.trainers NAME TRAIN TEST [C ...]`: C is chosen from a grid on a fifth of the
+training rows, which is not timed; then training on all rows is timed, without reading them.
 """
 
 from __future__ import annotations
@@ -10,52 +10,47 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cwtool.data import Block, Reading, ReadOptions, read_blocks
 from cwtool.data.labels import Labels
-from cwtool.data.timeslots import joined
+from cwtool.data.pipeline import ReadOptions
+from cwtool.data.rows import Floats, Ints, Rows
 from cwtool.model import Model
+from cwtool.run import Run
+from cwtool.validation import read
 
 GRID = (0.01, 0.1, 1.0, 10.0)
 
-Floats = NDArray[np.float64]
-Fit = Callable[[Block, float], tuple[float, float, Callable[[Block], Floats]]]
+T = TypeVar("T")
+Predict = Callable[[Rows], Floats]
+Fit = Callable[[Rows, float], tuple[float, float, Predict]]  # CPU and wall seconds
 
 
-def load(path: str, labels: Labels) -> Block:
-    return joined([b.take(b.order) for b in labels.settle(read_blocks([path], ReadOptions()))])
+def load(path: str, labels: Labels) -> Rows:
+    return read([path], labels, ReadOptions())
 
 
-def normalised(block: Block, norm: float) -> Block:
-    """Rows divided by their root mean square norm, so that C means the same to all."""
-    block.values /= norm
-    return block
+def normalised(rows: Rows, norm: float) -> Rows:
+    """The rows divided by their root mean square norm, so that C means the same to all learners."""
+    return replace(rows, values=rows.values / norm)
 
 
-def clocks() -> tuple[float, float]:
-    return time.process_time(), time.perf_counter()
+def timed(work: Callable[[], T]) -> tuple[float, float, T]:
+    """CPU seconds, wall seconds, and what the work returns."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    found = work()
+    return time.process_time() - cpu, time.perf_counter() - wall, found
 
 
 def ours(name: str, jobs: int, **params: Any) -> Fit:
-    def fit(block: Block, C: float) -> tuple[float, float, Callable[[Block], Floats]]:
-        model = Model.new(name, {**params, "C": C, "prior": 1.0}, Reading())
-        model.algorithm.jobs = jobs
-        rows = block.take(block.order)
-        model.state.features.observe(rows)
-        cpu, wall = clocks()
-        model.algorithm.learn(rows, model.state, rows.order)
-        cpu, wall = (b - a for a, b in zip((cpu, wall), clocks(), strict=True))
-        for note in model.algorithm.notes:
-            print(note, file=sys.stderr)
-
-        def predict(test: Block) -> Floats:
-            return model.scores(test.take(test.order))[0].score
-
-        return cpu, wall, predict
+    def fit(rows: Rows, C: float) -> tuple[float, float, Predict]:
+        model = Model.new(name, {**params, "C": C, "prior": 1.0})
+        run = Run(jobs=jobs, note=lambda line: print(line, file=sys.stderr))
+        cpu, wall, _ = timed(lambda: model.learn(rows, run))
+        return cpu, wall, lambda test: model.scores(test).score
 
     return fit
 
@@ -65,19 +60,14 @@ def liblinear(solver: int) -> Fit:
     from liblinear.liblinear import parameter, problem, toPyModel
     from scipy.sparse import csr_matrix
 
-    def matrix(block: Block, width: int) -> Any:
-        return csr_matrix((block.values, block.indices, block.indptr), (block.n_rows, width))
-
-    def fit(block: Block, C: float) -> tuple[float, float, Callable[[Block], Floats]]:
-        width = int(block.indices.max()) + 1
-        task = problem(block.y, matrix(block, width))
-        options = parameter(f"-s {solver} -c {C} -q")
-        cpu, wall = clocks()
-        model = toPyModel(library.train(task, options))
-        cpu, wall = (b - a for a, b in zip((cpu, wall), clocks(), strict=True))
+    def fit(rows: Rows, C: float) -> tuple[float, float, Predict]:
+        width = int(rows.indices.max()) + 1
+        matrix = csr_matrix((rows.values, rows.indices, rows.indptr), (rows.n_rows, width))
+        task, options = problem(rows.signs(), matrix), parameter(f"-s {solver} -c {C} -q")
+        cpu, wall, model = timed(lambda: toPyModel(library.train(task, options)))
         w = np.array([model.w[j] for j in range(width)]) * model.get_labels()[0]
 
-        def predict(test: Block) -> Floats:
+        def predict(test: Rows) -> Floats:
             known = test.indices < width
             values = np.where(known, test.values, 0.0) * w[np.minimum(test.indices, width - 1)]
             sums = np.concatenate([[0.0], np.cumsum(values)])[test.indptr]
@@ -98,7 +88,7 @@ FITS: dict[str, Callable[[], Fit]] = {
 }
 
 
-def error(score: Floats, y: Floats) -> float:
+def error(score: Floats, y: Ints) -> float:
     return float(np.mean((score >= 0) != (y > 0)))
 
 

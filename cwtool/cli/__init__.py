@@ -1,4 +1,4 @@
-"""The command line: one thin command a file. The only place that exits."""
+"""The command line: one thin command a file. Only this package exits the process."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ import click
 
 from cwtool import __version__
 from cwtool.errors import CwtoolError
+from cwtool.parallel import one_blas_thread
 
 COMMANDS = {
-    "train": "Learn from LIBSVM data, or go on learning with --resume.",
-    "predict": "Labels, scores, variances and probabilities for new rows; --evaluate.",
-    "select-features": "Choose features, and say how good a classifier on them is.",
-    "tune": "Choose parameters by cross-validation, then train with the best.",
-    "bench": "Repeat the experiments of the papers; figures beside theirs.",
-    "inspect": "What a model holds: its making, its history, its weights.",
+    "train": "Learn a model from LIBSVM data, or continue one with --resume.",
+    "predict": "Print labels, scores or probabilities for new rows, or evaluate with --evaluate.",
+    "select-features": "Choose features and measure the error of classifiers that use only these.",
+    "tune": "Choose parameters by cross-validation, then train with the best ones.",
+    "bench": "Repeat the experiments of the papers and print the results beside theirs.",
+    "inspect": "Show the parameters, history and weights of a model.",
     "completion": "Print the shell completion script for bash, zsh or fish.",
 }
 CONFIG = "cwtool.toml"
@@ -82,12 +83,12 @@ def read_config(path: Path) -> dict[str, Any]:
 def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> dict[str, Any]:
     """The section by names of parameters. A misspelt option would be passed over in silence; those
     of an algorithm may stand there while another one is used."""
-    from cwtool import registry
+    from cwtool.cli.options import owners
 
     names = {word.lstrip("-").replace("-", "_"): p.name for p in command.params for word in p.opts}
     for key in section.keys() - names.keys():
         option = "--" + key.replace("_", "-")
-        if "algo" not in names or not registry.owners(option):
+        if "algo" not in names or not owners(option):
             raise click.UsageError(f"{path}: {command.name} has no option {option}")
     return {names.get(key) or key: value for key, value in section.items()}
 
@@ -104,14 +105,15 @@ def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> 
 @click.option(
     "--config",
     type=click.Path(dir_okay=False, path_type=Path),
-    help=f"Options by command, as TOML; {CONFIG} in this folder is read by itself.",
+    help=f"TOML file with a section of options for each command. Without this option, {CONFIG} in "
+    "the working folder is read if it exists.",
 )
 @click.pass_context
 def group(ctx: click.Context, config: Path | None) -> None:
     """Confidence-weighted online learning on LIBSVM-format data.
 
-    Options may also come from a config file or from variables such as CWTOOL_TRAIN_ALGO; the
-    command line goes first, then variables, then the file.
+    Options can also be set in a configuration file or by environment variables such as
+    CWTOOL_TRAIN_ALGO. The command line overrides variables, and variables override the file.
     """
     if config is None and not Path(CONFIG).is_file():
         return
@@ -133,6 +135,7 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 def main() -> None:
     """Run, and turn every ending into its exit code."""
+    one_blas_thread()
     signal.signal(signal.SIGTERM, _terminate)
     gc.set_threshold(50_000)  # imports make no garbage; looking for it took a tenth of the start
     sys.exit(run(sys.argv[1:]))
@@ -187,7 +190,9 @@ def run(args: list[str]) -> int:
     except OSError as failure:  # all others were turned into sentences where they arose
         return _cannot_write(failure)
     except MemoryError:
-        complain("out of memory", "fold the ids with --hash-bits, or use a smaller covariance")
+        complain(
+            "out of memory", "fold the feature ids with --hash-bits, or use a smaller covariance"
+        )
         return 1
     except Exception as failure:
         import traceback

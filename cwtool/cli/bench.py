@@ -12,15 +12,21 @@ from cwtool.errors import DataError
 
 @click.command(name="bench")
 @click.argument("suites", nargs=-1, metavar="SUITE...")
-@click.option("--list", "listed", is_flag=True, help="Print the suites that there are.")
+@click.option(
+    "--list", "listed", is_flag=True, help="Print the names and titles of all suites, and exit."
+)
 @click.option(
     "--data",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Real data: DIR/NAME/train.svm, test.svm, compressed or not. What is absent is listed; "
-    "made-up data needs no folder.",
+    help="Folder of real data: DIR/NAME/train.svm and DIR/NAME/test.svm, plain or compressed. Data "
+    "sets that are not there are left out and listed. Artificial data needs no folder.",
 )
-@click.option("--quick", is_flag=True, help="Less data, fewer repeats: ends in minutes.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Use less data, fewer repeats and smaller grids, so that a suite takes minutes.",
+)
 @click.option(
     "-o",
     "--out",
@@ -28,10 +34,15 @@ from cwtool.errors import DataError
     default=Path("bench-out"),
     show_default=True,
     metavar="DIR",
-    help="Where cells and reports go.",
+    help="Folder to write results and reports to.",
 )
-@click.option("--again", is_flag=True, help="Do also the cells that are done.")
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes.  [default: all cores]")
+@click.option("--again", is_flag=True, help="Compute results that are stored once more.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Number of processes. It changes speed, never a result.  [default: all cores]",
+)
 @options.talking
 def command(
     suites: tuple[str, ...],
@@ -45,12 +56,12 @@ def command(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Repeat the experiments of the papers, and set our figures beside theirs.
+    """Repeat the experiments of the papers and compare the results with the published numbers.
 
-    SUITE is a name of --list, `all`, or a TOML file of your own. Every finished cell is kept in
-    DIR/cells: a run that was stopped goes on, and a second one is instant. The reports are
-    DIR/SUITE/report.md, tables.csv, cells.jsonl and plots, and all suites on one page,
-    DIR/report.html.
+    SUITE is a name that --list prints, `all`, or the path of a TOML file. Every measured cell is
+    stored in DIR/cells: a run that was stopped goes on where it ended, and a run with the same
+    settings computes nothing. The report of a suite is DIR/SUITE/report.md with tables.csv,
+    cells.jsonl and plots; DIR/report.html has the reports of all suites.
     """
     console = options.console(as_json, quiet, verbose)
     from cwtool.bench import suite as shelf
@@ -62,14 +73,16 @@ def command(
             console.result(f"{name:<18} {found.title}{paper}")
         return
     if not suites:
-        raise click.UsageError("which suite? `cwtool bench --list` prints them; or `all`")
+        raise click.UsageError(
+            "no suite is given; `cwtool bench --list` prints all, `all` runs all"
+        )
     names = shelf.names() if "all" in suites else list(dict.fromkeys(suites))
     wanted = [shelf.load(name, quick=quick) for name in names]
 
-    from cwtool import page, report
-    from cwtool.bench import runner
+    from cwtool.bench import report, runner
     from cwtool.bench.cells import Store
     from cwtool.parallel import cores
+    from cwtool.report.page import assemble
 
     store = Store(out / "cells")
     failures = 0
@@ -79,7 +92,7 @@ def command(
                 suite, data, console, store=store, jobs=jobs or cores(), again=again
             )
         except KeyboardInterrupt:
-            console.note(f"finished cells are kept in {store.folder}; run again to go on")
+            console.note(f"finished cells are stored in {store.folder}; run again to go on")
             raise
         text = report.write(results, out)
         if as_json:
@@ -92,6 +105,6 @@ def command(
         for record in results.failures:
             console.warn(f"{suite.name}: {report.failed(record)}")
         failures += len(results.failures)
-    console.note(f"wrote {page.assemble(out)}")
+    console.note(f"wrote {assemble(out)}")
     if failures:
         raise DataError(f"{failures:,} cells failed; all others are in the report")

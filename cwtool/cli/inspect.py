@@ -16,24 +16,24 @@ from cwtool.cli import options
     type=click.IntRange(min=0),
     default=20,
     show_default=True,
-    help="How many of the largest weights to show.",
+    help="Number of features to show, those with the largest weights first.",
 )
 @click.option(
     "--feature-names",
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="Names for ids: lines of id, tab, name.",
+    help="File with names of features: one feature id, a tab and its name on each line.",
 )
 @click.option(
     "--weights",
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-    help="Write id, weight and variance of every nonzero weight to this file (- for stdout), "
-    "tab-separated, in full precision.",
+    help="File to write id, weight and variance of every nonzero weight to, tab-separated and in "
+    "full precision; - writes to stdout.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def command(
     model: Path, top: int, feature_names: Path | None, weights: Path | None, as_json: bool
 ) -> None:
-    """Show what a model is: algorithm, parameters, history, and its largest weights."""
+    """Show the algorithm, parameters, history and largest weights of a model."""
     from cwtool.inspect import describe, names_of, text, write_weights
     from cwtool.model import Model
 

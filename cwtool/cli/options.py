@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cwtool.console import Console
+from cwtool.console import Console, with_options
 from cwtool.errors import UsageError
 from cwtool.memory import parse_size
-from cwtool.params import Param
+from cwtool.params import Param, declared
 
 if TYPE_CHECKING:
     from cwtool.data.parse import Reading
@@ -39,26 +40,68 @@ class Declared(ParamType):
         try:
             return self.param.check(value)
         except UsageError as failure:
-            self.fail(str(failure), param, ctx)
+            self.fail(with_options(str(failure)), param, ctx)
+
+
+def spellings(param: Param) -> list[str]:
+    """How a parameter is written on the command line, the present spellings first: -C and --C,
+    --batch-rows, and --slot-rows as it was called before."""
+    found = []
+    for name in (param.name, *param.formerly):
+        long = "--" + name.replace("_", "-")
+        found += ["-" + name, long] if len(name) == 1 else [long]
+    return found
+
+
+def owners(option: str) -> list[str]:
+    """The algorithms that have an option of this spelling."""
+    from cwtool import registry
+
+    return [
+        name
+        for name in registry.names()
+        if any(option in spellings(p) for p in declared(registry.algorithm(name).Params))
+    ]
+
+
+class DeclaredOption(click.Option):
+    """The option of a declared parameter. Names that the parameter had before are understood on
+    the command line, in variables and in configuration files, and are not shown in the help."""
+
+    def __init__(self, param: Param, words: list[str], **settings: Any) -> None:
+        super().__init__([*words, param.name], default=param.default, show_default=True, **settings)
+        self.formerly = param.formerly
+        self.old = {s for s in spellings(param) if s.lstrip("-").replace("-", "_") in self.formerly}
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        everything, self.opts = self.opts, [o for o in self.opts if o not in self.old]
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = everything
+
+    def consume_value(self, ctx: click.Context, opts: Any) -> tuple[Any, Any]:
+        value, source = super().consume_value(ctx, opts)
+        if source not in (click.core.ParameterSource.DEFAULT, None):
+            return value, source
+        for name in self.formerly:
+            given = os.environ.get(f"{ctx.auto_envvar_prefix}_{name.upper()}")
+            if given is not None:
+                return given, click.core.ParameterSource.ENVIRONMENT
+            given = ctx.lookup_default(name)
+            if given is not None:
+                return given, click.core.ParameterSource.DEFAULT_MAP
+        return value, source
 
 
 def option_of(param: Param) -> click.Option:
     """The click option of a declared parameter."""
     if param.kind is bool:
         word = param.name.replace("_", "-")
-        return click.Option(
-            [f"--{word}/--no-{word}", param.name],
-            default=param.default,
-            show_default=True,
-            help=param.help + ".",
-        )
-    allowed = f"; {param.range}" if param.range and not param.choices else ""
-    return click.Option(
-        [*param.spellings, param.name],
-        type=Declared(param),
-        default=param.default,
-        show_default=True,
-        help=param.help + allowed + ".",
+        return DeclaredOption(param, [f"--{word}/--no-{word}"], help=with_options(param.help))
+    allowed = f" Must be {param.range}." if param.range and not param.choices else ""
+    return DeclaredOption(
+        param, spellings(param), type=Declared(param), help=with_options(param.help) + allowed
     )
 
 
@@ -76,14 +119,36 @@ seed = click.option(
     type=click.IntRange(min=0, max=2**63 - 1),
     default=0,
     show_default=True,
-    help="Of every random choice.",
+    help="Seed of every random choice. The same seed gives the same model.",
 )
 
 max_memory = click.option(
     "--max-memory",
     metavar="SIZE",
     callback=lambda ctx, param, text: parse_size(text) if text else 0,
-    help="Most that matrices over features may take, such as 4GB.  [default: most that is free]",
+    help="Memory that an algorithm may use beside its table of features, such as 4GB; a run that "
+    "needs more is refused.  [default: most of the free memory]",
+)
+
+
+def _class_weight(ctx: click.Context, param: click.Parameter, text: str | None) -> str:
+    from cwtool.model.class_weight import ClassWeight
+
+    try:
+        return ClassWeight(text or "").setting
+    except UsageError as failure:
+        hint = f" ({failure.hint})" if failure.hint else ""
+        raise click.BadParameter(with_options(f"{failure}{hint}")) from None
+
+
+class_weight = click.option(
+    "--class-weight",
+    metavar="balanced|LABEL=W,...",
+    callback=_class_weight,
+    help="Weights of the classes in learning. balanced gives rows of the rarer class a greater "
+    "weight, by the numbers of rows learned so far; -1=1,+1=10 makes rows with the label +1 weigh "
+    "10. The weight of a row in the data (label:weight) is multiplied by it. Metrics do not count "
+    "it. Kept in the model.  [default: all 1]",
 )
 
 # how a line becomes a row: kept in the model
@@ -93,16 +158,25 @@ rows = apply(
         type=click.Choice(["none", "l2"]),
         default="none",
         show_default=True,
-        help="l2: every row to length 1.",
+        help="Scaling of each row: l2 divides it by its Euclidean length. Kept in the model.",
     ),
-    click.option("--bias/--no-bias", default=False, help="Add a constant feature of value 1."),
+    click.option(
+        "--bias/--no-bias",
+        default=False,
+        help="Add a constant feature of value 1 to every row. Kept in the model.",
+    ),
     click.option(
         "--hash-bits",
         type=click.IntRange(min=1, max=30),
         default=None,
-        help="Fold the feature ids into 2^N; a hard bound on memory.",
+        help="Fold feature ids into 2^N ids, which bounds the memory of the model. Ids that "
+        "collide share a weight. Kept in the model.",
     ),
-    click.option("--zero-based", is_flag=True, help="Feature ids begin at 0, not at 1."),
+    click.option(
+        "--zero-based",
+        is_flag=True,
+        help="Feature ids in the data start at 0 instead of 1. Kept in the model.",
+    ),
 )
 
 ROWS = ("zero_based", "normalize", "bias", "hash_bits")
@@ -113,42 +187,48 @@ reading = apply(
         type=click.Choice(["stop", "skip"]),
         default="stop",
         show_default=True,
-        help="A line that is not LIBSVM: stop with its place, or skip and count it.",
+        help="What to do with a line that is not valid LIBSVM text: stop with its file, line and "
+        "column, or skip and count it.",
     ),
     click.option(
         "--max-bad-lines",
         type=click.IntRange(min=1),
         default=1000,
         show_default=True,
-        help="With --on-bad-line skip: stop after so many.",
+        help="Largest number of bad lines that --on-bad-line skip accepts.",
     ),
     click.option(
         "--block-size",
         type=click.IntRange(min=1 << 16),
         default=3 << 19,
         show_default=True,
-        help="Bytes of text a block is made of; changes memory and speed, never a result.",
+        help="Bytes of text that are parsed at a time. They change memory and speed, not results.",
     ),
     click.option(
         "-j",
         "--jobs",
         type=click.IntRange(min=1),
         default=None,
-        help="Threads that parse; changes speed, never a result.  [default: all cores]",
+        help="Number of threads. It changes speed, never a result.  [default: all cores]",
     ),
 )
 
 talking = apply(
-    click.option("--json", "as_json", is_flag=True, help="Results on stdout as JSON lines."),
-    click.option("-q", "--quiet", is_flag=True, help="Errors only."),
-    click.option("-v", "--verbose", is_flag=True, help="More detail on stderr."),
+    click.option(
+        "--json",
+        "as_json",
+        is_flag=True,
+        help="Print results on stdout as JSON, one object a line.",
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="Print errors only."),
+    click.option("-v", "--verbose", is_flag=True, help="Print more detail on stderr."),
 )
 
 
 def read_options(
     reading: Reading, on_bad_line: str, max_bad_lines: int, block_size: int, jobs: int | None
 ) -> ReadOptions:
-    """What the options above say."""
+    """The settings of the reading options."""
     from cwtool.data.pipeline import ReadOptions
     from cwtool.parallel import cores
     from cwtool_ext import bus

@@ -21,14 +21,14 @@ from cwtool.cli import options
     "--model",
     required=True,
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="Model.",
+    help="Model file to predict with.",
 )
 @click.option(
     "--output",
     type=click.Choice(["label", "score", "variance", "probability", "all"]),
     default="label",
     show_default=True,
-    help="What to write for each row; all: four columns under a header.",
+    help="Column to write for each row; all writes four columns under a header line.",
 )
 @click.option(
     "-o",
@@ -39,15 +39,17 @@ from cwtool.cli import options
 @click.option(
     "--evaluate",
     is_flag=True,
-    help="Print metrics against the labels of DATA instead of rows; beside rows of --output on "
-    "stdout, they go to stderr.",
+    help="Print the metrics of the predictions against the labels of DATA. Predictions themselves "
+    "are then written only with --output or --out; beside predictions on stdout, metrics go to "
+    "stderr.",
 )
 @click.option(
     "--unknown-features",
     type=click.Choice(["ignore", "warn", "error"]),
     default="warn",
     show_default=True,
-    help="Features that the model has never seen score 0.",
+    help="What to do about features that the model has never seen: ignore them, report how many "
+    "there are, or fail. They add nothing to a score.",
 )
 @options.reading
 @options.talking
@@ -68,10 +70,12 @@ def command(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Predict the rows of LIBSVM files (plain, gz, bz2, xz, zst; - for stdin).
+    """Predict the rows of LIBSVM files with a model.
 
-    The files are read as the model's training data was (index base, normalisation, bias, hashing).
-    Probability is sigmoid(a * score / sqrt(1 + variance)), with a learned in training.
+    Files can be plain text or compressed with gzip, bzip2, xz or zstd; - reads standard input. They
+    are read as the training data of the model was: same first index, normalization, bias and
+    hashing. The probability of the positive class is sigmoid(a * score / sqrt(1 + variance)), with
+    a fitted in training.
     """
     from cwtool.errors import DataError
     from cwtool.files import complete_text

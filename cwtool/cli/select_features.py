@@ -11,7 +11,7 @@ import click
 
 from cwtool import registry
 from cwtool.cli import options
-from cwtool.cli.train import ALGO, AlgorithmCommand, given
+from cwtool.cli.algorithm import ALGO, AlgorithmCommand, given
 from cwtool.params import declared
 
 
@@ -21,7 +21,7 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     except ValueError:
         sizes = ()
     if not sizes or min(sizes) < 1:
-        raise click.BadParameter(f"{text!r} is no list of numbers such as 10,20,50")
+        raise click.BadParameter(f"{text!r} is not a list of numbers such as 10,20,50")
     return sizes
 
 
@@ -32,8 +32,9 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     "--algo",
     metavar="NAME",
     default="sbcw",
-    help="Any; those that select: sbcw, fgm, l1svm, spar-dca; of others one model is "
-    "ranked.  [default: sbcw]",
+    show_default=True,
+    help="Learning algorithm. sbcw, fgm, l1svm and spar-dca select a given number of features; "
+    "with any other, features are taken by --rank from one model of all features.",
 )
 @click.option(
     "--features",
@@ -41,20 +42,21 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     default="10,20,50,100",
     show_default=True,
     metavar="P,P,...",
-    help="How many features, one result for each number.",
+    help="Numbers of features to select; each of them gives a result of its own.",
 )
 @click.option(
     "--test",
     multiple=True,
     metavar="FILE",
-    help="Rows to measure the error on. May be given more than once.",
+    help="File to measure the test error on. Can be given more than once.",
 )
 @click.option(
     "--rank",
     type=click.Choice(["weight", "confidence"]),
     default="weight",
     show_default=True,
-    help="Of an algorithm that does not select: by |mu| or by |mu| / sqrt(Sigma).",
+    help="How the features of algorithms that do not select are ordered: by |mu|, the size of the "
+    "weight, or by |mu| / sqrt(Sigma), the confidence in it.",
 )
 @click.option(
     "--refit-C",
@@ -62,53 +64,56 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     type=click.FloatRange(min=0, min_open=True),
     default=1.0,
     show_default=True,
-    help="C of the SVM (dcd) that is fitted to the chosen features.",
+    help="C of the support vector machine (dcd) that is fitted to the selected features.",
 )
 @click.option(
     "--stability",
     type=click.IntRange(min=2),
     metavar="B",
-    help="Select also on B subsamples: how often each feature comes again.",
+    help="Number of random subsamples of the rows to select on as well. Reports how often each "
+    "feature is selected again, and the agreement (kappa) of the selections.",
 )
 @click.option(
     "--subsample",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.8,
     show_default=True,
-    help="Share of the rows in each.",
+    help="Share of the rows in each subsample of --stability.",
 )
 @click.option(
     "-o",
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the features to this file, tab-separated.",
+    help="File to write the selected features to, tab-separated.",
 )
 @click.option(
     "--project",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Write the data in the chosen features alone, without a bias: train.P.svm, test.P.svm.",
+    help="Folder to write the data to with only the selected features, as train.P.svm and "
+    "test.P.svm. The constant feature of --bias is left out.",
 )
 @click.option(
     "--ids",
     type=click.Choice(["original", "renumbered"]),
     default="original",
     show_default=True,
-    help="With --project: keep the ids, or count from the first.",
+    help="Feature ids in the files of --project: as they are, or renumbered without gaps.",
 )
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Draw test error and time against the number of features: FILE.png or FILE.svg. Needs "
+    help="File (.png or .svg) to draw test error and time against the number of features to. Needs "
     "--test and matplotlib.",
 )
 @click.option(
     "--feature-names",
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="Names for ids: lines of id, tab, name.",
+    help="File with names of features, one line `id TAB name` for each.",
 )
 @options.seed
+@options.class_weight
 @options.rows
 @options.max_memory
 @options.reading
@@ -131,6 +136,7 @@ def command(
     plot: Path | None,
     feature_names: Path | None,
     seed: int,
+    class_weight: str,
     max_memory: int,
     on_bad_line: str,
     max_bad_lines: int,
@@ -141,23 +147,24 @@ def command(
     verbose: bool,
     **others: Any,
 ) -> None:
-    """Choose features of LIBSVM files, and say how good a classifier on them is.
+    """Select features of LIBSVM files, and measure how good a classifier is that uses only them.
 
-    For each number of features: which, in order, with score, weight, confidence and block; the
-    test error of these weights and of an SVM fitted to the chosen features. All rows are held in
-    memory. Without -o or --json the features are printed as a table, and the errors on stderr.
+    For each number of features, the selected ones are listed in order with score, weight,
+    confidence and group; with --test, also the test error of these weights and that of a support
+    vector machine fitted to the selected features. All rows are held in memory. Without -o or
+    --json the features are printed as a table, and the errors go to stderr.
     """
-    from cwtool import charts
     from cwtool.data.parse import Reading
     from cwtool.files import check_kept, complete_text
     from cwtool.inspect import names_of
-    from cwtool.select import SelectOptions, panels, rows, select
+    from cwtool.report import charts
+    from cwtool.select import Projection, SelectOptions, panels, select, table
 
     if plot is not None:
         charts.check(plot)
         if not test:
-            raise click.UsageError("--plot shows the error on test rows: it needs --test")
-    own = tuple(p.name for p in declared(registry.algorithm(ctx.meta[ALGO]).Params))
+            raise click.UsageError("--plot draws the test error and needs --test")
+    own = [n for p in declared(registry.algorithm(ctx.meta[ALGO]).Params) for n in p.names]
     console = options.console(as_json, quiet, verbose)
     reading = Reading(**given(ctx, others, options.ROWS))
     names = names_of(feature_names, reading) if feature_names else {}
@@ -165,6 +172,7 @@ def command(
         sizes=features,
         algo=ctx.meta[ALGO],
         params=given(ctx, others, tuple(n for n in own if n in others)),
+        class_weight=class_weight,
         rank=rank,
         refit_C=refit_c,
         stability=stability or 0,
@@ -176,15 +184,16 @@ def command(
     sources: list[str | Path] = [*data, *test, *([feature_names] if feature_names else [])]
     if plot is not None:
         check_kept(plot, sources)
+    projection = None if project is None else Projection(project, ids == "renumbered")
     results = []
     with complete_text(out, sources) if out else nullcontext(sys.stdout) as file:
-        for result in select(list(data), list(test), wanted, project, renumber=ids == "renumbered"):
+        for result in select(list(data), list(test), wanted, projection):
             if names:
                 result["names"] = [names.get(str(feature), "") for feature in result["selected"]]
             results.append(result)
             console.event("select", result, aside=out is None)
         if out is not None or not as_json:
-            file.writelines(line + "\n" for line in rows(results, names))
+            file.writelines(line + "\n" for line in table(results, names))
     if plot is not None:
         charts.save(charts.chart(panels(results)), plot)
         console.note(f"wrote {plot}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,96 +10,13 @@ import click
 
 from cwtool import registry
 from cwtool.cli import options
+from cwtool.cli.algorithm import ALGO, AlgorithmCommand, given
 from cwtool.errors import ModelError
 from cwtool.params import declared
 
 if TYPE_CHECKING:
     from cwtool.console import Console
     from cwtool.model import Model
-
-ALGO = "cwtool.algo"
-FLAGS = "qv"  # short options without a value
-
-
-class AlgorithmCommand(click.Command):
-    """A command whose options depend on --algo: those of the algorithm, and no others."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        name = self._algorithm(ctx, args)
-        registry.algorithm(name)
-        ctx.meta[ALGO] = name
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as failure:
-            owners = registry.owners(failure.option_name)
-            if not owners:
-                raise
-            raise click.UsageError(
-                f"{failure.option_name} is an option of {', '.join(owners)}; "
-                f"the algorithm here is {ctx.meta[ALGO]}",
-                ctx,
-            ) from None
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        own = super().get_params(ctx)
-        name = ctx.meta.get(ALGO)
-        if name is None:
-            return own
-        kind = registry.algorithm(name)
-        taken = {p.name for p in own}
-        rest = [p for p in declared(kind.Params) if p.name not in taken]
-        return [*own, *map(options.option_of, rest)]
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        name = ctx.meta[ALGO]
-        kind = registry.algorithm(name)
-        general: list[tuple[str, str]] = []
-        special: list[tuple[str, str]] = []
-        names = {p.name for p in declared(kind.Params)} - {p.name for p in self.params}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None and isinstance(param, click.Option):
-                (special if param.name in names else general).append(record)
-        with formatter.section("Options"):
-            formatter.write_dl(general)
-        with formatter.section(f"Options of {name} ({kind.summary})"):
-            formatter.write_dl(special)
-
-    def _algorithm(self, ctx: click.Context, args: list[str]) -> str:
-        """What --algo says or will say, before the options are known."""
-        prefix = ctx.auto_envvar_prefix or "CWTOOL_TRAIN"
-        given = _value_of(args, "--algo", "-a") or os.environ.get(f"{prefix}_ALGO")
-        given = given or str(ctx.lookup_default("algo") or "")
-        if given:
-            return given
-        named = [p.default for p in self.params if p.name == "algo" and isinstance(p.default, str)]
-        if named:
-            return named[0]
-        resumed = _value_of(args, "--resume") or os.environ.get(f"{prefix}_RESUME")
-        resumed = resumed or str(ctx.lookup_default("resume") or "")
-        if resumed:
-            from cwtool.model import algorithm_of
-
-            return algorithm_of(Path(resumed))
-        return registry.DEFAULT
-
-
-def _value_of(args: list[str], *names: str) -> str | None:
-    """The last value that is given to one of these options."""
-    found = None
-    for k, word in enumerate(args):
-        if word == "--":
-            break
-        for name in names:
-            if not name.startswith("--") and not word.startswith("--"):
-                word = word[:1] + word[1:].lstrip(FLAGS)  # -qa NAME
-            if word == name and k + 1 < len(args):
-                found = args[k + 1]
-            elif name.startswith("--") and word.startswith(name + "="):
-                found = word[len(name) + 1 :]
-            elif not name.startswith("--") and word.startswith(name) and word != name:
-                found = word[len(name) :].removeprefix("=")
-    return found
 
 
 def _algo_names() -> str:
@@ -114,7 +30,8 @@ def _algo_names() -> str:
     "--model",
     required=True,
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="Where the model goes; an old one is replaced at once and only by a finished one.",
+    help="File to write the model to. An existing model is replaced only when training has "
+    "finished.",
 )
 @click.option(
     "-a",
@@ -122,20 +39,25 @@ def _algo_names() -> str:
     metavar="NAME",
     default=None,
     shell_complete=lambda ctx, param, typed: [n for n in registry.names() if n.startswith(typed)],
-    help=f"One of {_algo_names()}.  [default: {registry.DEFAULT}, or that of --resume]",
+    help=f"Learning algorithm: one of {_algo_names()}.  [default: {registry.DEFAULT}, or that of "
+    "--resume]",
 )
 @click.option(
     "--resume",
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="Go on from this model, exactly as if its data and this data were one.",
+    help="Continue this model. The result equals one run over its data and this data together.",
 )
-@click.option("--again", is_flag=True, help="Learn a file again that was learned before.")
+@click.option(
+    "--again",
+    is_flag=True,
+    help="Learn files that the model has learned before once more instead of skipping them.",
+)
 @click.option(
     "--passes",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Times to go over the data; in a new random order from the second on.",
+    help="Number of passes over the data. From the second pass on the rows come in a random order.",
 )
 @options.seed
 @click.option(
@@ -143,31 +65,35 @@ def _algo_names() -> str:
     multiple=True,
     type=click.Path(allow_dash=True, readable=False),
     metavar="FILE",
-    help="Check each pass on this file and keep the best one. May be given more than once.",
+    help="File to measure the error on after each pass; the model of the best pass is kept. Can "
+    "be given more than once.",
 )
 @click.option(
     "--holdout",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Or on this share of the rows, which are then not learned.",
+    help="Share of the training rows to hold out for measuring the error after each pass. They "
+    "are not learned.",
 )
 @click.option(
     "--patience",
     type=click.IntRange(min=1),
-    help="Stop when so many passes in a row were not better than the best.",
+    help="Stop after this number of passes without a lower error on the held-out rows.",
 )
 @click.option(
     "--require",
     multiple=True,
     metavar="CONDITION",
-    help="Such as auc>=0.97. Otherwise exit 5; the new model goes to MODEL.rejected.",
+    help="Quality that the new model must reach, such as auc>=0.97. If it does not, it is written "
+    "to MODEL.rejected and the exit code is 5. Can be given more than once.",
 )
 @click.option(
     "--trace",
     type=click.IntRange(min=1),
     metavar="ROWS",
-    help="Report error and weights that are not zero after every so many rows of the first pass, "
-    "and after each pass.",
+    help="Report the error and the number of nonzero weights each time this number of rows was "
+    "learned in the first pass, and after each further pass.",
 )
+@options.class_weight
 @options.rows
 @options.max_memory
 @options.reading
@@ -176,7 +102,7 @@ def _algo_names() -> str:
     type=click.Choice(["fail", "wait"]),
     default="fail",
     show_default=True,
-    help="When another run is writing the model: exit 75, or wait.",
+    help="What to do while another run writes the same model: fail exits with code 75, wait waits.",
 )
 @options.talking
 @click.pass_context
@@ -206,15 +132,16 @@ def command(
     verbose: bool,
     **others: Any,
 ) -> None:
-    """Learn from LIBSVM files (plain, gz, bz2, xz, zst; - for stdin), in the given order.
+    """Learn a model from LIBSVM files in the given order.
 
-    Each row is predicted before it is learned; the error and AUC of these predictions are
-    reported. Without other options: one pass, in a stream, whatever the size of the data.
+    Files can be plain text or compressed with gzip, bzip2, xz or zstd; - reads standard input. Each
+    row is predicted before it is learned, and the error and AUC of these predictions are reported.
+    By default the data is read once as a stream, so its size is not limited by memory.
     """
     from cwtool.data.sources import STDIN
     from cwtool.gate import Gate
     from cwtool.lock import locked
-    from cwtool.modelfile import check_target
+    from cwtool.model.file import check_target
     from cwtool.train import TrainOptions, train
 
     if patience and not (validation or holdout):
@@ -255,12 +182,6 @@ def command(
         )
 
 
-def given(ctx: click.Context, others: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Those of the named options that did not come by default."""
-    default = click.core.ParameterSource.DEFAULT
-    return {n: others[n] for n in names if ctx.get_parameter_source(n) is not default}
-
-
 def _subject(
     ctx: click.Context, algo: str | None, resume: Path | None, others: dict[str, Any]
 ) -> Model:
@@ -272,15 +193,17 @@ def _subject(
     own = tuple(p.name for p in declared(registry.algorithm(name).Params))
     params = given(ctx, others, own)
     wanted = given(ctx, others, options.ROWS)
+    weight = given(ctx, others, ("class_weight",))
     if resume is None:
-        return Model.new(name, params, Reading(**wanted))
+        return Model.new(name, params, Reading(**wanted), **weight)
     model = Model.load(resume)
     if algo is not None and algo != model.algorithm.name:
         raise ModelError(
             f"{resume} is a model of {model.algorithm.name}, not of {algo}", "leave out --algo"
         )
     kept = {**asdict(model.reading), **asdict(model.algorithm.params)}
-    for key, value in {**wanted, **params}.items():
+    kept["class_weight"] = model.class_weight.setting
+    for key, value in {**wanted, **weight, **params}.items():
         if kept[key] != value:
             option = "--" + key.replace("_", "-")
             raise ModelError(

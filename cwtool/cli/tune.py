@@ -9,14 +9,15 @@ import click
 
 from cwtool import registry
 from cwtool.cli import options
-from cwtool.cli.train import AlgorithmCommand, given
+from cwtool.cli.algorithm import AlgorithmCommand, given
 from cwtool.errors import UsageError
 from cwtool.params import Param, declared
 
 
 def parsed_grid(texts: tuple[str, ...], algo: str) -> dict[str, list[Any]]:
-    """Values by name of parameter: C=0.1,1,10 and so on, each checked as its option would be."""
-    known = {p.name: p for p in declared(registry.algorithm(algo).Params)}
+    """The values of each parameter from texts such as C=0.1,1,10, checked as its option is."""
+    params = declared(registry.algorithm(algo).Params)
+    known = {name: p for p in params for name in (p.name, *p.formerly)}
     grid: dict[str, list[Any]] = {}
     for text in texts:
         name, equals, values = text.partition("=")
@@ -26,19 +27,21 @@ def parsed_grid(texts: tuple[str, ...], algo: str) -> dict[str, list[Any]]:
         if name not in known:
             raise UsageError(
                 f"--grid {text!r}: {algo} has no parameter {name!r}",
-                f"there is: {', '.join(known)}",
+                f"there is: {', '.join(p.name for p in params)}",
             )
-        if name in grid:
-            raise UsageError(f"--grid {name} is given twice", "list all values after one name")
+        param = known[name]
+        if param.name in grid:
+            raise UsageError(f"--grid {param.name} is given twice", "list all values in one --grid")
         words = dict.fromkeys(word.strip() for word in values.split(",") if word.strip())
-        grid[name] = [value_of(known[name], word) for word in words]
+        grid[param.name] = [value_of(param, word) for word in words]
     return grid
 
 
 def value_of(param: Param, word: str) -> Any:
+    """The value of a parameter from its text."""
     if param.kind is bool:
         if word.lower() not in ("true", "false"):
-            raise UsageError(f"{param.option} is {word!r}; it must be true or false")
+            raise UsageError(f"`{param.name}` is {word!r}; it must be true or false")
         return word.lower() == "true"
     return param.check(word)
 
@@ -51,36 +54,45 @@ def value_of(param: Param, word: str) -> Any:
     metavar="NAME",
     default=registry.DEFAULT,
     show_default=True,
-    help="One of those of train.",
+    help="Learning algorithm, one of those of `cwtool train`.",
 )
 @click.option(
     "--grid",
     multiple=True,
     required=True,
     metavar="NAME=V,V,...",
-    help="Values of a parameter; with several --grid, all combinations.",
+    help="Values to try for a parameter. Can be given more than once; all combinations are tried.",
 )
 @click.option(
-    "--cv", type=click.IntRange(min=2), default=5, show_default=True, help="Number of folds."
+    "--cv",
+    type=click.IntRange(min=2),
+    default=5,
+    show_default=True,
+    help="Number of cross-validation folds.",
 )
 @click.option(
     "--metric",
     type=click.Choice(["error", "auc", "f1"]),
     default="error",
     show_default=True,
-    help="What the best point is best in: its mean over the folds.",
+    help="Metric whose mean over the folds decides which point is the best.",
 )
 @click.option(
     "-m",
     "--model",
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="Train on all rows with the best point, and save here.",
+    help="File to write a model to that is trained on all rows with the best parameters.",
 )
 @click.option(
-    "--passes", type=click.IntRange(min=1), default=1, show_default=True, help="As in train."
+    "--passes",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Number of passes over the data. From the second pass on the rows come in a random order.",
 )
 @options.seed
 @options.max_memory
+@options.class_weight
 @options.rows
 @options.reading
 @options.talking
@@ -97,6 +109,7 @@ def command(
     passes: int,
     seed: int,
     max_memory: int,
+    class_weight: str,
     on_bad_line: str,
     max_bad_lines: int,
     block_size: int,
@@ -106,42 +119,44 @@ def command(
     verbose: bool,
     **others: Any,
 ) -> None:
-    """Judge every point of a grid by cross-validation, and train with the best.
+    """Choose parameters by cross-validation, and train a model with the best ones.
 
-    Each row is checked once, by a model that has not seen it; folds hold the classes evenly and
-    depend on the seed alone. Of points that are equally good the first of the grid wins, so give
-    the simpler values first. All rows are held in memory, by each of the --jobs processes.
+    Every combination of the values of --grid is judged on the same folds, which have equal shares
+    of each class and depend on the seed alone. Of combinations that are equally good the first one
+    wins, so list the simpler values first. Each of the --jobs processes holds all rows in memory.
     """
     points = parsed_grid(grid, algo)
     own = tuple(p.name for p in declared(registry.algorithm(algo).Params))
     fixed = given(ctx, others, own)
     if twice := sorted(points.keys() & fixed.keys()):
-        raise click.UsageError(f"{twice[0]} is in the grid and given by its option too")
+        raise click.UsageError(f"{twice[0]} is given both in --grid and by its own option")
 
     from contextlib import nullcontext
 
-    from cwtool.bench.sources import Source
     from cwtool.data.parse import Reading
     from cwtool.data.sources import STDIN
     from cwtool.lock import locked
     from cwtool.model import Model
-    from cwtool.modelfile import check_target
+    from cwtool.model.file import check_target
     from cwtool.train import TrainOptions, train
     from cwtool.tune import TuneOptions, tune
 
     if STDIN in data:
-        raise click.UsageError("tune reads the data more than once, and stdin can be read once")
+        raise click.UsageError(
+            "tune reads the data more than once, and stdin can be read only once"
+        )
     console = options.console(as_json, quiet, verbose)
     reading = Reading(**given(ctx, others, options.ROWS))
     read = options.read_options(reading, on_bad_line, max_bad_lines, block_size, jobs)
     if model is not None:
         check_target(model, data)
     with locked(model) if model is not None else nullcontext():
-        paths = tuple(str(Path(path).absolute()) for path in data)
-        source = Source(paths, reading=reading, max_bad_lines=read.max_bad_lines)
-        wanted = TuneOptions(algo, points, fixed, cv, metric, passes, seed, read.jobs, max_memory)
-        winner = tune(source, wanted, console)
+        wanted = TuneOptions(
+            algo, points, fixed, class_weight, cv, metric, passes, seed, read.jobs, max_memory, read
+        )
+        winner = tune(list(data), wanted, console)
         if model is not None:
-            subject = Model.new(algo, {**fixed, **winner}, reading)
+            params = {**fixed, **winner}
+            subject = Model.new(algo, params, reading, class_weight=class_weight)
             how = TrainOptions(passes=passes, seed=seed, max_memory=max_memory, read=read)
             train(subject, list(data), model, how, console)

@@ -1,4 +1,5 @@
-"""A report in parts, as Markdown and as HTML; and one page of all reports that needs no network."""
+"""A report as a list of parts, written as Markdown and as HTML; and all reports of a folder on one
+HTML page, which loads nothing from the network."""
 
 from __future__ import annotations
 
@@ -9,24 +10,26 @@ from pathlib import Path
 from cwtool import __version__
 from cwtool.files import complete_text
 
-PAPER, DIFFERENCE = "paper", "difference"  # columns beside ours
+PAPER, DIFFERENCE = "paper", "difference"  # heads of the columns beside a measured one
 
 
 @dataclass(frozen=True)
 class Words:
+    """A paragraph."""
+
     text: str
 
 
 @dataclass(frozen=True)
 class Points:
-    """A list of sentences."""
+    """A bulleted list."""
 
     items: list[str]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table; the columns after the first `words` hold numbers."""
+    """A table; the first `words` columns hold text, the others numbers."""
 
     heads: list[str]
     rows: list[list[str]]
@@ -35,11 +38,15 @@ class Grid:
 
 @dataclass(frozen=True)
 class Heading:
+    """The first of a report is its title."""
+
     text: str
 
 
 @dataclass(frozen=True)
 class Picture:
+    """A figure; Markdown refers to the file NAME.svg, HTML contains the SVG element itself."""
+
     name: str
     svg: str
 
@@ -47,9 +54,9 @@ class Picture:
 Part = Words | Points | Grid | Heading | Picture
 
 
-def markdown(report: list[Part]) -> str:
+def markdown(report: list[Part], level: str = "#") -> str:
+    """The report as Markdown, with a title of this level."""
     out = []
-    level = "#"
     for part in report:
         if isinstance(part, Heading):
             out.append(f"{level} {part.text}")
@@ -68,7 +75,7 @@ def markdown(report: list[Part]) -> str:
 
 
 def html(report: list[Part]) -> str:
-    """The report as a section of a page."""
+    """The report as a section of an HTML page."""
     out = ["<section>"]
     level = "h2"
     for part in report:
@@ -83,7 +90,7 @@ def html(report: list[Part]) -> str:
         elif isinstance(part, Picture):
             out.append(f"<figure>{part.svg}</figure>")
         else:
-            folded = part.heads.count(PAPER) > 1  # else there is room for columns of their own
+            folded = part.heads.count(PAPER) > 1  # with one such column the table is narrow enough
             heads = html_row(part, part.heads, "th", folded)
             rows = "".join(html_row(part, row, "td", folded) for row in part.rows)
             table = f"<table><thead>{heads}</thead><tbody>{rows}</tbody></table>"
@@ -92,7 +99,8 @@ def html(report: list[Part]) -> str:
 
 
 def html_row(table: Grid, texts: list[str], tag: str, folded: bool) -> str:
-    """A row of a table; with `folded`, the paper's figure and the difference stand below ours."""
+    """A row of a table. If `folded`, the paper's number and the difference do not get columns of
+    their own but stand below the measured number."""
     cells: list[str] = []
     for k, (head, text) in enumerate(zip(table.heads, texts, strict=True)):
         if not folded or head not in (PAPER, DIFFERENCE):
@@ -105,7 +113,7 @@ def html_row(table: Grid, texts: list[str], tag: str, folded: bool) -> str:
 
 
 def inline(text: str) -> str:
-    """Escaped, with **bold** and `code`."""
+    """Text with **bold** and `code` as escaped HTML."""
     text = escape(text)
     for mark, tag in (("**", "strong"), ("`", "code")):
         text = "".join(
@@ -142,7 +150,7 @@ footer { margin-top: 48px; color: #777; font-size: 13px; }
 
 
 def assemble(folder: Path) -> Path:
-    """All suites whose results are in the folder, on one page."""
+    """Put the sections of all reports below this folder on one page; returns its path."""
     sections = {p.parent.name: p.read_text() for p in sorted(folder.glob("*/section.html"))}
     links = "".join(f'<a href="#{name}">{escape(name)}</a>' for name in sections)
     body = "".join(

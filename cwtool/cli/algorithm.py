@@ -1,0 +1,112 @@
+"""A command whose options depend on the algorithm that it is given."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cwtool import registry
+from cwtool.cli import options
+from cwtool.params import declared
+
+ALGO = "cwtool.algo"
+FLAGS = "qv"  # short options without a value
+
+
+class AlgorithmCommand(click.Command):
+    """A command whose options depend on --algo: its own and those of the algorithm."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        name = self._algorithm(ctx, args)
+        registry.algorithm(name)
+        ctx.meta[ALGO] = name
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as failure:
+            owners = options.owners(failure.option_name)
+            if not owners:
+                raise
+            raise click.UsageError(
+                f"{failure.option_name} is an option of {', '.join(owners)}; "
+                f"the algorithm here is {ctx.meta[ALGO]}",
+                ctx,
+            ) from None
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        own = super().get_params(ctx)
+        name = ctx.meta.get(ALGO)
+        if name is None:
+            return own
+        kind = registry.algorithm(name)
+        taken = {p.name for p in own}
+        rest = [p for p in declared(kind.Params) if p.name not in taken]
+        # a name that the command uses itself: the parameter is reached by its former name
+        former = [p for p in declared(kind.Params) if p.name in taken and p.formerly]
+        hidden = [
+            click.Option(
+                [f"--{p.formerly[0]}"], type=options.Declared(p), default=p.default, hidden=True
+            )
+            for p in former
+        ]
+        return [*own, *map(options.option_of, rest), *hidden]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        name = ctx.meta[ALGO]
+        kind = registry.algorithm(name)
+        general: list[tuple[str, str]] = []
+        special: list[tuple[str, str]] = []
+        names = {p.name for p in declared(kind.Params)} - {p.name for p in self.params}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None and isinstance(param, click.Option):
+                (special if param.name in names else general).append(record)
+        with formatter.section("Options"):
+            formatter.write_dl(general)
+        with formatter.section(f"Options of {name} ({kind.summary})"):
+            formatter.write_dl(special)
+
+    def _algorithm(self, ctx: click.Context, args: list[str]) -> str:
+        """The algorithm that the arguments, variables or configuration name, before options are
+        parsed."""
+        prefix = ctx.auto_envvar_prefix or "CWTOOL_TRAIN"
+        given = _value_of(args, "--algo", "-a") or os.environ.get(f"{prefix}_ALGO")
+        given = given or str(ctx.lookup_default("algo") or "")
+        if given:
+            return given
+        named = [p.default for p in self.params if p.name == "algo" and isinstance(p.default, str)]
+        if named:
+            return named[0]
+        resumed = _value_of(args, "--resume") or os.environ.get(f"{prefix}_RESUME")
+        resumed = resumed or str(ctx.lookup_default("resume") or "")
+        if resumed:
+            from cwtool.model import algorithm_of
+
+            return algorithm_of(Path(resumed))
+        return registry.DEFAULT
+
+
+def _value_of(args: list[str], *names: str) -> str | None:
+    """The last value that the arguments give to one of these options."""
+    found = None
+    for k, word in enumerate(args):
+        if word == "--":
+            break
+        for name in names:
+            if not name.startswith("--") and not word.startswith("--"):
+                word = word[:1] + word[1:].lstrip(FLAGS)  # -qa NAME
+            if word == name and k + 1 < len(args):
+                found = args[k + 1]
+            elif name.startswith("--") and word.startswith(name + "="):
+                found = word[len(name) + 1 :]
+            elif not name.startswith("--") and word.startswith(name) and word != name:
+                found = word[len(name) :].removeprefix("=")
+    return found
+
+
+def given(ctx: click.Context, others: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The values of the named options that the user has set."""
+    default = click.core.ParameterSource.DEFAULT
+    return {n: others[n] for n in names if ctx.get_parameter_source(n) is not default}

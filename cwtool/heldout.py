@@ -1,0 +1,95 @@
+"""Rows that are not learned but predicted after each pass, and the best pass by their error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cwtool.console import Console
+from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
+from cwtool.data.rows import Rows
+from cwtool.data.sources import display
+from cwtool.errors import DataError
+from cwtool.metrics import Tally
+from cwtool.model import Model
+from cwtool.order import chosen
+from cwtool.run import Run
+
+if TYPE_CHECKING:
+    from cwtool.data.spool import Spool
+
+
+def new_spool() -> Spool:
+    """Rows kept for later; most runs need none, so the import waits."""
+    from cwtool.data.spool import Spool
+
+    return Spool()
+
+
+class HeldOut:
+    """A share of the training rows, drawn by row number, and the rows of validation files."""
+
+    def __init__(
+        self, share: float, paths: tuple[str, ...], read: ReadOptions, console: Console
+    ) -> None:
+        self.share, self.paths, self.read, self.console = share, paths, read, console
+        self.spool = new_spool() if share else None
+
+    def __bool__(self) -> bool:
+        return self.spool is not None or bool(self.paths)
+
+    @property
+    def n_rows(self) -> int:
+        """Training rows held out so far."""
+        return self.spool.n_rows if self.spool is not None else 0
+
+    def split(self, rows: Rows, first: int, seed: int) -> Rows:
+        """Hold out some of these rows, numbered from `first` on; returns the others."""
+        if self.spool is None:
+            return rows
+        aside = chosen(first, rows.n_rows, self.share, seed)
+        self.spool.add(rows.take(np.flatnonzero(aside)))
+        return rows.take(np.flatnonzero(~aside))
+
+    def _rows(self, model: Model) -> Iterator[Rows]:
+        if self.paths:
+            report = ReadReport()
+            blocks = read_blocks(self.paths, self.read, report)
+            yield from (rows for rows, _ in model.labels.rows_of(blocks))
+            if report.bad_lines:
+                self.console.warn(f"{report.names}: {report.bad_lines:,} bad lines skipped")
+        if self.spool is not None:
+            yield from self.spool.all()
+
+    def tally(self, model: Model, run: Run) -> Tally:
+        """The metrics of the model on all rows held out."""
+        tally = Tally()
+        for rows in self._rows(model):
+            tally.add(rows.y, model.scores(rows, run).score, rows.weight)
+        if tally.rows == 0 and self.paths:
+            names = ", ".join(map(display, self.paths))
+            raise DataError(f"{names}: no rows to validate on")
+        if tally.rows == 0:
+            raise DataError("no rows were held out to validate on", "raise `holdout`")
+        return tally
+
+
+@dataclass
+class Best:
+    """The best pass so far, by the error on the rows held out."""
+
+    pass_: int = 0
+    error: float = inf
+    summary: dict[str, Any] = field(default_factory=dict)
+    model: Model | None = None  # None: the model as it is now
+
+    def judge(self, pass_: int, tally: Tally, model: Model, *, last: bool) -> None:
+        """Remember the model of this pass if it is the best; a copy unless it is the last pass."""
+        error = tally.error
+        if error is not None and error < self.error:
+            self.pass_, self.error, self.summary = pass_, error, tally.summary()
+            self.model = None if last else model.copy()

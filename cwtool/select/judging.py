@@ -1,0 +1,73 @@
+"""The test error of classifiers that use selected features alone."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cwtool.algorithms.base import Linear
+from cwtool.data.rows import Floats, Ints, Rows
+from cwtool.metrics import Tally
+from cwtool.model import Model
+from cwtool.run import Run
+from cwtool.select.choosing import Selection
+from cwtool.validation import evaluate, fit
+
+
+def projected(rows: Rows, features: Ints) -> Rows:
+    """The rows with these features alone, which get the ids 0, 1, ... in ascending order."""
+    ids = np.sort(features)
+    at = np.minimum(np.searchsorted(ids, rows.indices), max(0, len(ids) - 1))
+    kept = ids[at] == rows.indices if len(ids) else np.zeros(rows.nnz, dtype=np.bool_)
+    return replace(
+        rows,
+        indptr=np.append(0, np.cumsum(kept))[rows.indptr].astype(np.int64),
+        indices=at[kept].astype(np.int32),
+        values=rows.values[kept],
+    )
+
+
+def margins(found: Selection, rows: Rows) -> Floats:
+    """The scores of a linear model in which all weights but those of the selection are 0."""
+    own = projected(rows, found.ids)
+    weight = found.weight[np.argsort(found.ids)]
+    row_of = np.repeat(np.arange(own.n_rows, dtype=np.int32), np.diff(own.indptr))
+    products = weight[own.indices] * own.values
+    total: Floats = np.bincount(row_of, products, minlength=own.n_rows).astype(float)
+    return total + found.intercept
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Measures selections on test rows."""
+
+    train: Rows
+    test: Rows
+    run: Run
+    refit_C: float = 1.0
+
+    def test_error(self, found: Selection) -> float | None:
+        """The test error of the weights of the selected features, with the intercept. A model
+        that is not linear is trained again on the selected features."""
+        algorithm = found.model.algorithm
+        if not isinstance(algorithm, Linear):
+            return self._error(self._new(found, algorithm.name, asdict(algorithm.params)), found)
+        tally = Tally()
+        tally.add(self.test.y, margins(found, self.test), self.test.weight)
+        return tally.error
+
+    def refit_error(self, found: Selection) -> float | None:
+        """The test error of an L2-regularized support vector machine on the selected features."""
+        return self._error(self._new(found, "dcd", {"C": self.refit_C}), found)
+
+    def _new(self, found: Selection, name: str, params: dict[str, Any]) -> Model:
+        """An untrained model with the class weights of the one that selected."""
+        setting = found.model.class_weight.setting
+        return Model.new(name, params, class_weight=setting, labels=found.model.labels)
+
+    def _error(self, model: Model, found: Selection) -> float | None:
+        fit(model, projected(self.train, found.ids), self.run)
+        error: float | None = evaluate(model, projected(self.test, found.ids))["error"]
+        return error

@@ -1,0 +1,139 @@
+"""Feature selection on files: what was chosen, how good it is, and the data reduced to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cwtool.data.labels import Labels, written
+from cwtool.data.pipeline import read_all
+from cwtool.data.rows import BIAS, Ints, Rows, joined
+from cwtool.data.writer import write_rows
+from cwtool.errors import UsageError
+from cwtool.inspect import external, interactions
+from cwtool.metrics import density_shares, stability
+from cwtool.report.charts import Line, Panel
+from cwtool.select.choosing import Selection, SelectOptions, selections, subsampled
+from cwtool.select.judging import Judge, projected
+from cwtool.validation import check_classes
+
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Where the data reduced to the selected features are written, and with which ids."""
+
+    folder: Path
+    renumber: bool = False  # ids count from the first one instead of staying as they are
+
+
+def select(
+    paths: list[str],
+    test_paths: list[str],
+    options: SelectOptions,
+    projection: Projection | None = None,
+) -> Iterator[Result]:
+    """For each number of features: which were selected, and how good they are."""
+    labels = Labels()
+    files = read_all(paths, labels, options.read)
+    test = joined(read_all(test_paths, labels, options.read)) if test_paths else None
+    check_classes([*paths, *test_paths], labels)
+    train = joined(files)
+    known = np.unique(train.indices, return_counts=True)
+    subsamples = subsampled(files, labels, options) if options.stability else []
+    del files  # the same rows as in `train`, for a second time
+    judge = None if test is None else Judge(train, test, options.run, options.refit_C)
+    for k, found in enumerate(selections(train, labels, options)):
+        size = options.sizes[k]
+        result = {"algo": options.algo, "features": size, **described(found)}
+        result["density_shares"] = density_shares(found.ids, *known, train.n_rows)
+        result["test_error"] = judge.test_error(found) if judge else None
+        result["refit_error"] = judge.refit_error(found) if judge else None
+        result["seconds"] = found.seconds
+        result |= stable(found, [chosen[k] for chosen in subsamples], len(known[0]))
+        if projection is not None:
+            parts = {"train": train} if test is None else {"train": train, "test": test}
+            for name, rows in parts.items():
+                target = projection.folder / f"{name}.{size}.svm"
+                write_projected(target, rows, labels, found, projection, [*paths, *test_paths])
+        yield result
+
+
+def described(found: Selection) -> Result:
+    """The selected features with all that is known of each, ready for JSON."""
+    return {
+        "selected": [_named(found, j) for j in found.ids.tolist()],
+        "score": found.score.tolist(),
+        "weight": found.weight.tolist(),
+        "confidence": [None if np.isnan(c) else c for c in found.confidence.tolist()],
+        "group": found.group.tolist(),
+        "interactions": interactions(found.model, {}),
+    }
+
+
+def _named(found: Selection, feature: int) -> int | str:
+    """The id as it stands in the data, or bias."""
+    name = external(found.model, feature)
+    return name if feature == BIAS else int(name)
+
+
+def stable(found: Selection, subsamples: list[Ints], n_features: int) -> Result:
+    """How often subsamples select the same features; nothing without subsamples."""
+    if not subsamples:
+        return {}
+    often = np.mean([np.isin(found.ids, chosen) for chosen in subsamples], axis=0)
+    return {"frequency": often.tolist(), "stability": stability(subsamples, n_features)}
+
+
+def write_projected(
+    path: Path,
+    rows: Rows,
+    labels: Labels,
+    found: Selection,
+    projection: Projection,
+    sources: list[str],
+) -> None:
+    """Write the rows with the selected features alone, without a bias."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        raise UsageError(f"{path.parent}: {failure.strerror}") from None
+    ids = found.without(BIAS).ids
+    kept = np.arange(len(ids)) if projection.renumber else np.sort(ids)
+    names = [external(found.model, j) for j in kept.tolist()]
+    texts = ["?" if label is None else written(label) for label in labels.values]
+    write_rows(path, projected(rows, ids), texts, names, sources=sources)
+
+
+def table(results: list[Result], names: dict[str, str]) -> Iterator[str]:
+    """The features of all results, tab-separated under a header."""
+    columns = ["score", "weight", "confidence", "group"]
+    if results and "frequency" in results[0]:
+        columns.append("frequency")
+    yield "\t".join(["features", "order", "id", *columns, "name"])
+    for result in results:
+        for k, feature in enumerate(result["selected"]):
+            values = ("-" if result[c][k] is None else f"{result[c][k]:.9g}" for c in columns)
+            place = str(result["features"]), str(k + 1), str(feature)
+            yield "\t".join([*place, *values, names.get(str(feature), "")])
+
+
+def panels(results: list[Result]) -> list[Panel]:
+    """Test error and seconds against the number of features, as in Figure 1 of Tan et al. 2016."""
+    ordered = sorted(results, key=lambda result: int(result["features"]))
+    x = [float(result["features"]) for result in ordered]
+
+    def line(label: str, key: str, scale: float = 1.0) -> Line:
+        return Line(label, x, [scale * result[key] for result in ordered])
+
+    algo = ordered[0]["algo"]
+    errors = [line(algo, "test_error", 100), line("SVM on its features", "refit_error", 100)]
+    return [
+        Panel("test error", errors, "features", "test error, %"),
+        Panel("time", [line(algo, "seconds")], "features", "seconds"),
+    ]

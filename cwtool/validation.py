@@ -1,0 +1,112 @@
+"""Training on rows in memory, cross-validation, and the points of a grid of parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from cwtool.algorithms.base import Batch
+from cwtool.data.labels import Labels
+from cwtool.data.pipeline import ReadOptions, read_all
+from cwtool.data.rows import Ints, Longs, Origin, Rows, joined
+from cwtool.data.sources import display
+from cwtool.errors import DataError
+from cwtool.metrics import Tally
+from cwtool.model import Model
+from cwtool.order import permutation
+from cwtool.run import Run
+
+METRICS = ("error", "auc", "f1")
+
+Point = dict[str, Any]  # parameters by name
+Judged = dict[str, list[float | None]]  # metric -> its value on each fold
+
+
+def read(paths: Sequence[str], labels: Labels, options: ReadOptions) -> Rows:
+    """All rows of these files in memory; they must have two classes."""
+    rows = joined(read_all(paths, labels, options))
+    check_classes(paths, labels)
+    return rows
+
+
+def check_classes(paths: Sequence[str], labels: Labels) -> None:
+    """Refuse data, once all of it was read, whose rows have the same label."""
+    if not labels.complete:
+        names = ", ".join(map(display, paths))
+        raise DataError(f"{names}: all rows have one label; two classes are needed")
+
+
+def fit(model: Model, rows: Rows, run: Run | None = None, passes: int = 1) -> Model:
+    """Train the model on rows in memory: in their order in the first pass, in random orders in the
+    others. Algorithms that learn batches learn each of them once, whatever `passes` says."""
+    run = run or Run()
+    origin = Origin("the training rows", 0, 1, rows.order.astype(np.int32))
+    for portion, _ in model.portions(iter([(rows, origin)]), run):
+        learned = model.learn(portion, run)
+    if passes > 1 and not isinstance(model.algorithm, Batch):
+        rows = rows.weighing(learned.weight)  # all rows were one portion
+        for pass_ in range(2, passes + 1):
+            model.relearn(rows, permutation(rows.n_rows, run.seed, pass_), run)
+    return model
+
+
+def evaluate(model: Model, rows: Rows) -> dict[str, Any]:
+    """All metrics of the model on these rows."""
+    tally = Tally()
+    tally.add(rows.y, model.scores(rows).score, rows.weight)
+    return tally.summary()
+
+
+def folds(y: Ints, n: int, seed: int = 0) -> Iterator[tuple[Longs, Longs]]:
+    """n times: the numbers of the rows to learn and of the rows to check, both ascending. Every
+    row is checked once, and each fold has the same share of every class. The folds depend on the
+    classes y and the seed alone."""
+    rarer = int(min((y > 0).sum(), (y <= 0).sum()))
+    if rarer < n:
+        raise DataError(f"{n} folds need {n} rows of each class; one class has {rarer}")
+    mixed = permutation(len(y), seed)
+    spread = mixed[np.argsort(y[mixed] > 0, kind="stable")]
+    fold = np.empty(len(y), dtype=np.int64)
+    fold[spread] = np.arange(len(y)) % n
+    for k in range(n):
+        yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+
+
+def cross_validate(
+    new_model: Callable[[], Model],
+    rows: Rows,
+    n: int,
+    run: Run,
+    *,
+    passes: int = 1,
+    shuffled: bool = True,
+) -> Judged:
+    """The metrics on each of n folds of a model that has learned the other folds. Rows are learned
+    in a random order, or in their own order unless `shuffled`."""
+    found = []
+    for learned, checked in folds(rows.y, n, run.seed):
+        order = learned[permutation(len(learned), run.seed, 0)] if shuffled else learned
+        model = fit(new_model(), rows.take(order), run, passes)
+        found.append(evaluate(model, rows.take(checked)))
+    return {name: [one[name] for one in found] for name in METRICS}
+
+
+def points(grid: dict[str, list[Any]]) -> list[Point]:
+    """All combinations of the values of a grid, the last name changing fastest."""
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+
+def best(candidates: Sequence[tuple[Point, Judged]], metric: str = "error") -> Point | None:
+    """The point with the best mean over the folds, the first of several equal ones. Points that
+    have no value on some fold do not count; None if there are no others."""
+    sign = 1 if metric == "error" else -1
+    means = []
+    for point, judged in candidates:
+        values = judged.get(metric, [])
+        known = [value for value in values if value is not None]
+        if values and len(known) == len(values):
+            means.append((sign * float(np.mean(known)), point))
+    return min(means, key=lambda pair: pair[0])[1] if means else None
