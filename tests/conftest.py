@@ -10,9 +10,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
+from cwtool.parallel import one_blas_thread
 
-from cwtool import cli as command_line
+one_blas_thread()  # as the command line does, before NumPy is imported
+
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+from cwtool import cli as command_line  # noqa: E402
+from cwtool import registry  # noqa: E402
+
+# One profile for all property tests: none may fail because the machine is slow. A failure prints
+# the line that repeats it; CI draws the same examples each time.
+settings.register_profile(
+    "cwtool", deadline=None, derandomize="CI" in os.environ, print_blob=True, max_examples=60
+)
+settings.load_profile("cwtool")
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
@@ -111,6 +124,43 @@ def planted(folder: Path) -> Callable[..., str]:
         return name
 
     return write
+
+
+@pytest.fixture(scope="session")
+def brief() -> Callable[[str], list[str]]:
+    """The options of the first variant of an algorithm, which are fast on small data."""
+
+    def options(algo: str) -> list[str]:
+        words = ["--algo", algo]
+        for name, value in next(iter(registry.algorithm(algo).variants.values())).items():
+            option = name.replace("_", "-")
+            if isinstance(value, bool):
+                words.append(f"--{option}" if value else f"--no-{option}")
+            else:
+                words += [f"--{option}", str(value)]
+        return words
+
+    return options
+
+
+@pytest.fixture
+def spare_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that pack many models, most of them twice: none needs to survive a power cut, and
+    the slope of the same margins is computed once."""
+    from cwtool.calibration import Calibration
+
+    def slope(calibration: Calibration) -> float:
+        key = calibration.margins.sum(axis=0).tobytes()
+        if key not in SLOPES:
+            SLOPES[key] = fit(calibration)
+        return SLOPES[key]
+
+    fit = Calibration.fit
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    monkeypatch.setattr(Calibration, "fit", slope)
+
+
+SLOPES: dict[bytes, float] = {}
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from cwtool import modelfile
+from cwtool.model import file as modelfile
 
 Run = Callable[..., Any]
 GOOD = "+1 1:1 2:0.5\n-1 2:1 3:1\n+1 1:2\n"  # three lines, both classes
@@ -27,7 +27,12 @@ REFUSED = {
     "value is a bare sign": ("+1 2:-", 6, "value - of feature 2 is not a number"),
     "value with underscore": ("+1 2:1_0", 6, "value 1_0 of feature 2 is not a number"),
     "label is a word": ("spam 1:1", 1, "label spam is not a number"),
-    "no label": ("1:1 2:1", 1, "label 1:1 is not a number"),
+    "no label": ("x:1 2:1", 1, "label x:1 is not a number"),
+    "weight is a word": ("+1:x 1:1", 4, "row weight x is not a number"),
+    "weight is missing": ("+1: 1:1", 4, "row weight (empty) is not a number"),
+    "weight is negative": ("-1:-2 1:1", 4, "row weight -2 is negative"),
+    "weight nan": ("+1:nan 1:1", 4, "row weight nan is not finite"),
+    "weight 1e999": ("+1:1e999 1:1", 4, "row weight 1e999 is not finite"),
     "index is a name": ("+1 x2:1", 4, "feature index x2 is not a whole number"),
     "index is a fraction": ("+1 1.5:1", 4, "feature index 1.5 is not a whole number"),
     "index has a plus": ("+1 +2:1", 4, "feature index +2 is not a whole number"),

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cwtool import modelfile, registry
+from cwtool import registry
+from cwtool.model import file as modelfile
 
 Run = Callable[..., Any]
 OWN = ("--rank", "--buffer", "--fit", "--em-iterations")
@@ -20,7 +21,7 @@ def test_offered_where_it_applies(algo: str, ok: Run) -> None:
     shown = ok("train", "--algo", algo, "--help")
     assert all((f"{option} " in shown) == (algo in FACTORED) for option in OWN)
     assert ("full|factored]" in shown) == (algo in FACTORED and algo != "cw-fact")
-    assert ("8 bytes a feature" in " ".join(shown.split())) == (algo in FACTORED)
+    assert ("dense columns R" in " ".join(shown.split())) == (algo in FACTORED)
 
 
 @pytest.mark.parametrize(

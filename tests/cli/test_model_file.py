@@ -37,7 +37,7 @@ def answer(cwtool: Run, args: list[str], content: bytes) -> str:
     return str(ended.err)
 
 
-def sealed(header: bytes, rest: bytes = b"", version: int = 2) -> bytes:
+def sealed(header: bytes, rest: bytes = b"", version: int = 3) -> bytes:
     """A file whose length and checksum are right."""
     body = struct.pack(
         "<7sBQQ", b"CWTOOL\0", version, 24 + len(header) + len(rest) + 32, len(header)
@@ -49,7 +49,7 @@ def sealed(header: bytes, rest: bytes = b"", version: int = 2) -> bytes:
 def test_layout(good: bytes) -> None:
     """What a reader in another language would rely on."""
     magic, version, size, length = struct.unpack_from("<7sBQQ", good)
-    assert (magic, version, size) == (b"CWTOOL\0", 2, len(good))
+    assert (magic, version, size) == (b"CWTOOL\0", 3, len(good))
     assert length % 8 == 0
     assert sha256(good[:-32]).digest() == good[-32:]
     header = json.loads(good[24 : 24 + length])
@@ -94,9 +94,9 @@ def test_something_behind(args: list[str], cwtool: Run, good: bytes) -> None:
 @every_command
 def test_newer_format(args: list[str], cwtool: Run, good: bytes) -> None:
     content = bytearray(good[:-32])
-    content[7] = 3
+    content[7] = 4
     said = answer(cwtool, args, bytes(content) + sha256(content).digest())
-    assert "format 3" in said
+    assert "format 4" in said
     assert "newer cwtool" in said
 
 
@@ -107,7 +107,7 @@ def test_format_1_is_read(ok: Run, good: bytes) -> None:
     for args in (["inspect"], ["predict", "a.svm", "--output", "all", "-m"]):
         assert ok(*args, "old.cw") == ok(*args, "m.cw")
     ok("train", "a.svm", "--again", "--resume", "old.cw", "-m", "old.cw")
-    assert Path("old.cw").read_bytes()[7] == 2
+    assert Path("old.cw").read_bytes()[7] == 3
 
 
 @every_command

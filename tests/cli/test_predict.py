@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cwtool import modelfile, registry
+from cwtool import registry
+from cwtool.model import file as modelfile
 
 Run = Callable[..., Any]
 COLUMNS = ["label", "score", "variance", "probability"]
@@ -57,9 +58,9 @@ def test_label_is_the_sign_of_the_score(ok: Run, model: str, planted: Run) -> No
 
 
 @pytest.mark.parametrize("algo", registry.names())
-def test_probability(algo: str, ok: Run, planted: Run) -> None:
+def test_probability(algo: str, brief: Run, ok: Run, planted: Run) -> None:
     """sigmoid(a s / sqrt(1 + v)), with the a of the model."""
-    ok("train", planted("a.svm", 1, 600), "-a", algo, "-m", "m.cw")
+    ok("train", planted("a.svm", 1, 300), *brief(algo), "-m", "m.cw")
     a = json.loads(ok("inspect", "m.cw", "--json"))["calibration"]
     assert a > 0
     found = table(ok, planted("b.svm", 2, 200, first=20), "-m", "m.cw")

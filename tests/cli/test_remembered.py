@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cwtool.bench.synthetic import hidden, write
+from cwtool.bench.generators import of_arrays
+from cwtool.bench.synthetic import hidden
+from cwtool.data.writer import write_rows
 
 Run = Callable[..., str]
 
@@ -48,7 +50,7 @@ def test_probabilities_do_not_trust_a_row_to_itself(ok: Run, planted: Run) -> No
 @pytest.fixture
 def hidden_xor(folder: Path) -> str:
     """400 rows; the product of columns 1 and 2 decides, 6 others are noise."""
-    write(Path("xor.svm"), *hidden("xor", 400, 8, 1))
+    write_rows(Path("xor.svm"), of_arrays(*hidden("xor", 400, 8, 1)))
     return "xor.svm"
 
 
@@ -74,14 +76,14 @@ def test_inspect_names_interactions(ok: Run, hidden_xor: str) -> None:
 
 
 def test_squares_and_ids_from_0(ok: Run, folder: Path) -> None:
-    write(Path("ring.svm"), *hidden("ring", 300, 5, 1))
+    write_rows(Path("ring.svm"), of_arrays(*hidden("ring", 300, 5, 1)))
     ok("train", "ring.svm", *SHORT, "--zero-based", "-m", "m.cw")
     found = json.loads(ok("inspect", "m.cw", "--json"))["interactions"]
     assert {row["interaction"] for row in found[:2]} == {"1*1", "2*2"}
 
 
 def test_select_features_gives_interactions(ok: Run, hidden_xor: str) -> None:
-    write(Path("test.svm"), *hidden("xor", 500, 8, 2))
+    write_rows(Path("test.svm"), of_arrays(*hidden("xor", 500, 8, 2)))
     command = ["select-features", hidden_xor, *SHORT, "--features", "2", "--test", "test.svm"]
     found = json.loads(ok(*command, "--json"))
     assert set(found["selected"]) == {1, 2}
@@ -96,10 +98,10 @@ def test_cross_validation_does_not_depend_on_jobs(ok: Run, hidden_xor: str) -> N
         ok("train", hidden_xor, *SHORT, "--cv", "3", "--jobs", jobs, "-m", f"{jobs}.cw")
     assert Path("1.cw").read_bytes() == Path("3.cw").read_bytes()
     found = json.loads(ok("inspect", "1.cw", "--json"))
-    assert found["kappa"] in (2, 5)
+    assert found["direction_columns"] in (2, 5)
     assert found["steps"] in (80, 40, 20)
     ok("train", hidden_xor, *SHORT, "--cv", "2", "--rho", "0.3", "-m", "rho.cw")
-    assert json.loads(ok("inspect", "rho.cw", "--json"))["rho"] in (0.05, 0.1, 0.2, 0.3)
+    assert json.loads(ok("inspect", "rho.cw", "--json"))["direction_share"] in (0.05, 0.1, 0.2, 0.3)
 
 
 def test_seed_decides_the_bags(ok: Run, hidden_xor: str) -> None:

@@ -37,6 +37,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_finds_two_of_fifty_variables(ok: Run) -> None:
     """Where a linear model guesses; one chain of two has to find them."""
     train, test = exclusive_or("a.svm", 101, 500, 50), exclusive_or("b.svm", 102, 2000, 50)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cwtool.bench.fit import evaluate, fit, folds
-from cwtool.bench.sources import Source
+from cwtool.data.labels import Labels
+from cwtool.data.pipeline import ReadOptions
 from cwtool.model import Model
+from cwtool.validation import evaluate, fit, folds, read
 
 Run = Callable[..., Any]
 
@@ -38,10 +39,10 @@ def test_the_best_is_trained_on_all_rows(ok: Run, data: str) -> None:
 
 def test_the_numbers_are_those_of_the_folds(ok: Run, data: str) -> None:
     (point, _) = objects(ok("tune", data, "-a", "cw", "--grid", "eta=0.8", "--json", "-j", "1"))
-    rows = Source((data,)).training()
+    rows = read([data], Labels(), ReadOptions())
     found = []
     for learned, checked in folds(rows.y, 5):
-        model, _ = fit("cw", {"eta": 0.8}, rows, learned)
+        model = fit(Model.new("cw", {"eta": 0.8}), rows.take(learned))
         found.append(evaluate(model, rows.take(checked)))
     for name in ("error", "auc", "f1"):
         values = [f[name] for f in found]
@@ -58,11 +59,11 @@ def test_jobs_and_repetition_change_nothing(ok: Run, data: str) -> None:
 
 
 def test_of_equals_the_first_wins(ok: Run, data: str) -> None:
-    """floor does not matter here: all points are equal."""
+    """The floor does not matter here: all points are equal."""
     for values in ("1e-12,1e-13", "1e-13,1e-12"):
-        *points, winner = objects(ok("tune", data, "--grid", f"floor={values}", "--json"))
+        *points, winner = objects(ok("tune", data, "--grid", f"variance_floor={values}", "--json"))
         assert points[0]["error"] == points[1]["error"]
-        assert winner["params"] == {"floor": float(values.split(",")[0])}
+        assert winner["params"] == {"variance_floor": float(values.split(",")[0])}
 
 
 def test_metric(ok: Run, data: str) -> None:
@@ -95,7 +96,7 @@ def test_other_options_hold_for_all_points(ok: Run, data: str) -> None:
         (["--grid", "r=1,-1"], 2, "-r is -1"),
         (["--grid", "r=one"], 2, "must be a number"),
         (["--grid", "r=1", "--grid", "r=2"], 2, "given twice"),
-        (["--grid", "r=1,2", "-r", "3"], 2, "in the grid and given by its option too"),
+        (["--grid", "r=1,2", "-r", "3"], 2, "given both in --grid and by its own option"),
         (["--grid", "covariance=diag,dag"], 2, "one of diag, full, factored"),
         (["-a", "perceptron", "--grid", "average=yes"], 2, "true or false"),
         ([], 2, "--grid"),
@@ -133,5 +134,5 @@ def test_what_does_not_fit_is_refused(cwtool: Run, ok: Run, data: str) -> None:
     command = ["tune", data, "-a", "arow", "--covariance", "full", "--grid", "r=1", "-j", "1"]
     ended = cwtool(*command, "--max-memory", "1kB")
     assert ended.code == 3
-    assert "needs 7.2 kB, and 1 kB may be used" in ended.err
+    assert "needs 7.2 kB of memory, and 1 kB may be used" in ended.err
     ok(*command, "--max-memory", "1MB")

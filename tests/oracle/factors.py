@@ -1,11 +1,11 @@
-"""The factored kernel on dense matrices: its state made, run, and written out in full."""
+"""The factored learner on dense matrices: its state made, run, and written out in full."""
 
 import copy
 
+import learners
 import numpy as np
-import oracles
 
-from cwtool_ext import factored
+from cwtool_ext.factored import Factored
 
 SPECTRAL, EM = 0, 1
 
@@ -23,10 +23,11 @@ class Factors:
 
     @classmethod
     def of(cls, D, W, m, fit=SPECTRAL, iterations=0):
-        """The state D + WW' with mean 0, all of W in the buffer."""
+        """The state D + WW' with mean 0, all of W in the buffer, and one more feature, which was
+        never seen."""
         d, k = W.shape
-        made = cls(d, m, k - m, fit, iterations)
-        made.table[:, 0] = np.arange(1, d + 1)
+        made = cls(d + 1, m, k - m, fit, iterations)
+        made.table[:d, 0] = np.arange(1, d + 1)
         made.rows[1 : d + 1, 2] = D - 1
         n = 0
         for j, c in zip(*np.nonzero(W), strict=True):
@@ -42,25 +43,34 @@ class Factors:
     def state(self):
         return self.rows, self.links, self.entries, self.U, self.e, self.counts
 
+    def learner(self, rule):
+        how = (rule, self.fit, self.iterations, self.smin)
+        return Factored(self.table, *self.state, *how)
+
     def learn(self, X, y, rule, order=None):
         """(score, variance) of every row before its update."""
-        score, variance = np.full(len(y), 7.0), np.full(len(y), 7.0)
-        order = np.arange(len(y)) if order is None else order
-        head = (*oracles.csr(X), y, order, self.table)
-        how = (rule, self.fit, self.iterations, self.smin, self.scale)
-        self.updates = factored.learn(*head, *self.state, *how, score, variance)
+        made = self.learner(rule)
+        rows = learners.csr(X, self.scale)
+        score, variance, self.updates = learners.learn(made, rows, y, order=order)
+        made.keep()
         return score, variance
 
-    def scores(self, X):
-        score, variance = np.zeros(len(X)), np.zeros(len(X))
-        how = (self.smin, self.scale, score, variance)
-        factored.scores(*oracles.csr(X), self.table, *self.state, *how)
-        return score, variance
+    def scores(self, X, rule):
+        return learners.scores(self.learner(rule), learners.csr(X, self.scale))
 
-    def fitted(self):
-        """A copy, compressed."""
-        other = copy.deepcopy(self)
-        factored.fit_again(*other.state, self.fit, self.iterations)
+    @property
+    def full(self):
+        """Whether the next update makes a fit."""
+        return self.counts[0] == len(self.U)
+
+    def fitted(self, rule):
+        """A copy after a fit. A row that has the last feature alone asks for a column, which no
+        other feature gets: all that the fit did is in the columns before, and in the others."""
+        assert self.full
+        assert self.table[-1, 0] == 0, "the last feature was never seen"
+        other, m = copy.deepcopy(self), self.rows.shape[1] - 3
+        other.learn(np.eye(len(self.table))[-1:], np.ones(1), rule)
+        assert other.counts[:2].tolist() == [m + 1, m]
         return other
 
     def dense(self):
@@ -76,3 +86,9 @@ class Factors:
         D = 1 + own[:, 2]
         c = np.linalg.solve(self.U[:k, :k], self.e[:k])
         return D, W, own[:, 0] + W @ c / D
+
+    def fit_of(self, rule):
+        """(D, R, mean) after a fit, of all features but the last."""
+        D, W, mean = self.fitted(rule).dense()
+        assert not W[:-1, -1].any()
+        return D[:-1], W[:-1, :-1], mean[:-1]

@@ -1,7 +1,10 @@
 """Slow, dense, obvious versions of the CW family, written from the textbook forms."""
 
 import numpy as np
+from learners import stored
 from scipy.optimize import brentq
+
+csr = stored
 
 
 def top(slope, high):
@@ -9,12 +12,6 @@ def top(slope, high):
     if slope(0.0) <= 0:
         return 0.0
     return high if slope(high) >= 0 else brentq(slope, 0, high, xtol=1e-15, rtol=1e-15)
-
-
-def csr(X):
-    """(indptr, indices, values) of the nonzeros of a dense matrix."""
-    indptr = np.concatenate([[0], np.cumsum((X != 0).sum(axis=1))]).astype(np.int64)
-    return indptr, np.nonzero(X)[1].astype(np.int32), X[X != 0]
 
 
 def sqrt_u(alpha, v, phi):
@@ -48,11 +45,6 @@ def narow(m, v, b):
     return ((1 - kappa * m) / (b * v), kappa) if b * v > 1 else (1.0, 0.0)
 
 
-def narow_libol(m, v, b):
-    kappa = (b * v - 1) / v
-    return ((1 - m) * kappa / (1 + kappa * v), kappa) if m < 1 and b * v > 1 else (0.0, 0.0)
-
-
 RULES = {
     "perceptron": lambda m, v: (float(m <= 0), 0.0),
     "pa": lambda m, v: (max(0.0, 1 - m) / v, 0.0),
@@ -64,7 +56,6 @@ RULES = {
     "scw2": scw2,
     "arow": lambda m, v, r: ((1 - m) / (v + r), 1 / r) if m < 1 else (0.0, 0.0),
     "narow": narow,
-    "narow_libol": narow_libol,
     "nherd": lambda m, v, C: ((1 - m) / (v + 1 / C), C * C * v + 2 * C) if m < 1 else (0.0, 0.0),
 }
 

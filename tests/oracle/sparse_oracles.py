@@ -102,10 +102,11 @@ class Best:
 
 
 def stsgd(X, y, paths, stages, loss, eta, beta_of, bursts, size_of, pi0, least=0, norm=True,
-          of_weight=False, by_gradient=False, bias=0.0):  # fmt: skip
+          of_weight=False, by_gradient=False, bias=0.0, weight=None):  # fmt: skip
     """Algorithm 3.4, dense. paths[m] is the endless order of path m; every feature of X counts.
     Returns W, the intercepts, Omega, and (g0, burst, features left) of every stage."""
     n, p = X.shape
+    h = np.ones(n) if weight is None else weight
     W, b, omega, pos = np.zeros((len(paths), p)), np.zeros(len(paths)), np.ones(p, bool), 0
     seen, kept, pool, history = np.zeros(p), np.zeros(p), np.empty(0), []
     for _ in range(stages):
@@ -121,10 +122,10 @@ def stsgd(X, y, paths, stages, loss, eta, beta_of, bursts, size_of, pi0, least=0
                     c = slope(loss, y[i], W[m] @ x + b[m])
                     if c == 0 and by_gradient:
                         continue
-                    k += x**2 if norm else x != 0
-                    W[m] -= eta * c * x
+                    k += (h[i] * x) ** 2 if norm else x != 0
+                    W[m] -= eta * h[i] * c * x
                     W[m][np.abs(W[m]) <= 1e-12 * eta] = 0
-                    b[m] -= bias * eta * Q * c
+                    b[m] -= bias * eta * Q * h[i] * c
                 j = k > 0
                 q = np.sqrt(k[j]) if norm else k[j]
                 moved = np.abs(W[m][j] - (0 if of_weight else start[j])) / q

@@ -1,18 +1,20 @@
 """BCW and DCD against frozen vectors, dense text-book versions, and each other."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from few_weights import Batch, learn, learned_batches
+from scipy.sparse import csr_array
+from slow_batch import slow_bcw
 
 from cwtool.algorithms import metric
-from cwtool.algorithms.bcw import BCW, BcwParams
+from cwtool.algorithms.batch import Bounds
+from cwtool.algorithms.bcw import BCW, DIVISORS, BcwParams
 from cwtool.algorithms.dcd import DCD, DcdParams
-from cwtool.data import Block
-from cwtool.data.timeslots import joined, time_slots
+from cwtool.data.rows import Rows, SlotRows
 from cwtool.state import State
 
 VECTORS = json.loads((Path(__file__).parent / "vectors/bcw-sbcw/vectors.json").read_text())
@@ -21,52 +23,29 @@ FORMS = [metric.Whitened, metric.Covariance, metric.Kernel]
 LOSS = {1: "hinge", 2: "squared-hinge"}
 
 
-def block_of(x: np.ndarray, y: np.ndarray) -> Block:
-    rows = [[(j, float(v)) for j, v in enumerate(row) if v] for row in x]
-    return Block.from_rows(rows, y.tolist())
+def rows_of(x: np.ndarray, y: np.ndarray, scale: float = 1.0) -> SlotRows:
+    """Dense rows with the labels -1 and +1, by slot; the slot of column j is j."""
+    rows = Rows.from_csr(csr_array(x), y > 0)
+    return SlotRows(rows.indptr, rows.indices, rows.values, rows.y, scale=scale)
 
 
-def learned(slots: list[tuple[np.ndarray, np.ndarray]], **params: Any) -> tuple[BCW, State]:
-    """BCW after these slots; the features are seen in order, so slot j is column j."""
-    algorithm = BCW(BcwParams(**{"kappa": 1.0, "prior": 1.0, "average": False, **params}))
-    state = algorithm.new_state()
-    for x, y in slots:
-        block = block_of(x, y)
-        everything = block_of(np.ones((1, x.shape[1])), np.ones(1))
-        state.features.observe(everything)
-        state.features.observe(block)
-        algorithm.learn(block, state, block.order)
-    return algorithm, state
-
-
-def slow_bcw(x, y, C, c, q, epochs, mu=None, D=None):
-    """Algorithm 1 in the original space, with Sigma in full."""
-    sigma = np.linalg.inv(np.eye(x.shape[1]) + c * x.T @ x)
-    mu = np.zeros(x.shape[1]) if mu is None else mu.copy()
-    a = np.zeros(len(y))
-    D = (0.0 if q == 1 else 1 / C) if D is None else D
-    U = C if q == 1 else np.inf
-    for _ in range(epochs):
-        for i in range(len(y)):
-            v = x[i] @ sigma @ x[i]
-            g = 1 - y[i] * (mu @ x[i]) - D * a[i]
-            new = U if v + D == 0 else min(max(a[i] + g / (v + D), 0), U)
-            mu += (new - a[i]) * y[i] * sigma @ x[i]
-            a[i] = new
-    return mu, a
+def learned(batches: list[Batch], **params: Any) -> State:
+    """The state of BCW after these batches."""
+    given = {"precision_divisor": 1.0, "prior": 1.0, "average": False, **params}
+    return learned_batches(BCW(BcwParams(**given)), *batches)
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("case", range(len(VECTORS["bcw"])))
-def test_frozen_vectors_of_one_slot(case: int, form: type[metric.Metric]) -> None:
+def test_frozen_vectors_of_one_batch(case: int, form: type[metric.Metric]) -> None:
     v = VECTORS["bcw"][case]
     C, q = v["C"], v["q"]
-    block = block_of(X, Y)
-    ridge = 0.0 if q == 1 else {"1/C": 1 / C, "0.5/C": 0.5 / C}[v["D"]]
-    upper = C if q == 1 else np.inf
+    bounds = Bounds.of(C, LOSS[q], len(Y))
+    if q == 2 and v["D"] == "0.5/C":
+        bounds = Bounds.of(2 * C, LOSS[q], len(Y))
     inverse = form(np.tril(X.T @ X), 4, C, 1)
-    epochs = 1 if v["kind"] == "one pass" else 100000
-    mu, a, _ = inverse.ascend(block, np.zeros(4), ridge, upper, epochs)
+    passes = 1 if v["kind"] == "one pass" else 100000
+    mu, a, _ = inverse.ascend(rows_of(X, Y), np.zeros(4), bounds, passes)
     tolerance = 1e-9 if v["kind"] == "one pass" else 1e-7
     np.testing.assert_allclose(mu, v["mu"], rtol=tolerance, atol=tolerance)
     if v["kind"] == "one pass":
@@ -79,11 +58,11 @@ def test_frozen_vectors_of_one_slot(case: int, form: type[metric.Metric]) -> Non
 
 
 @pytest.mark.parametrize("case", range(len(VECTORS["bcw_batches"])))
-def test_frozen_vectors_over_slots(case: int) -> None:
+def test_frozen_vectors_over_batches(case: int) -> None:
     v = VECTORS["bcw_batches"][case]
-    slots = [(X[a:b], Y[a:b]) for a, b in v["batches"]]
-    _, state = learned(slots, C=v["C"], loss=LOSS[v["q"]], carry=v["carry"])
-    table = state.features.table[:4]
+    batches = [(X[a:b], Y[a:b]) for a, b in v["batches"]]
+    state = learned(batches, C=v["C"], loss=LOSS[v["q"]], carry=v["carry"])
+    table = state.table[:4]
     np.testing.assert_allclose(table[:, 0], v["mu"], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(table[:, 1], v["b"], rtol=1e-9, atol=1e-9)
     precision = 1 + v["C"] * np.diag(state.squares["gram"])
@@ -92,18 +71,18 @@ def test_frozen_vectors_over_slots(case: int) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("q", [1, 2])
-@pytest.mark.parametrize("epochs", [1, 4])
-def test_forms_agree_with_the_slow_one(form: type[metric.Metric], q: int, epochs: int) -> None:
+@pytest.mark.parametrize("passes", [1, 4])
+def test_forms_agree_with_the_slow_one(form: type[metric.Metric], q: int, passes: int) -> None:
     rng = np.random.default_rng(q)
     x = rng.normal(size=(300, 12)) * (rng.random((300, 12)) < 0.6)
     x[7] = 0
     y = np.sign(x @ rng.normal(size=12) + 0.3 * rng.normal(size=300))
     C, c = 0.7, 0.05
     mu, a, done = form(np.tril(x.T @ x), 12, c, 2).ascend(
-        block_of(x, y), np.zeros(12), 0.0 if q == 1 else 1 / C, C if q == 1 else np.inf, epochs
+        rows_of(x, y), np.zeros(12), Bounds.of(C, LOSS[q], 300), passes
     )
-    slow_mu, slow_a = slow_bcw(x, y, C, c, q, epochs)
-    assert done == epochs
+    slow_mu, slow_a = slow_bcw(x, y, C, c, q, passes)
+    assert done == passes
     np.testing.assert_allclose(mu, slow_mu, atol=1e-10)
     np.testing.assert_allclose(a, slow_a, atol=1e-10)
 
@@ -116,44 +95,57 @@ def test_late_mean_is_the_mean_over_the_second_half(form: type[metric.Metric]) -
     path = [slow_bcw(x[: i + 1], y[: i + 1], 1.0, 0.0, 1, 1)[0] for i in range(20)]
     # with c = 0 the metric does not depend on the rows, so prefixes give the path
     inverse = form(np.tril(x.T @ x), 4, 0.0, 1)
-    mu, a, _ = inverse.ascend(block_of(x, y), np.zeros(4), 0.0, 1.0, 1)
+    mu, a, _ = inverse.ascend(rows_of(x, y), np.zeros(4), Bounds.of(1.0, "hinge", 20), 1)
     np.testing.assert_allclose(mu, path[-1], atol=1e-12)
-    late = inverse.late_mean(block_of(x, y), mu, a)
+    late = inverse.late_mean(rows_of(x, y), mu, a)
     np.testing.assert_allclose(late, np.mean(path[10:], axis=0), atol=1e-12)
 
 
 def test_gram_sparse_is_gram_dense() -> None:
     rng = np.random.default_rng(1)
     x = rng.normal(size=(700, 30)) * (rng.random((700, 30)) < 0.3)
-    block = replace(block_of(x, np.ones(700)), scale=0.5)
+    rows = rows_of(x, np.ones(700), scale=0.5)
     totals = []
     for jobs, scattered in ((1, 1e9), (3, 1e9), (1, 0.0)):
         gram = np.zeros((30, 30))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(metric, "SCATTERED", scattered)
-            metric.add_gram(block, gram, 30, jobs)
+            metric.add_gram(rows, gram, 30, jobs)
         np.testing.assert_allclose(np.tril(gram), np.tril(x.T @ x) / 4, atol=1e-12)
         totals.append(gram)
     assert np.array_equal(totals[0], totals[1])
 
 
-def test_small_c_is_ridge_regression_and_slots_do_not_matter() -> None:
-    """All dual variables at C: mu = (I/C + X'X)^-1 X'y, in one slot or in several."""
+def test_small_c_is_ridge_regression_and_batches_do_not_matter() -> None:
+    """All dual variables at C: mu = (I/C + X'X)^-1 X'y, in one batch or in several."""
     rng = np.random.default_rng(2)
     x, y, C = rng.normal(size=(60, 8)), np.sign(rng.normal(size=60)), 1e-3
     ridge = np.linalg.solve(np.eye(8) / C + x.T @ x, x.T @ y)
     for cuts in ([], [20, 41]):
-        slots = list(zip(np.split(x, cuts), np.split(y, cuts), strict=True))
-        _, state = learned(slots, C=C, carry="dual")
-        np.testing.assert_allclose(state.features.table[:8, 0], ridge, atol=1e-12)
+        batches = list(zip(np.split(x, cuts), np.split(y, cuts), strict=True))
+        state = learned(batches, C=C, carry="dual")
+        np.testing.assert_allclose(state.table[:8, 0], ridge, atol=1e-12)
 
 
 def test_precision_does_not_depend_on_the_cut() -> None:
     rng = np.random.default_rng(3)
     x, y = rng.normal(size=(40, 5)), np.sign(rng.normal(size=40))
-    _, one = learned([(x, y)])
-    _, two = learned([(x[:13], y[:13]), (x[13:], y[13:])])
+    one = learned([(x, y)])
+    two = learned([(x[:13], y[:13]), (x[13:], y[13:])])
     np.testing.assert_allclose(one.squares["gram"], two.squares["gram"], rtol=1e-12)
+
+
+def test_auto_chooses_the_precision_divisor_on_the_first_batch_and_keeps_it() -> None:
+    rng = np.random.default_rng(9)
+    x, y = rng.normal(size=(40, 5)), np.sign(rng.normal(size=40))
+    algorithm = BCW(BcwParams())
+    state = learned_batches(algorithm, (x, y))
+    chosen = state.numbers["precision_divisor"]
+    assert chosen in DIVISORS
+    assert algorithm.details(state) == {"batches": 1, "precision_divisor": chosen}
+    state.numbers["precision_divisor"] = 7.0
+    learn(algorithm, state, (x, y))
+    assert algorithm.details(state) == {"batches": 2, "precision_divisor": 7.0}
 
 
 def test_leverage_bounds() -> None:
@@ -161,7 +153,7 @@ def test_leverage_bounds() -> None:
     rng = np.random.default_rng(4)
     x, c = rng.normal(size=(50, 6)), 3.0
     whitened = metric.Whitened(np.tril(x.T @ x), 6, c, 1)
-    _, _, v = whitened._whitened(block_of(x, np.ones(50)))(0)
+    _, _, v = whitened.whitened(rows_of(x, np.ones(50)))(0)
     assert v.max() < 1 / c
     assert v.sum() <= 6 / c
 
@@ -169,23 +161,20 @@ def test_leverage_bounds() -> None:
 def test_dcd_reaches_the_optimum_of_the_svm() -> None:
     """Duality gap of the plain SVM, both losses, and what was learned before is kept."""
     rng = np.random.default_rng(5)
-    x = rng.normal(size=(200, 10))
-    y = np.sign(x @ rng.normal(size=10) + rng.normal(size=200))
+    x = rng.normal(size=(50, 10))
+    y = np.sign(x @ rng.normal(size=10) + rng.normal(size=50))
     for q in (1, 2):
         C = 0.5
         algorithm = DCD(DcdParams(C=C, loss=LOSS[q], tol=1e-9, prior=1.0))
-        state = algorithm.new_state()
-        block = block_of(x, y)
-        state.features.observe(block)
-        algorithm.learn(block, state, block.order)
-        w = state.features.table[:10, 0].copy()
+        state = learned_batches(algorithm, (x, y))
+        w = state.table[:10, 0].copy()
         xi = np.maximum(0, 1 - y * (x @ w))
         primal = w @ w / 2 + C / q * (xi**q).sum()
-        _, a = slow_bcw(x, y, C, 0.0, q, 3000)
+        _, a = slow_bcw(x, y, C, 0.0, q, 800)
         dual_value = a.sum() - (q - 1) * (a @ a) / (2 * C) - ((a * y) @ x) @ ((a * y) @ x) / 2
         assert primal == pytest.approx(dual_value, rel=1e-8)
-        algorithm.learn(block, state, block.order)
-        assert not np.array_equal(state.features.table[:10, 0], w)
+        learn(algorithm, state, (x, y))
+        assert not np.array_equal(state.table[:10, 0], w)
 
 
 def test_shrinking_changes_nothing_but_time() -> None:
@@ -195,26 +184,6 @@ def test_shrinking_changes_nothing_but_time() -> None:
     found = []
     for tol in (1e-3, 1e-8):
         algorithm = DCD(DcdParams(C=1.0, tol=tol, prior=1.0))
-        state = algorithm.new_state()
-        block = block_of(x, y)
-        state.features.observe(block)
-        algorithm.learn(block, state, block.order)
-        found.append(state.features.table[:6, 0].copy())
+        state = learned_batches(algorithm, (x, y))
+        found.append(state.table[:6, 0].copy())
     np.testing.assert_allclose(*found, atol=1e-2)
-
-
-@pytest.mark.parametrize("n_rows", [0, 1, 7, 30, 1000])
-def test_time_slots(n_rows: int) -> None:
-    rng = np.random.default_rng(7)
-    x = rng.normal(size=(60, 4))
-    whole = block_of(x, np.ones(60))
-    blocks = [replace(whole.rows(a, b), file=f) for a, b, f in
-              ((0, 11, 0), (11, 25, 0), (25, 26, 1), (26, 60, 1))]  # fmt: skip
-    slots = list(time_slots(blocks, n_rows))
-    sizes = [[s.n_rows for s in slots if s.file == f] for f in (0, 1)]
-    assert [sum(s) for s in sizes] == [25, 35]
-    for in_file in sizes:
-        assert all(n == n_rows for n in in_file[:-1]) if n_rows else len(in_file) == 1
-    again = joined(slots)
-    assert np.array_equal(again.values, whole.values)
-    assert np.array_equal(again.indptr, whole.indptr)

@@ -6,6 +6,7 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from cwtool.algorithms.inverted import Matrix
 from cwtool_ext import inverted as kernel
+from cwtool_ext.csr import Csr
 
 
 def sparse(seed: int, n: int = 40, d: int = 13) -> np.ndarray:
@@ -20,13 +21,13 @@ def matrix(found: csr_matrix | csc_matrix) -> Matrix:
 
 
 def same(one: Matrix, two: Matrix) -> bool:
-    return all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+    return all(np.array_equal(a, b) for a, b in zip(one.arrays, two.arrays, strict=True))
 
 
 def test_transpose_puts_slots_where_they_belong() -> None:
     x, column = sparse(1), np.random.default_rng(0).permutation(13).astype(np.int32)
     found = Matrix.empty(13, np.count_nonzero(x))
-    kernel.transpose(*matrix(csr_matrix(x)), 2.0, column, *found)
+    kernel.transpose(Csr(*matrix(csr_matrix(x)).arrays, 2.0), column, *found.arrays)
     assert same(found, matrix(csc_matrix(2 * x[:, np.argsort(column)])))
 
 
@@ -40,11 +41,13 @@ def test_products_sums_squares_and_gram() -> None:
     first, second = columns.moments(v, u)
     np.testing.assert_allclose(first, x.T @ v, atol=1e-12)
     np.testing.assert_allclose(second, (x**2).T @ u, atol=1e-12)
-    kernel.squares(*columns, squares)
+    kernel.squares(columns.csr, squares)
     np.testing.assert_allclose(squares, (x**2).sum(axis=0), rtol=1e-12)
     gram, room = np.empty((4, 4)), np.zeros(40)
-    kernel.gram(*columns, some, room, gram)
-    np.testing.assert_allclose(gram, x[:, some].T @ x[:, some], atol=1e-12)
+    for weight in (np.broadcast_to(1.0, 40), u):
+        kernel.gram(columns.csr, some, weight, room, gram)
+        expected = x[:, some].T @ (weight[:, None] * x[:, some])
+        np.testing.assert_allclose(gram, expected, atol=1e-12)
     assert not room.any()
     assert same(columns.take(some), matrix(csc_matrix(x[:, some])))
 
@@ -63,16 +66,20 @@ def test_rows_widened_step_by_step_are_the_rows_at_once() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     columns, some = matrix(csc_matrix(sparse(4))), np.array([1, 13])
     start, index = np.zeros(3, dtype=np.int64), np.empty(0, dtype=np.int32)
-    with pytest.raises(ValueError, match="not there"):
-        kernel.take(*columns, some, start, index, np.empty(0))
-    with pytest.raises(ValueError, match="row is not there"):
-        kernel.gram(*columns, some[:1], np.zeros(2), np.empty((1, 1)))
+    with pytest.raises(ValueError, match="column 13 lies outside"):
+        kernel.take(columns.csr, some, start, index, np.empty(0))
+    with pytest.raises(ValueError, match="outside"):
+        kernel.gram(columns.csr, some[:1], np.ones(40), np.zeros(2), np.empty((1, 1)))
+    with pytest.raises(ValueError, match="outside"):
+        kernel.gram(columns.csr, some[:1], np.ones(2), np.zeros(40), np.empty((1, 1)))
     with pytest.raises(ValueError, match="outside"):
         columns.products(np.zeros(2))
     with pytest.raises(ValueError, match="outside"):
         columns.moments(np.zeros(2), np.zeros(2))
-    with pytest.raises(ValueError, match="column is not there"):
+    with pytest.raises(ValueError, match="the scale must be 1"):
+        kernel.products(Csr(*columns.arrays, 2.0), np.zeros(40), np.empty(13))
+    with pytest.raises(ValueError, match="a column lies outside"):
         kernel.transpose(
-            *matrix(csr_matrix(sparse(4))), 1.0, np.full(13, 9, dtype=np.int32),
+            matrix(csr_matrix(sparse(4))).csr, np.full(13, 9, dtype=np.int32),
             np.zeros(5, dtype=np.int64), columns.place.copy(), columns.value.copy(),
         )  # fmt: skip

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from few_weights import learned, random_data
+from few_weights import learn, learned, random_data
 
 from cwtool.algorithms.l1svm import L1SVM
-from cwtool.data import Block
 
 LOSSES = ["squared-hinge", "logistic"]
 
@@ -37,7 +36,7 @@ def slow_l1(x, y, C, loss):
 def test_reaches_the_optimum(loss: str, C: float) -> None:
     x, y = random_data(1)
     _, state = learned(L1SVM, x, y, C=C, loss=loss, features=0, tol=1e-11)
-    w, slow = state.features.table[:25, 0], slow_l1(x, y, C, loss)
+    w, slow = state.table[:25, 0], slow_l1(x, y, C, loss)
     assert np.count_nonzero(w) > 0
     np.testing.assert_allclose(w, slow, atol=1e-5)
     assert objective(x, y, w, C, loss) <= objective(x, y, slow, C, loss) * (1 + 1e-9)
@@ -48,7 +47,7 @@ def test_optimality_conditions(loss: str) -> None:
     """g = -sign w where w is not 0, |g| <= 1 where it is."""
     x, y = random_data(2, n=80, d=200)
     _, state = learned(L1SVM, x, y, C=1.0, loss=loss, features=0, tol=1e-10)
-    w = state.features.table[:200, 0]
+    w = state.table[:200, 0]
     g = gradient(x, y, w, 1.0, loss)
     some = w != 0
     assert 10 < some.sum() < 80
@@ -61,10 +60,10 @@ def test_exactly_so_many_features(loss: str) -> None:
     x, y = random_data(3, n=80, d=120)
     for p in (1, 2, 5, 11, 40):
         algorithm, state = learned(L1SVM, x, y, features=p, loss=loss)
-        w = state.features.table[:120, 0]
+        w = state.table[:120, 0]
         chosen = algorithm.selection(state)
         assert np.count_nonzero(w) == len(chosen.slots) == p
-        assert (np.sort(chosen.block)[:1] >= 1).all()
+        assert (np.sort(chosen.group)[:1] >= 1).all()
         # optimal among its own features, at the C that was found
         C = state.numbers["C"]
         g = gradient(x[:, w != 0], y, w[w != 0], C, loss)
@@ -74,28 +73,22 @@ def test_exactly_so_many_features(loss: str) -> None:
 def test_fewer_when_there_are_fewer() -> None:
     x, y = random_data(4, d=6)
     _, state = learned(L1SVM, x, y, features=50)
-    assert np.count_nonzero(state.features.table[:6, 0]) == 6
+    assert np.count_nonzero(state.table[:6, 0]) == 6
 
 
 def test_identical_features_cannot_be_told_apart_by_any_C() -> None:
     """Where many come at once, still no more than asked for."""
     x, y = random_data(5, d=1)
     algorithm, state = learned(L1SVM, np.repeat(x, 8, axis=1), y, features=3)
-    assert 1 <= np.count_nonzero(state.features.table[:8, 0]) <= 3
+    assert 1 <= np.count_nonzero(state.table[:8, 0]) <= 3
     assert len(algorithm.selection(state).slots) <= 3
 
 
-def test_a_new_slot_is_learned_anew() -> None:
+def test_a_new_batch_is_learned_anew() -> None:
     (x, y), (u, v) = random_data(6), random_data(7)
     algorithm, state = learned(L1SVM, x, y, features=5)
-    rows = [[(j, float(t)) for j, t in enumerate(row) if t and j != 3] for row in u]
-    block = Block.from_rows(rows, v.tolist())
-    state.features.observe(block)
-    algorithm.learn(block, state, block.order)
     u[:, 3] = 0
-    algorithm.seed = 1
+    learn(algorithm, state, (u, v))
     _, alone = learned(L1SVM, u, v, features=5)
-    np.testing.assert_allclose(
-        state.features.table[:25, 0], alone.features.table[:25, 0], atol=0.05
-    )
-    assert np.array_equal(state.features.table[:25, 1] > 0, alone.features.table[:25, 1] > 0)
+    np.testing.assert_allclose(state.table[:25, 0], alone.table[:25, 0], atol=0.05)
+    assert np.array_equal(state.table[:25, 1] > 0, alone.table[:25, 1] > 0)

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from taught import score_of, taught
 
 from cwtool.algorithms import neighbours
-from cwtool.algorithms.knn import KNN, KnnParams, deviations, divisors
+from cwtool.algorithms.column_scale import best_scale, deviations, divisors
+from cwtool.algorithms.knn import KNN, KnnParams
 from cwtool.algorithms.neighbours import nearest, vote
-from cwtool.data.block import Block
+from cwtool.run import Run
 
 
 def distances(rows, points):
@@ -52,8 +54,8 @@ def test_nearest_is_what_sorting_gives(cloud, k, loo, monkeypatch):
     rows, points, positive = cloud
     rows = points if loo else rows
     index, distance = by_sorting(rows, points, positive, k, loo)
-    for block_bytes in (1 << 25, 8 * 7 * len(points)):
-        monkeypatch.setattr(neighbours, "BLOCK_BYTES", block_bytes)
+    for size in (1 << 25, 8 * 7 * len(points)):
+        monkeypatch.setattr(neighbours, "DISTANCE_BYTES", size)
         for jobs in (1, 2):
             for form in (np.asarray, csr_array):
                 near = nearest(form(rows), form(points), positive, k, loo=loo, jobs=jobs)
@@ -89,13 +91,7 @@ def test_same_predictions_as_scikit_learn():
     for k in (1, 3, 5):
         for scale, by in (("global", 1.0), ("std", points.std(axis=0))):
             algorithm = KNN(KnnParams(k=k, scale=scale))
-            state = algorithm.new_state()
-            for x, labels in ((points, y), (rows, np.ones(200))):
-                block = Block.from_rows([list(enumerate(row)) for row in x], labels.tolist())
-                state.features.observe(block)
-                if x is points:
-                    algorithm.learn(block, state, block.order)
-            score = algorithm.scores(block, state, np.zeros(200)).score
+            score = score_of(algorithm, taught(algorithm, points, y), rows)
             peer = KNeighborsClassifier(k, algorithm="brute").fit(points / by, y)
             np.testing.assert_array_equal(np.where(score >= 0, 1, -1), peer.predict(rows / by))
 
@@ -118,18 +114,26 @@ def test_auto_takes_the_scale_with_fewer_errors(size, best):
     y = np.where(x[:, 0] > 0, 1.0, -1.0)
     x[:, 0] *= size
     rows = csr_array(x)
-    algorithm = KNN(KnnParams())
     _, sd = deviations(rows)
-    assert algorithm.best_scale(rows, y, sd) == best
+    notes = []
+    assert best_scale(rows, y, sd, "auto", Run(note=notes.append)) == best
     wrong = {}
     for scale, by in (("std", x.std(axis=0)), ("global", 1.0)):
         apart = distances(x / by, x / by)
         np.fill_diagonal(apart, np.inf)
         votes = y[np.argsort(apart, axis=1, kind="stable")[:, :3]].sum(axis=1)
         wrong[scale] = np.count_nonzero((votes > 0) != (y > 0))
-    assert algorithm.notes == [
-        f"leave-one-out errors: std {wrong['std']}, global {wrong['global']}"
-    ]
+    assert notes == [f"leave-one-out errors: std {wrong['std']}, global {wrong['global']}"]
     by = divisors(sd, "global")
     assert len(set(by)) == 1
     assert by[0] == pytest.approx(np.sqrt(np.mean(x.var(axis=0))))
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_rows_without_columns_or_points(form):
+    """Points without columns are all at distance 0; without points nobody is near."""
+    near = nearest(form(np.empty((2, 0))), form(np.empty((3, 0))), np.array([1, 0, 1], bool), 2)
+    assert near.who.tolist() == [[[1, -1], [0, 2]]] * 2
+    assert near.distance.tolist() == [[[0, np.inf], [0, 0]]] * 2
+    near = nearest(form(np.ones((2, 3))), form(np.empty((0, 3))), np.empty(0, bool), 1)
+    assert near.who.tolist() == [[[-1], [-1]]] * 2

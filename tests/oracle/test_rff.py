@@ -10,7 +10,7 @@ from jumps import Feature, Sampler, log_chain, loglik, newton
 
 from cwtool.algorithms import fourier
 from cwtool.algorithms.fourier import Chain, Prior, Samples
-from cwtool_ext import rff
+from cwtool_ext import rff_scores
 
 FROZEN = json.loads((Path(__file__).parent / "vectors/sdist/frozen_rff.json").read_text())
 
@@ -149,7 +149,7 @@ def test_scores_are_those_of_the_mean_probability(drawn: Drawn) -> None:
     without = 1 / np.mean(1 + np.exp(-y * f), axis=0)  # of the label y
     expected = np.where(y == 0, np.log(mean / (1 - mean)), y * np.log(without / (1 - without)))
     a, out = flat(drawn), np.empty(20)
-    rff.scores(x, y, a.samples, a.chains, a.z, a.omega, a.phase, a.beta, a.intercept, out)
+    rff_scores.scores(x, y, a.samples, a.chains, a.z, a.omega, a.phase, a.beta, a.intercept, out)
     np.testing.assert_allclose(out, expected, atol=1e-10)
 
 
@@ -166,7 +166,7 @@ def test_products_of_waves_are_the_kernel(drawn: Drawn) -> None:
             kernels.append(K / sum(abs(q.beta) for q in some))
     a = flat(drawn)
     out = np.empty((12, 2 * len(a.phase)))
-    rff.waves(x, a.chains, a.z, a.omega, a.phase, a.kernel_weights(), out)
+    rff_scores.waves(x, a.chains, a.z, a.omega, a.phase, a.kernel_weights(), out)
     np.testing.assert_allclose(out @ out.T, np.mean(kernels, axis=0), atol=1e-12)
 
 
@@ -194,4 +194,4 @@ def test_spans_are_short_enough_to_be_stopped(rows: int) -> None:
         lengths = [len(heat) for heat, _ in found]
         assert sum(lengths) == iterations
         assert sum(kept for _, kept in found) == min(100, iterations - iterations // 2)
-        assert max(lengths) <= max(1, min(fourier.SPAN, fourier.VISITS // max(1, rows)))
+        assert max(lengths) <= max(1, min(fourier.SPAN, fourier.MOST_WORK // max(1, rows)))

@@ -2,13 +2,15 @@
 
 import tracemalloc
 
+import learners
 import numpy as np
-import oracles
 import pytest
 import sparse_oracles
 from test_cw_kernels import FEATURES, SCALE, problem
 
-from cwtool_ext import averaging, budget, descent, diagonal, rules, smooth
+from cwtool_ext import averaging, budget, descent, rules, smooth
+from cwtool_ext.csr import Csr
+from cwtool_ext.diagonal import Diagonal
 
 LOSSES = ["hinge", "logistic"]
 DESCENTS = {
@@ -22,55 +24,49 @@ DESCENTS = {
 PULLS = {"plain": (0.02, 0.3, 0.0), "early": (0.01, 0.3, 0.1)}
 
 
-class Descending:
-    def __init__(self, name, loss, X, y):
-        self.data, self.y, self.rounds, self.owed = oracles.csr(X), y, 0, 0.0
-        self.how = descent.Descent(LOSSES.index(loss), *DESCENTS[name])
-        lazy = len(DESCENTS[name]) > 2
-        self.table, self.score = np.zeros((FEATURES, 1 + lazy)), np.full(len(y), 7.0)
+class Visits:
+    """A learner on one problem, made anew for every call with the numbers that it had."""
+
+    def __init__(self, X, y, columns):
+        self.rows, self.y, self.numbers = learners.csr(X, SCALE), y, {}
+        self.table, self.out = np.zeros((FEATURES, columns)), np.full((2, len(y)), 7.0)
 
     def learn(self, order):
-        self.owed = descent.learn(
-            *self.data, self.y, order, self.table, self.how, self.rounds, self.owed, SCALE,
-            self.score,
-        )  # fmt: skip
-        self.rounds += len(order)
+        made = self.made()
+        learners.learn(made, self.rows, self.y, order=order, out=self.out)
+        self.numbers = {name: getattr(made, name) for name in self.numbers}
+
+    @property
+    def score(self):
+        return self.out[0]
 
     def scores(self):
-        out = np.empty(len(self.y))
-        descent.scores(*self.data, self.table, self.how, self.owed, SCALE, out)
-        return out
+        return learners.scores(self.made(), self.rows)[0]
 
     def weights(self):
-        if self.table.shape[1] == 1:
-            return self.table[:, 0]
-        out = np.empty(FEATURES)
-        descent.weights(self.table, self.how, self.owed, out)
+        out = np.empty(len(self.table))
+        self.made().weights(self.table, out)
         return out
 
 
-class Averaging:
+class Descending(Visits):
     def __init__(self, name, loss, X, y):
-        self.data, self.y, self.rounds, self.pull = oracles.csr(X), y, 0, PULLS[name]
-        self.loss, self.table = LOSSES.index(loss), np.zeros((FEATURES, 1))
-        self.score = np.full(len(y), 7.0)
+        super().__init__(X, y, 2 if len(DESCENTS[name]) > 2 else 1)
+        self.how, self.numbers = (LOSSES.index(loss), *DESCENTS[name]), {"rounds": 0, "owed": 0.0}
 
-    def learn(self, order):
-        averaging.learn(
-            *self.data, self.y, order, self.table, self.loss, *self.pull, self.rounds, SCALE,
-            self.score,
-        )  # fmt: skip
-        self.rounds += len(order)
+    def made(self):
+        loss, rate, power, *pull = self.how
+        rounds, owed = self.numbers.values()
+        return descent.Descent(self.table, loss, rate, power, rounds, *pull, owed=owed)
 
-    def scores(self):
-        out = np.empty(len(self.y))
-        averaging.scores(*self.data, self.table, *self.pull, self.rounds, SCALE, out)
-        return out
 
-    def weights(self):
-        out = np.empty(FEATURES)
-        averaging.weights(self.table, *self.pull, self.rounds, out)
-        return out
+class Averaging(Visits):
+    def __init__(self, name, loss, X, y):
+        super().__init__(X, y, 1)
+        self.how, self.numbers = (LOSSES.index(loss), *PULLS[name]), {"rounds": 0}
+
+    def made(self):
+        return averaging.Averaging(self.table, *self.how, **self.numbers)
 
 
 SMOOTHS = {  # lam, projection, every round, proximal, columns
@@ -85,59 +81,51 @@ BUDGETS = {f"{ranking}-{B}": (ranking, B) for ranking in sparse_oracles.WORTH fo
 R = 0.7
 
 
-class Smoothing:
+class Smoothing(Visits):
     def __init__(self, name, loss, X, y):
-        self.lam, self.projection, self.every, self.proximal, columns = SMOOTHS[name]
-        self.data, self.y, self.C = oracles.csr(X), y, 0.0
-        self.table, self.score = np.zeros((FEATURES, columns)), np.full(len(y), 7.0)
-        self.variance = np.full(len(y), 7.0)
+        self.lam, projection, *self.when, columns = SMOOTHS[name]
+        super().__init__(X, y, columns)
+        self.projection, self.numbers = int(projection == "l2"), {"shrinking": 0.0}
 
-    def learn(self, order):
-        self.C = smooth.learn(
-            *self.data, self.y, order, self.table, R, self.lam, int(self.projection == "l2"),
-            1e-12, self.every, self.proximal, self.C, SCALE, self.score, self.variance,
-        )  # fmt: skip
-
-    def scores(self):
-        out = np.empty((2, len(self.y)))
-        smooth.scores(*self.data, self.table, self.C, SCALE, *out)
-        return out[0]
+    def made(self):
+        how = (R, self.lam, self.projection, 1e-12, *self.when)
+        return smooth.Smooth(self.table, *how, **self.numbers)
 
     def weights(self):
         out = np.empty(FEATURES)
-        smooth.means(self.table, self.C, out)
+        self.made().means(self.table, out)
         return out
 
 
-class Budgeting:
+class Budgeting(Visits):
     """Slots are not in the order of ids: the features from 5 on are hashed, last id first."""
 
     DIRECT = 5
 
     def __init__(self, name, loss, X, y):
-        ranking, B = BUDGETS[name]
-        self.ranking, self.room = list(sparse_oracles.WORTH).index(ranking), B
+        super().__init__(X, y, 2)
+        ranking, self.room = BUDGETS[name]
+        self.ranking = list(sparse_oracles.WORTH).index(ranking)
         self.keys = np.arange(FEATURES - 1, self.DIRECT - 1, -1, dtype=np.int32)
-        ids = np.concatenate([np.arange(self.DIRECT), self.keys])
-        self.slots = np.argsort(ids)
-        indptr, indices, values = oracles.csr(X)
-        self.data, self.y = (indptr, self.slots[indices].astype(np.int32), values), y
-        self.table, self.score = np.zeros((FEATURES, 2)), np.full(len(y), 7.0)
-        self.variance, self.kept = np.full(len(y), 7.0), np.empty(0, dtype=np.int32)
+        self.slots = np.argsort(np.concatenate([np.arange(self.DIRECT), self.keys]))
+        indptr, indices, values = learners.stored(X)
+        self.rows = Csr(indptr, self.slots[indices].astype(np.int32), values, SCALE)
+        self.kept, self.numbers = np.empty(0, dtype=np.int32), {"count": 0}
+
+    def made(self):
+        self.heap = np.zeros(self.room, dtype=np.int32)
+        self.heap[: len(self.kept)] = self.kept
+        how = (self.ranking, R, 1e-12, self.heap, len(self.kept))
+        return budget.Budget(self.table, *how, self.DIRECT, self.keys)
 
     def learn(self, order):
-        kept = np.zeros(self.room, dtype=np.int32)
-        kept[: len(self.kept)] = self.kept
-        count = budget.learn(
-            *self.data, self.y, order, self.table, self.ranking, R, kept, len(self.kept),
-            self.DIRECT, self.keys, 1e12, SCALE, self.score, self.variance,
-        )  # fmt: skip
-        self.kept = np.sort(kept[:count])[::-1].copy()  # in which order must not matter
+        super().learn(order)
+        # in which order they are given must not matter
+        self.kept = np.sort(self.heap[: self.numbers["count"]])[::-1].copy()
 
     def scores(self):
-        out = np.empty((2, len(self.y)))
-        diagonal.scores(*self.data, self.table, SCALE, *out)
-        return out[0]
+        made = Diagonal(self.table, rules.arow(R), 0, 1e-12)
+        return learners.scores(made, self.rows)[0]
 
     def weights(self):
         return self.table[self.slots, 0]
@@ -236,9 +224,7 @@ def test_without_shrinking_it_is_arow():
     run, arow = Smoothing("tg", "", X, y), np.zeros((FEATURES, 2))
     run.lam = 0.0
     run.learn(order)
-    diagonal.learn(
-        *run.data, y, order, arow, rules.arow(R), 0, 1e-12, SCALE, *np.empty((2, len(y)))
-    )
+    learners.learn(Diagonal(arow, rules.arow(R), 0, 1e-12), run.rows, y, order=order)
     np.testing.assert_allclose(run.table[:, :2], arow, rtol=0, atol=1e-12)
 
 
@@ -246,9 +232,7 @@ def test_a_budget_for_all_is_arow():
     X, y, order = problem(8)
     run, arow = Budgeting("weight-99", "", X, y), np.zeros((FEATURES, 2))
     run.learn(order)
-    diagonal.learn(
-        *run.data, y, order, arow, rules.arow(R), 0, 1e-12, SCALE, *np.empty((2, len(y)))
-    )
+    learners.learn(Diagonal(arow, rules.arow(R), 0, 1e-12), run.rows, y, order=order)
     np.testing.assert_allclose(run.table, arow, rtol=0, atol=1e-12)
 
 
@@ -266,7 +250,7 @@ def test_equal_features_lower_id_wins(ranking):
 def test_without_gravity_a_lazy_table_is_plain_descent():
     X, y, order = problem(7)
     lazy, plain = Descending("fobos", "hinge", X, y), Descending("falling", "hinge", X, y)
-    lazy.how = descent.Descent(0, *DESCENTS["falling"])
+    lazy.how = (0, *DESCENTS["falling"])
     lazy.learn(order)
     plain.learn(order)
     np.testing.assert_array_equal(lazy.weights(), plain.weights())
@@ -277,15 +261,24 @@ def test_without_gravity_a_lazy_table_is_plain_descent():
 def test_a_row_too_long_to_learn_is_scored_and_left_out(loss, value):
     X, y = np.array([[1.0, 0.0], [0.0, value], [1.0, 1.0]]), np.array([1.0, -1.0, 1.0])
     for run in (Descending("constant", loss, X, y), Averaging("plain", loss, X, y)):
-        run.data, run.table = oracles.csr(X), run.table[:2].copy()
+        run.table = run.table[:2].copy()
         run.learn(np.array([0, 1]))
         assert run.table[0, 0] != 0
         assert run.table[1, 0] == 0
 
 
 @pytest.mark.parametrize(
-    "wrong", [(2, 1.0), (0, 0.0), (0, 1.0, -1.0), (0, 1.0, 0.0, -1.0), (0, 1.0, 0.0, 1.0, 0)]
+    "wrong",
+    [
+        {"loss": 2},
+        {"rate": 0.0},
+        {"power": -1.0},
+        {"gravity": -1.0},
+        {"every": 0},
+        {"theta": 0.0},
+    ],
 )
 def test_a_descent_that_makes_no_sense_is_refused(wrong):
+    good = {"loss": 0, "rate": 1.0, "power": 0.0, "rounds": 0}
     with pytest.raises(ValueError, match=r"loss is 0|must be positive"):
-        descent.Descent(*wrong)
+        descent.Descent(np.zeros((2, 2)), **good | wrong)

@@ -3,14 +3,22 @@
 import json
 from pathlib import Path
 
+import learners
 import numpy as np
 import pytest
 
 from cwtool import params
 from cwtool.algorithms.gravity import base_gravity, burst_size, rejection_rate
-from cwtool.algorithms.stsgd import GONE, Stsgd, StsgdParams
-from cwtool.data.block import Block
-from cwtool_ext import averaging, budget, descent, smooth
+from cwtool.algorithms.stsgd import Stsgd
+from cwtool.algorithms.stsgd_params import StsgdParams
+from cwtool.algorithms.stsgd_state import GONE, WEIGHT
+from cwtool.data.rows import SlotRows
+from cwtool.run import Run
+from cwtool_ext.averaging import Averaging
+from cwtool_ext.budget import Budget
+from cwtool_ext.csr import Csr
+from cwtool_ext.descent import Descent
+from cwtool_ext.smooth import Smooth
 
 HERE = Path(__file__).parent / "vectors" / "sparse-online"
 INDEX = json.loads((HERE / "index.json").read_text())
@@ -40,64 +48,60 @@ def agree(case, **found):
         np.testing.assert_array_equal(np.asarray(values) != 0, target != 0, err_msg=part)
 
 
+def taught(learner):
+    """The learner after the rounds of the vectors."""
+    csr, y = rows()
+    learners.learn(learner, Csr(*csr), y, order=DATA["rows"].astype(np.int64))
+    return learner
+
+
 @cases("sgd", "tg", "fobos")
 def test_descent(case):
-    csr, y = rows()
-    p, order = case["params"], DATA["rows"].astype(np.int64)
+    p = case["params"]
     theta = np.inf if p.get("theta") is None else p["theta"]
     pull = (p.get("g0", p.get("lam", 0.0)), p.get("K", 1), theta, p.get("scale_by_eta", True))
-    how = descent.Descent(LOSS[p["loss"]], p["eta0"], p["power"], *pull)
     table, w = np.zeros((P, 2)), np.empty(P)
-    owed = descent.learn(*csr, y, order, table, how, 0, 0.0, 1.0, np.zeros(len(y)))
-    descent.weights(table, how, owed, w)
+    taught(Descent(table, LOSS[p["loss"]], p["eta0"], p["power"], 0, *pull)).weights(table, w)
     agree(case, w=w)
 
 
 @cases("rda")
 def test_dual_averaging(case):
-    csr, y = rows()
-    p, order = case["params"], DATA["rows"].astype(np.int64)
-    pull = (p["lam"], p["gamma"], p["rho"])
+    p = case["params"]
     table, w = np.zeros((P, 1)), np.empty(P)
-    averaging.learn(*csr, y, order, table, LOSS[p["loss"]], *pull, 0, 1.0, np.zeros(len(y)))
-    averaging.weights(table, *pull, len(order), w)
+    learner = Averaging(table, LOSS[p["loss"]], p["lam"], p["gamma"], p["rho"], 0)
+    taught(learner).weights(table, w)
     agree(case, w=w)
 
 
 @cases("cw_tg", "cw_da")
 def test_smooth(case):
-    csr, y = rows()
-    p, order = case["params"], DATA["rows"].astype(np.int64)
+    p = case["params"]
     table, mu = np.zeros((P, 3 if case["kind"] == "cw_tg" else 2)), np.empty(P)
-    C = smooth.learn(
-        *csr, y, order, table, p["r"], p["lam"], int(p["diag"] == "exact"), 1e-12,
-        p["shrink_always"], p.get("center") == "proximal", 0.0, 1.0, *np.zeros((2, len(y))),
-    )  # fmt: skip
-    smooth.means(table, C, mu)
+    when = (p["shrink_always"], p.get("center") == "proximal")
+    learner = Smooth(table, p["r"], p["lam"], int(p["diag"] == "exact"), 1e-12, *when, 0.0)
+    taught(learner).means(table, mu)
     agree(case, mu=mu, sigma=1 / (1 + table[:, 1]))
 
 
 @cases("budget")
 def test_budget(case):
-    csr, y = rows()
-    p, order = case["params"], DATA["rows"].astype(np.int64)
+    p = case["params"]
     ranking = {"mahalanobis": 0, "sofs": 1, "abs": 2, "printed": 3}[p["kind"]]
     table, kept = np.zeros((P, 2)), np.zeros(p["B"], dtype=np.int32)
-    count = budget.learn(
-        *csr, y, order, table, ranking, p["r"], kept, 0, P, np.zeros(1, dtype=np.int32), 1e12, 1.0,
-        *np.zeros((2, len(y))),
-    )  # fmt: skip
-    assert count == p["B"]
+    no_keys = np.zeros(1, dtype=np.int32)
+    learner = taught(Budget(table, ranking, p["r"], 1e-12, kept, 0, P, no_keys))
+    assert learner.count == p["B"]
     assert set(kept.tolist()) == set(np.flatnonzero(table[:, 0]).tolist())
     agree(case, mu=table[:, 0], sigma=1 / (1 + table[:, 1]))
 
 
 def stabilized(p):
-    """The algorithm of a case, its data as one block, and a state that knows its features."""
+    """The algorithm of a case, its rows, and a state that has met their features."""
     csr, y = rows(p["prep"])
     given = {
-        "loss": p["loss"], "paths": p["M"], "eta": p["eta"], "burst": p["K"], "bursts": p["n_K"],
-        "gravity": "count" if p["counter"] == "count" else "norm", "rejection": p["beta0"],
+        "loss": p["loss"], "paths": p["M"], "rate": p["eta"], "burst": p["K"], "bursts": p["n_K"],
+        "gravity_by": "count" if p["counter"] == "count" else "norm", "rejection": p["beta0"],
         "annealing": p["gamma"], "stability": p["pi0"], "least": p["delta"], "scale": "none",
         "growth": "auto" if p["alpha"] is None else p["alpha"],
         "intercept": "on" if p["bias_frac"] else "off",
@@ -105,48 +109,49 @@ def stabilized(p):
         "pull_on": "change" if p["gravity_on"] == "delta" else "weight",
     }  # fmt: skip
     algorithm = Stsgd(params.build(StsgdParams, given))
-    state, block = algorithm.new_state(), Block(*csr, y, np.arange(len(y)), y=y)
-    state.numbers["met"] = state.features.observe(block)
-    return algorithm, state, block
+    state, data = algorithm.new_state(), SlotRows(*csr, (y > 0).astype(np.int32))
+    state.index.observe(data.indices)
+    state.numbers["met"] = state.index.count
+    return algorithm, state, data
 
 
-def mean_norm(block, state):
-    left = state.features.table[block.indices, GONE] == 0
-    return float((block.values[left] ** 2).sum() / block.n_rows)
+def mean_norm(data, state):
+    left = state.table[data.indices, GONE] == 0
+    return float((data.values[left] ** 2).sum() / data.n_rows)
 
 
 @cases("stsgd")
 def test_stabilized(case):
     p = case["params"]
-    algorithm, state, block = stabilized(p)
-    assert state.features.count == 39
+    algorithm, state, data = stabilized(p)
+    assert state.index.count == 39
     found, pos = {key: [] for key in ("beta", "g0", "K", "d", "n_omega")}, 0
-    algorithm._begin(state, np.empty(0), fresh=False)
+    algorithm.begin(state, np.empty(0), fresh=False)
     share = 1.0
     # one case ends early: the next purge would have left nothing; a stream goes on without it
     stages = len(EXPECTED[f"{case['key']}.K"])
-    while pos < p["passes"] * block.n_rows and len(found["K"]) < stages:
+    while pos < p["passes"] * data.n_rows and len(found["K"]) < stages:
         size = int(state.numbers["burst"]) * p["n_K"]
         found["beta"].append(rejection_rate(share, p["beta0"], p["gamma"]))
         found["g0"].append(state.numbers["base_gravity"])
         found["K"].append(state.numbers["burst"])
-        state.numbers["bias"] = p["bias_frac"] * mean_norm(block, state)
+        state.numbers["bias"] = p["bias_frac"] * mean_norm(data, state)
         orders = [path[pos : pos + size].astype(np.int64) for path in DATA["path_rows"][: p["M"]]]
         kept = state.arrays["intercept"].copy()
-        algorithm.revisit(block, state, orders)
-        algorithm.settle(state)
+        algorithm.revisit(state, data, orders, Run())
+        algorithm.finish(state)
         pos += size
         share = 1 - state.numbers["gone"] / 39
         found["d"].append(share)
         found["n_omega"].append(39 - state.numbers["gone"])
         if p["bias_frac"]:
             assert not np.array_equal(kept, state.arrays["intercept"])
-    assert pos >= p["passes"] * block.n_rows or case["key"] == "st_Rw_logistic"
+    assert pos >= p["passes"] * data.n_rows or case["key"] == "st_Rw_logistic"
     slots = np.arange(P, dtype=np.int32)
-    w, _ = algorithm.weights(state, slots)
-    W = np.array([table[:P, 0] for table in state.features.tables[1:]])
-    omega = (state.features.table[:P, GONE] == 0) & np.isin(slots, block.indices)
-    agree(case, w=w, W=W, b=state.arrays["intercept"].mean(), omega=omega, **found)
+    w, _, b = algorithm.coefficients(state, slots)
+    W = np.array([table[:P, WEIGHT] for table in state.tables[1:]])
+    omega = (state.table[:P, GONE] == 0) & np.isin(slots, data.indices)
+    agree(case, w=w, W=W, b=b, omega=omega, **found)
 
 
 def test_scalars_of_a_stage():

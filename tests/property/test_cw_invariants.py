@@ -1,23 +1,25 @@
 """What must hold for the CW family whatever the data."""
 
+import learners
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from learners import ETA, FIRST_ORDER, SECOND_ORDER, SMIN, fresh
 
-from cwtool_ext import diagonal, first_order, full, narow, rules, sop
+from cwtool_ext import rules
+from cwtool_ext.csr import Csr
+from cwtool_ext.full import Full
 
 seeds = st.integers(0, 2**32 - 1)
 phis = st.floats(0.1, 3.0)
 positive = st.floats(0.05, 20.0)
-SMIN = 1e-12
 RULES = {
-    "cw": rules.cw(1.3),
-    "cw_var": rules.cw_var(1.3),
-    "scw1": rules.scw1(1.3, 0.5),
-    "scw2": rules.scw2(1.3, 0.5),
+    "cw": rules.cw(1.3, ETA),
+    "cw_var": rules.cw_var(1.3, ETA),
+    "scw1": rules.scw1(1.3, 0.5, ETA),
+    "scw2": rules.scw2(1.3, 0.5, ETA),
     "arow": rules.arow(0.5),
-    "narow_libol": rules.narow_libol(2.0),
     "nherd": rules.nherd(1.0),
 }
 FIRST = {
@@ -27,43 +29,25 @@ FIRST = {
     "pa2": rules.pa2(0.5),
 }
 KERNELS = [
-    *[(kind, name) for kind in ("kl", "l2", "full") for name in RULES],
-    *[(kind, name) for kind in ("mean", "averaged") for name in FIRST],
-    *[(kind, "") for kind in ("narow_kl", "narow_l2", "narow_full", "sop", "sop_full")],
+    *[(kind, name) for kind in SECOND_ORDER for name in RULES],
+    *[(kind, name) for kind in FIRST_ORDER for name in FIRST],
+    *[(kind, "") for kind in learners.ALONE],
 ]
 
 
-def csr(X):
+def csr(X, scale=1.0):
     """Every entry is stored, zeros too."""
     rows, columns = X.shape
     indptr = np.arange(0, rows * columns + 1, columns, dtype=np.int64)
-    return indptr, np.tile(np.arange(columns, dtype=np.int32), rows), X.ravel().astype(float)
+    indices = np.tile(np.arange(columns, dtype=np.int32), rows)
+    return Csr(indptr, indices, X.ravel().astype(float), scale)
 
 
-def fresh(kind, features):
-    columns = 1 if kind == "mean" or kind.endswith("full") else 2
-    return np.zeros((features, columns)), np.eye(features)
-
-
-def learn(kind, name, data, y, table, sigma, scale=1.0, smin=SMIN):
-    """One pass of a kernel in row order: (score, variance, updates)."""
-    score, variance = np.zeros(len(y)), np.zeros(len(y))
-    head = (*data, np.asarray(y, float), np.arange(len(y)), table)
-    projection, outputs, n = int(kind.endswith("l2")), (score, variance), len(table)
-    if kind in ("kl", "l2"):
-        updates = diagonal.learn(*head, RULES[name], projection, smin, scale, *outputs)
-    elif kind in ("narow_kl", "narow_l2"):
-        updates = narow.learn(*head, 2.0, projection, smin, scale, *outputs)
-    elif kind in ("full", "narow_full"):
-        rule, shrink = (RULES[name], 0.0) if name else (rules.narow(2.0), 2.0)
-        updates = full.learn(*head, sigma, n, rule, shrink, smin, scale, *outputs)
-    elif kind == "sop_full":
-        updates = full.learn_sop(*head, sigma, n, scale, score)
-    elif kind == "sop":
-        updates = sop.learn(*head, scale, score)
-    else:
-        updates = first_order.learn(*head, FIRST[name], 0, scale, score)
-    return score, variance, updates
+def learn(kind, name, data, y, table, sigma, smin=SMIN, weight=None):
+    """One pass in row order: (score, variance, updates)."""
+    rule = (RULES | FIRST).get(name)
+    made = learners.learner(kind, rule, table, sigma, b=2.0, smin=smin)
+    return learners.learn(made, data, y, weight)
 
 
 def random_rows(seed, rows=12, features=6):
@@ -83,10 +67,8 @@ class OneStep:
         mu, x = rng.standard_normal((4, 1)), rng.standard_normal(4)
         self.m, self.v = (mu.T @ x).item(), x @ sigma @ x
         self.alpha, self.kappa = rules.coefficients(rule, self.m, self.v)
-        one, out = np.ones(1), (np.zeros(1), np.zeros(1))
-        self.updates = full.learn(
-            *csr(x[None]), one, np.arange(1), mu, sigma, 4, rule, shrink, SMIN, 1.0, *out
-        )
+        made = Full(mu, sigma, 4, rule, shrink, SMIN)
+        *_, self.updates = learners.learn(made, csr(x[None]), np.ones(1))
         self.m_new, self.u = (mu.T @ x).item(), x @ sigma @ x
 
 
@@ -99,7 +81,7 @@ def near(a, b):
 
 @given(seeds, phis)
 def test_cw_meets_its_constraint(seed, phi):
-    step = OneStep(seed, rules.cw(phi))
+    step = OneStep(seed, rules.cw(phi, ETA))
     assert (step.updates == 1) == (step.m < phi * np.sqrt(step.v))
     if step.updates:
         near(step.m_new, phi * np.sqrt(step.u))
@@ -107,7 +89,7 @@ def test_cw_meets_its_constraint(seed, phi):
 
 @given(seeds, phis)
 def test_cw_var_meets_its_constraint(seed, phi):
-    step = OneStep(seed, rules.cw_var(phi))
+    step = OneStep(seed, rules.cw_var(phi, ETA))
     assert (step.updates == 1) == (step.m < phi * step.v)
     if step.updates:
         near(step.m_new, phi * step.u)
@@ -115,7 +97,7 @@ def test_cw_var_meets_its_constraint(seed, phi):
 
 @given(seeds, phis, positive)
 def test_scw1_has_no_loss_or_the_longest_step(seed, phi, C):
-    step = OneStep(seed, rules.scw1(phi, C))
+    step = OneStep(seed, rules.scw1(phi, C, ETA))
     if step.updates and step.alpha < C:
         near(step.m_new, phi * np.sqrt(step.u))
     elif step.updates:
@@ -125,7 +107,7 @@ def test_scw1_has_no_loss_or_the_longest_step(seed, phi, C):
 
 @given(seeds, phis, positive)
 def test_scw2_pays_its_slack(seed, phi, C):
-    step = OneStep(seed, rules.scw2(phi, C))
+    step = OneStep(seed, rules.scw2(phi, C, ETA))
     if step.updates:
         near(phi * np.sqrt(step.u) - step.m_new, step.alpha / (2 * C))
 
@@ -173,7 +155,7 @@ def test_confidence_grows_and_sigma_stays_positive(kind, name, seed):
 def test_one_hot_rows_need_no_projection(name, seed):
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.5, 2.0, 15) * rng.choice([-1, 1], 15)
-    data = np.arange(16), rng.integers(0, 3, 15).astype(np.int32), x
+    data = Csr(np.arange(16), rng.integers(0, 3, 15).astype(np.int32), x)
     y = np.where(rng.random(15) < 0.8, np.sign(x), -np.sign(x))
     found = {}
     for kind in ("kl", "l2", "full"):
@@ -190,9 +172,9 @@ def test_one_hot_rows_need_no_projection(name, seed):
 
 @given(st.floats(-10, 10), st.floats(1e-6, 1e6), phis)
 def test_scw_with_infinite_c_is_cw(m, v, phi):
-    target = rules.coefficients(rules.cw(phi), m, v)
+    target = rules.coefficients(rules.cw(phi, ETA), m, v)
     for soft in (rules.scw1, rules.scw2):
-        found = rules.coefficients(soft(phi, np.inf), m, v)
+        found = rules.coefficients(soft(phi, np.inf, ETA), m, v)
         np.testing.assert_allclose(found, target, rtol=1e-10)
 
 
@@ -205,7 +187,7 @@ def test_scale_is_part_of_the_value(kind, name, seed, power):
     X, y = random_rows(seed)
     state, twin = fresh(kind, X.shape[1]), fresh(kind, X.shape[1])
     first = learn(kind, name, csr(X), y, *state)
-    second = learn(kind, name, csr(X * 2.0**power), y, *twin, scale=2.0**-power)
+    second = learn(kind, name, csr(X * 2.0**power, 2.0**-power), y, *twin)
     for a, b in zip((*state, *first), (*twin, *second), strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -218,9 +200,8 @@ def test_arow_natural_parameters(seed, r):
     X, y = random_rows(seed)
     X /= max(1.0, np.abs(X).max())
     table, sigma = fresh("full", X.shape[1])
-    score, variance = np.zeros(len(y)), np.zeros(len(y))
-    head = (*csr(X), y, np.arange(len(y)), table, sigma, X.shape[1])
-    full.learn(*head, rules.arow(r), 0.0, SMIN, 1.0, score, variance)
+    made = Full(table, sigma, X.shape[1], rules.arow(r), 0.0, SMIN)
+    score, variance, _ = learners.learn(made, csr(X), y)
     used = (y * score < 1) & (variance > 0)
     target = (y[used] / r) @ X[used]
     np.testing.assert_allclose(np.linalg.solve(sigma, table[:, 0]), target, rtol=1e-8, atol=1e-8)
@@ -270,7 +251,7 @@ def test_empty_row_changes_nothing(kind, name, seed):
     table, sigma = fresh(kind, X.shape[1])
     learn(kind, name, csr(X), y, table, sigma)
     before = table.copy(), sigma.copy()
-    nothing = np.zeros(3, np.int64), np.zeros(0, np.int32), np.zeros(0)
+    nothing = Csr(np.zeros(3, np.int64), np.zeros(0, np.int32), np.zeros(0))
     score, variance, updates = learn(kind, name, nothing, [1, -1], table, sigma)
     assert updates == 0
     assert not score.any()
@@ -292,7 +273,7 @@ extremes = st.sampled_from(
 )
 def test_extreme_values_never_reach_the_state(kind, name, X, y, scale):
     table, sigma = fresh(kind, 3)
-    learn(kind, name, csr(np.array(X)), y, table, sigma, scale)
+    learn(kind, name, csr(np.array(X), scale), y, table, sigma)
     assert np.isfinite(table).all()
     assert np.isfinite(sigma).all()
 
@@ -314,7 +295,8 @@ def test_near_the_boundary_no_digit_is_lost(v, phi, gap):
     m = edge * (1 - gap)
     assume(m < edge)
     expected = (edge - m) / v / (1 + phi**2 / 2)
-    for rule in (rules.cw(phi), rules.scw1(phi, np.inf), rules.scw2(phi, np.inf)):
+    soft = [make(phi, np.inf, ETA) for make in (rules.scw1, rules.scw2)]
+    for rule in (rules.cw(phi, ETA), *soft):
         alpha, kappa = rules.coefficients(rule, m, v)
         assert alpha == pytest.approx(expected, rel=2 * gap + 1e-2 * 1e-13 / gap + 1e-12)
         assert kappa == pytest.approx(alpha * phi / np.sqrt(v), rel=10 * gap + 1e-12)

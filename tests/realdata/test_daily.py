@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cwtool import modelfile
 from cwtool.cli import run
+from cwtool.model import file as modelfile
 
 RECIPE = Path(__file__).parents[2] / "examples" / "daily.sh"
 

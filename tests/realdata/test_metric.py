@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cwtool.bench.synthetic import hidden, write
+from cwtool.bench.generators import of_arrays
+from cwtool.bench.synthetic import hidden
 from cwtool.cli import run
+from cwtool.data.writer import write_rows
 
 
 @pytest.fixture
@@ -28,8 +30,8 @@ def error(tmp_path, capsys):
 def test_two_columns_hidden_among_48(shape, error, tmp_path):
     x, y = hidden(shape, 2500, 50, 7)
     train, test = tmp_path / "train.svm", tmp_path / "test.svm"
-    write(train, x[:500], y[:500])
-    write(test, x[500:], y[500:])
+    write_rows(train, of_arrays(x[:500], y[:500]))
+    write_rows(test, of_arrays(x[500:], y[500:]))
     assert error(train, test, "knn") > 0.4
     assert error(train, test, "sdist") <= 0.25
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cwtool.data import read_blocks
+from cwtool.data.pipeline import read_blocks
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 SETS = sorted(p.name for p in DATA.glob("*") if p.is_dir()) or ["all"]

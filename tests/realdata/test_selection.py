@@ -41,7 +41,7 @@ def test_sbcw_is_better_than_its_relatives(mean_error, capsys):
 
     sbcw = mean("--algo", "sbcw")
     assert sbcw <= 13.9
-    assert sbcw <= mean("--algo", "fgm", "--final-sweeps", "0") - 1.5
+    assert sbcw <= mean("--algo", "fgm", "--final-passes", "0") - 1.5
     assert sbcw <= mean("--algo", "fgm") - 0.7
     assert sbcw <= mean_error(capsys, "--algo", "l1svm") - 0.4
 

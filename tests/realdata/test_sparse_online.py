@@ -41,7 +41,7 @@ class Place:
         self.capsys.readouterr()
         assert run(["predict", str(other), "-m", str(model), "--evaluate", "--json"]) == 0
         found = json.loads(self.capsys.readouterr().out.splitlines()[-1])
-        ids, weight, _ = Model.load(model).weights()
+        ids, weight, *_ = Model.load(model).weights()
         return found, ids[np.flatnonzero(weight)]
 
     def outcome(self, name: str, lines: list[str], test: list[str], *options: str) -> Outcome:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cwtool.bench import runner, suite
 from cwtool.bench.cells import Store
-from cwtool.bench.results import judge
+from cwtool.bench.claims import judge
 from cwtool.console import Console
 
 

@@ -1,7 +1,6 @@
 """Cells: what they are known by, how they are kept, and that none of them loses the others."""
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,14 +8,15 @@ from typing import Any
 
 import pytest
 
+from cwtool import parallel
 from cwtool.algorithms.arow import Arow
 from cwtool.bench import cells as work
-from cwtool.bench.cells import Cell, Outcome, Store, perform, run
+from cwtool.bench.cells import Cell, Store, perform, run
 from cwtool.bench.sources import Source
 from cwtool.bench.tasks import TASKS, Task
 from cwtool.console import Console
 from cwtool.errors import DataError
-from cwtool.parallel import WorkerDied, in_processes
+from cwtool.parallel import Outcome, WorkerDied
 
 QUIET = Console(quiet=True)
 MADE = Source(make="words", args={"rows": 60, "features": 200})
@@ -149,27 +149,17 @@ def test_processes_give_what_one_gives(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def die(k: int) -> int:
-    if k == 1:
-        os._exit(9)
-    return k
-
-
-def test_the_end_of_a_process_is_noticed() -> None:
-    with pytest.raises(WorkerDied):
-        list(in_processes(die, range(3), 2))
-
-
 def test_a_cell_that_kills_its_process_loses_no_other(
     tmp_path: Path, counted: list[Cell], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def killed(function: Callable[[Cell], Any], cells: list[Cell], jobs: int) -> Any:
-        for cell in cells:
+    def killed(function: Callable[..., Any], items: Any, jobs: int) -> Any:
+        for item in list(items):
+            cell = item[1] if isinstance(item, tuple) else item
             if cell.seed == 1:
                 raise WorkerDied
-            yield function(cell)
+            yield function(item)
 
-    monkeypatch.setattr(work, "in_processes", killed)
+    monkeypatch.setattr(parallel, "in_processes", killed)
     store = Store(tmp_path)
     cells = counting(3)
     found = run(cells, QUIET, store=store, jobs=2)
@@ -181,6 +171,6 @@ def test_a_cell_that_kills_its_process_loses_no_other(
 @pytest.mark.parametrize("task", ["test", "online", "trace", "density"])
 def test_tasks_are_deterministic(task: str) -> None:
     cell = Cell(task, MADE, "stsgd", {"burst": 2})
-    (_, one), (_, two) = perform(cell), perform(cell)
+    one, two = perform(cell), perform(cell)
     assert not one.failure
     assert {**one.result, "seconds": 0} == {**two.result, "seconds": 0}

@@ -25,9 +25,9 @@ def python(code: str, **options: object) -> Cost:
 
 
 def test_sleeping_costs_wall_time_and_no_cpu() -> None:
-    idle, asleep = python("pass"), python("import time; time.sleep(0.5)")
+    asleep = python("import time; time.sleep(0.5)")
     assert asleep.wall >= 0.5
-    assert asleep.cpu < idle.cpu + 0.25
+    assert asleep.cpu < asleep.wall - 0.45  # one thread: the rest of the time it slept or waited
 
 
 def test_memory_is_the_childs_own_when_the_caller_is_small() -> None:

@@ -111,7 +111,7 @@ def test_fresh_data_is_judged_for_each_repeat(tmp_path: Path) -> None:
         ('title = "small"', "", "'title' is missing"),
         ('algo = "arow"', 'algo = "arow"\nparam = {}', "method.a: 'param' is unknown"),
         ("r = [0.1", "R = [0.1", "method a: there is no parameter 'R'"),
-        ("r = [0.1", "r = [-0.1", "method a: -r is -0.1"),
+        ("r = [0.1", "r = [-0.1", "method a: `r` is -0.1"),
         ('task = "test"', 'task = "tset"', "there is no 'tset'"),
         ('task = "test"', 'task = "test"\ndata = ["b"]', "there is no 'b' among made"),
         ('task = "test"', 'task = "test"\nmethods = ["c"]', "there is no 'c' among a, b"),

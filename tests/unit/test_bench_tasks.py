@@ -9,30 +9,30 @@ import pytest
 from cwtool import registry
 from cwtool.bench import suite
 from cwtool.bench.cells import Cell, perform
+from cwtool.bench.curves import visiting_order
 from cwtool.bench.designs import DESIGNS
-from cwtool.bench.generators import copied_bits, covtype_like, hidden, words
+from cwtool.bench.generators import copied_bits, covtype_like, hidden, of_arrays, words
 from cwtool.bench.learned import class_balance
 from cwtool.bench.sources import Source
-from cwtool.bench.synthetic import write
-from cwtool.bench.tasks import visiting_order
+from cwtool.data.writer import write_rows
 
 BITS = Source(make="copied-bits", args={"rows": 300, "copies": 5}, fresh=True)
 WORDS = Source(make="words", args={"rows": 300, "features": 500, "relevant": 20})
 
 
 def done(task: str, source: Source, algo: str, **more: Any) -> dict[str, Any]:
-    outcome = perform(Cell(task, source, algo, **more))[1]
+    outcome = perform(Cell(task, source, algo, **more))
     assert not outcome.failure, outcome.failure
     return outcome.result
 
 
 def test_copies_of_ten_bits() -> None:
-    block, _ = copied_bits(0, rows=400, copies=30)
-    x = block.values.reshape(400, 30, 10)
+    rows, _ = copied_bits(0, rows=400, copies=30)
+    x = rows.values.reshape(400, 30, 10)
     bits = np.sign(x.sum(axis=1))
     assert 0.04 < (bits[:, None] != x).mean() < 0.06
-    w = np.linalg.lstsq(bits, block.y, rcond=None)[0]
-    assert (np.sign(bits @ w) == block.y).mean() > 0.9
+    w = np.linalg.lstsq(bits, rows.signs(), rcond=None)[0]
+    assert (np.sign(bits @ w) == rows.signs()).mean() > 0.9
 
 
 def test_bags_of_words() -> None:
@@ -40,11 +40,11 @@ def test_bags_of_words() -> None:
     assert test is not None
     assert (train.n_rows, test.n_rows) == (400, 200)
     assert 0.3 < (train.y > 0).mean() < 0.7
-    for block in (train, test):
-        assert block.indices.max() < 1000
-        assert block.values.min() == 1
-        rows = np.repeat(np.arange(block.n_rows), np.diff(block.indptr))
-        assert (np.diff(rows * 1000 + block.indices) > 0).all()  # ids ascend in every row
+    for rows in (train, test):
+        assert rows.indices.max() < 1000
+        assert rows.values.min() == 1
+        number = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
+        assert (np.diff(number * 1000 + rows.indices) > 0).all()  # ids ascend in every row
     counts = np.bincount(train.indices, minlength=1000)
     assert counts[:10].sum() > 10 * counts[-10:].sum()
 
@@ -138,7 +138,7 @@ def test_other_designs_of_cw_fact() -> None:
 
 
 def test_a_learner_that_is_nowhere() -> None:
-    assert "there is no algorithm" in perform(Cell("online", BITS, "cw-buffer-alon"))[1].failure
+    assert "there is no algorithm" in perform(Cell("online", BITS, "cw-buffer-alon")).failure
 
 
 def test_surfaces() -> None:
@@ -169,7 +169,7 @@ def test_images(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     y = rng.choice([-1.0, 1.0], 150)
     images = rng.random((150, 15)) + (np.arange(15) == 6) * y[:, None]  # the last pixel is empty
-    write(tmp_path / "digits.svm", images, y)
+    write_rows(tmp_path / "digits.svm", of_arrays(images, y))
     found = done("images", Source(train=(str(tmp_path / "digits.svm"),)), "sdist")
     balance = found["curve"]["balance"]
     assert min(balance) < -0.9 < 0.9 < max(balance)

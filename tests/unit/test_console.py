@@ -1,4 +1,4 @@
-"""What is said while a live line is shown."""
+"""What is said: settings as options, and lines beside a live one."""
 
 import io
 import os
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cwtool.console import LIVE, Console, Progress
+from cwtool.console import LIVE, Console, Progress, complain, with_options
 
 
 class Terminal(io.StringIO):
@@ -66,3 +66,45 @@ def test_time_left_is_that_of_the_part(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "50%  1,000 s left" in screen.getvalue()
         show(progress, text="step", done=0.1)
     assert screen.getvalue().split("step")[1].startswith("  10%  4 s left")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("`batch_rows` is 0", "--batch-rows is 0"),
+        ("use `carry=keep`, or `passes=1`", "use --carry keep, or --passes 1"),
+        ("`C` is 'much'", "-C is 'much'"),
+        ("raise `C=2`", "raise -C 2"),
+        ("set `batch_rows=`", "set --batch-rows"),
+        ("`require` is 'x>=0.9'", "--require is 'x>=0.9'"),
+        ("`prior=auto` or `r=0.1`", "--prior auto or -r 0.1"),
+        ("a path with a `quote and = sign", "a path with a `quote and = sign"),
+        ("`two words` and `1st` and ``", "`two words` and `1st` and ``"),
+        ("value --1 of feature 2", "value --1 of feature 2"),
+        ("", ""),
+    ],
+)
+def test_settings_are_shown_as_options(text: str, shown: str) -> None:
+    assert with_options(text) == shown
+
+
+def test_every_way_to_people_shows_options(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console(verbose=True)
+    console.note("lower `holdout`")
+    console.warn("lower `holdout`")
+    console.detail("lower `holdout`")
+    complain("`C` is 0", "raise `max_bad_lines`")
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines() == [
+        "lower --holdout",
+        "warning: lower --holdout",
+        "lower --holdout",
+        "error: -C is 0",
+        "hint: raise --max-bad-lines",
+    ]
+
+
+def test_results_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    Console().result("a`b`.svm")
+    assert capsys.readouterr().out == "a`b`.svm\n"

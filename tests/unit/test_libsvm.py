@@ -13,17 +13,19 @@ PADDING = bytes(libsvm.PADDING)  # its content is free, and NULs would show
 def parse(data: bytes, base: int = 1, room: int = 8, start: int = 0) -> SimpleNamespace:
     """Parse data[start:] into fresh arrays of exactly the promised capacity."""
     rows, nnz = libsvm.capacity(len(data) - start)
-    labels, lines = np.empty(rows), np.empty(rows, np.int32)
+    labels, weights, lines = np.empty(rows), np.empty(rows), np.empty(rows, np.int32)
     indptr, indices, values = np.empty(rows + 1, np.int64), np.empty(nnz, np.int32), np.empty(nnz)
-    faults, report = np.empty((room, 3), np.int64), np.empty(6, np.int64)
+    faults, report = np.empty((room, 3), np.int64), np.empty(7, np.int64)
     text = data + (b"" if data.endswith(b"\n") else b"\n") + PADDING
     libsvm.parse(
-        text, start, len(data), base, labels, indptr, indices, values, lines, faults, report
-    )
-    n, m, n_lines, greatest, qids, bad = report.tolist()
+        text, start, len(data), base, labels, weights, indptr, indices, values, lines, faults,
+        report,
+    )  # fmt: skip
+    n, m, n_lines, greatest, qids, bad, weighted = report.tolist()
     cells = list(zip(indices[:m].tolist(), values[:m].tolist(), strict=True))
     return SimpleNamespace(
         labels=labels[:n].tolist(),
+        weights=weights[:n].tolist() if weighted else None,
         rows=[cells[a:b] for a, b in pairwise(indptr[: n + 1])],
         lines=lines[:n].tolist(),
         faults=[tuple(f) for f in faults[: min(bad, room)].tolist()],
@@ -103,6 +105,32 @@ def test_qid_is_ignored_and_counted() -> None:
     assert (got.qids, got.bad) == (4, 0)
 
 
+@pytest.mark.parametrize(
+    ("text", "weight"),
+    [
+        ("1:2", 2), ("+1:0.5", 0.5), ("-1:0", 0), ("1:1e3", 1000), ("2.5:+7.", 7), ("1:1", 1),
+        ("1:1.0", 1), ("1", 1), ("0:.25", 0.25),
+    ],
+)  # fmt: skip
+def test_weights(text: str, weight: float) -> None:
+    """A weight stands behind the label; all weights of 1 are the same as no weights."""
+    label = float(text.split(":")[0])
+    for line in (f"{text} 1:2\n", f" {text}\tqid:4 1:2", f"{text} 1:2 # 3"):
+        got = parse(line.encode())
+        assert (got.labels, got.rows, got.bad) == ([label], [[(0, 2.0)]], 0)
+        assert got.weights == (None if weight == 1 else [weight])
+        got = parse(f"3 3:3\n{line}\n4:1 4:4\n5 5:5\n".encode())
+        assert got.weights == (None if weight == 1 else [1, weight, 1, 1])
+        assert got.labels == [3, label, 4, 5]
+
+
+def test_the_weight_of_a_bad_line_does_not_count() -> None:
+    got = parse(b"1 1:1\n1:5 1:x\n2 2:2\n")
+    assert (got.labels, got.weights, got.bad) == ([1, 2], None, 1)
+    got = parse(b"1:3 1:1\n1:5 1:x\n2 2:2\n")
+    assert (got.labels, got.weights, got.bad) == ([1, 2], [3, 1], 1)
+
+
 def test_nothing() -> None:
     for text in (b"", b"\n", b"\n\n", b"# only"):
         got = parse(text)
@@ -116,7 +144,8 @@ def test_greatest_index_is_that_of_the_stored_entries() -> None:
 
 FAULTS = [
     ("spam 1:1", 0, libsvm.BAD_LABEL, "label spam is not a number"),
-    ("  1:1", 2, libsvm.BAD_LABEL, "label 1:1 is not a number"),
+    ("  x:1", 2, libsvm.BAD_LABEL, "label x:1 is not a number"),
+    (":1 1:1", 0, libsvm.BAD_LABEL, "label :1 is not a number"),
     ("+ 1:1", 0, libsvm.BAD_LABEL, "label + is not a number"),
     ("1e 1:1", 0, libsvm.BAD_LABEL, "label 1e is not a number"),
     ("0x1 1:1", 0, libsvm.BAD_LABEL, "label 0x1 is not a number"),
@@ -125,6 +154,8 @@ FAULTS = [
     ("-Inf 1:1", 0, libsvm.INFINITE_LABEL, "label -Inf is not finite"),
     (" +infinity", 1, libsvm.INFINITE_LABEL, "label +infinity is not finite"),
     ("1e400 1:1", 0, libsvm.INFINITE_LABEL, "label 1e400 is not finite"),
+    ("inf:2 1:1", 0, libsvm.INFINITE_LABEL, "label inf:2 is not finite"),
+    ("1e400:2 1:1", 0, libsvm.INFINITE_LABEL, "label 1e400:2 is not finite"),
     ("infinite 1:1", 0, libsvm.BAD_LABEL, "label infinite is not a number"),
     ("1 2 4:1", 2, libsvm.MISSING_COLON, "2 has no colon"),
     ("1 1:1 2", 6, libsvm.MISSING_COLON, "2 has no colon"),
@@ -179,6 +210,16 @@ FAULTS = [
     ("1 2:1 \0", 6, libsvm.BINARY, r"control bytes in \x00; this is not text"),
     ("\x1f\x8b\x08 2:1", 0, libsvm.BINARY, r"control bytes in \x1f\x8b\x08; this is not text"),
     ("1 \x7f:1", 2, libsvm.BINARY, r"control bytes in \x7f:1; this is not text"),
+    ("1:\0 1:1", 0, libsvm.BINARY, r"control bytes in 1:\x00; this is not text"),
+    ("1:x 1:1", 2, libsvm.BAD_WEIGHT, "row weight x is not a number"),
+    ("1: 1:1", 2, libsvm.BAD_WEIGHT, "row weight (empty) is not a number"),
+    ("+1:", 3, libsvm.BAD_WEIGHT, "row weight (empty) is not a number"),
+    ("1:2:3 1:1", 2, libsvm.BAD_WEIGHT, "row weight 2:3 is not a number"),
+    (" 1:nan 1:1", 3, libsvm.INFINITE_WEIGHT, "row weight nan is not finite"),
+    ("1:-inf 1:1", 2, libsvm.INFINITE_WEIGHT, "row weight -inf is not finite"),
+    ("1:1e400 1:1", 2, libsvm.INFINITE_WEIGHT, "row weight 1e400 is not finite"),
+    ("-1:-2.5 1:1", 3, libsvm.NEGATIVE_WEIGHT, "row weight -2.5 is negative"),
+    ("1:-1e-300#", 2, libsvm.NEGATIVE_WEIGHT, "row weight -1e-300 is negative"),
 ]  # fmt: skip
 
 
@@ -199,7 +240,7 @@ def test_faults(line: str, column: int, code: int, sentence: str) -> None:
 def test_every_fault_has_a_sentence_and_a_case() -> None:
     codes = {v for k, v in vars(libsvm).items() if k.isupper() and k != "PADDING"}
     assert codes == set(SENTENCES) == {code for _, _, code, _ in FAULTS}
-    assert len(codes) == 13
+    assert len(codes) == 16
 
 
 def test_a_long_item_is_cut_in_the_sentence() -> None:
@@ -238,9 +279,9 @@ def test_capacity_is_enough_for_the_densest_text(item: bytes) -> None:
 def test_refuses_what_would_run_out_of_bounds() -> None:
     good = {
         "text": b"1 1:1\n" + PADDING, "start": 0, "stop": 6, "base": 1,
-        "labels": np.empty(3), "indptr": np.empty(4, np.int64), "indices": np.empty(2, np.int32),
-        "values": np.empty(2), "lines": np.empty(3, np.int32),
-        "faults": np.empty((1, 3), np.int64), "report": np.empty(6, np.int64),
+        "labels": np.empty(3), "weights": np.empty(3), "indptr": np.empty(4, np.int64),
+        "indices": np.empty(2, np.int32), "values": np.empty(2), "lines": np.empty(3, np.int32),
+        "faults": np.empty((1, 3), np.int64), "report": np.empty(7, np.int64),
     }  # fmt: skip
     libsvm.parse(**good)
     for change, words in [
@@ -251,12 +292,13 @@ def test_refuses_what_would_run_out_of_bounds() -> None:
         ({"stop": 4}, "newline"),
         ({"base": 2}, "base is 0 or 1"),
         ({"labels": np.empty(0)}, "lack room"),
+        ({"weights": np.empty(0)}, "lack room"),
         ({"indptr": np.empty(1, np.int64)}, "lack room"),
         ({"lines": np.empty(0, np.int32)}, "lack room"),
         ({"indices": np.empty(1, np.int32)}, "room for 2 entries"),
         ({"values": np.empty(1)}, "room for 2 entries"),
         ({"faults": np.empty((1, 2), np.int64)}, "3 columns"),
-        ({"report": np.empty(5, np.int64)}, "6 entries"),
+        ({"report": np.empty(6, np.int64)}, "7 entries"),
     ]:
         with pytest.raises(ValueError, match=words):
             libsvm.parse(**(good | change))
@@ -267,8 +309,9 @@ def test_more_rows_than_room_are_refused() -> None:
     lines = libsvm.count_lines(text, 0, len(text))
     assert lines == 4
     for room in (3, 2):
-        arrays = (np.empty(room), np.empty(room + 1, np.int64), np.empty(4, np.int32), np.empty(4))
-        rest = (np.empty(room, np.int32), np.empty((1, 3), np.int64), np.empty(6, np.int64))
+        arrays = (np.empty(room), np.empty(room), np.empty(room + 1, np.int64))
+        arrays += (np.empty(4, np.int32), np.empty(4))
+        rest = (np.empty(room, np.int32), np.empty((1, 3), np.int64), np.empty(7, np.int64))
         if room == 3:
             libsvm.parse(text + PADDING, 0, len(text), 1, *arrays, *rest)
             continue

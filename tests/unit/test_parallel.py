@@ -1,10 +1,12 @@
 """Work on several items at once."""
 
+import os
 from threading import Barrier, current_thread
 
 import pytest
 
-from cwtool.parallel import together
+from cwtool.errors import DataError
+from cwtool.parallel import Outcome, WorkerDied, attempt, in_processes, surviving, together
 
 
 def test_together_keeps_the_order() -> None:
@@ -45,3 +47,35 @@ def test_together_within_together() -> None:
         return together(lambda j: k * j, range(5), 3)
 
     assert together(inner, range(100), 3) == [[k * j for j in range(5)] for k in range(100)]
+
+
+def test_attempts() -> None:
+    def fail(kind: type[Exception]) -> dict[str, int]:
+        raise kind("so")
+
+    assert attempt(lambda: {"a": 1}) == Outcome({"a": 1})
+    assert attempt(lambda: fail(DataError)) == Outcome(failure="so")
+    assert attempt(lambda: fail(ZeroDivisionError)) == Outcome(failure="ZeroDivisionError: so")
+    with pytest.raises(KeyboardInterrupt):
+        attempt(lambda: fail(KeyboardInterrupt))
+
+
+def die(k: int) -> int:
+    if k == 1:
+        os._exit(9)
+    return 10 * k
+
+
+def test_the_end_of_a_process_is_noticed() -> None:
+    with pytest.raises(WorkerDied):
+        list(in_processes(die, range(3), 2))
+
+
+def test_the_end_of_a_process_is_survived() -> None:
+    found = dict(surviving(die, [2, 1, 3], 2, lambda k: -k))
+    assert found == {0: 20, 1: -1, 2: 30}
+
+
+def test_failures_are_passed_on() -> None:
+    with pytest.raises(ZeroDivisionError):
+        list(surviving(lambda k: 1 // k, [1, 0], 1, lambda k: k))

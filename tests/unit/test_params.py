@@ -1,7 +1,10 @@
+"""Parameters: declared, checked, and built by the names that they have or had."""
+
 from dataclasses import dataclass
 
 import pytest
 
+from cwtool import registry
 from cwtool.errors import UsageError
 from cwtool.params import AUTO, build, declared, param
 
@@ -13,7 +16,7 @@ class Some:
     kind: str = param("a", "kind", choices=("a", "b"))
     prior: float | str = param(AUTO, "prior", kind=float, above=0, auto=True)
     average: bool = param(False, "average")
-    cov_rank: float = param(0.5, "share", low=0, high=1)
+    cov_rank: float = param(0.5, "share", low=0, high=1, formerly=("rho", "k_share"))
     hidden: int = 3  # no parameter
 
 
@@ -23,10 +26,23 @@ def test_declared_in_order() -> None:
     assert [p.default for p in found] == [1.0, 4, "a", AUTO, False, 0.5]
 
 
-def test_spellings() -> None:
-    by_name = {p.name: p for p in declared(Some)}
-    assert by_name["C"].spellings == ("-C", "--C")
-    assert by_name["cov_rank"].spellings == ("--cov-rank",)
+@pytest.mark.parametrize("name", ["cov_rank", "rho", "k_share"])
+def test_former_names_are_understood(name: str) -> None:
+    assert {p.name: p.formerly for p in declared(Some)}["cov_rank"] == ("rho", "k_share")
+    assert build(Some, {name: "0.25"}) == Some(cov_rank=0.25)
+    with pytest.raises(UsageError, match="`cov_rank` is 2; it must be at least 0 and at most 1"):
+        build(Some, {name: 2})
+
+
+def test_no_name_means_two_parameters() -> None:
+    """In no algorithm is a former name the name, or a former name, of another parameter."""
+    renamed = 0
+    for algo in registry.names():
+        found = declared(registry.algorithm(algo).Params)
+        names = [name for p in found for name in (p.name, *p.formerly)]
+        assert len(set(names)) == len(names), algo
+        renamed += len(names) - len(found)
+    assert renamed > 10
 
 
 def test_ranges_in_words() -> None:
@@ -49,15 +65,15 @@ def test_build_converts() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"C": 0}, "-C is 0; it must be above 0"),
+        ({"C": 0}, "`C` is 0; it must be above 0"),
         ({"C": "nan"}, "above 0"),
         ({"C": "inf"}, "above 0"),
-        ({"C": "much"}, "-C is 'much'"),
-        ({"C": AUTO}, "-C is 'auto'"),
-        ({"C": None}, "-C is None"),
-        ({"rank": 0}, "--rank is 0; it must be at least 1 and at most 9"),
+        ({"C": "much"}, "`C` is 'much'"),
+        ({"C": AUTO}, "`C` is 'auto'"),
+        ({"C": None}, "`C` is None"),
+        ({"rank": 0}, "`rank` is 0; it must be at least 1 and at most 9"),
         ({"rank": 10}, "at most 9"),
-        ({"rank": "2.5"}, "--rank is '2.5'"),
+        ({"rank": "2.5"}, "`rank` is '2.5'"),
         ({"kind": "c"}, "one of a, b"),
         ({"prior": "-1"}, "auto, or above 0"),
         ({"nothing": 1}, "there is no parameter 'nothing' here; there is: C, rank"),

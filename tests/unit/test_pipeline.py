@@ -11,27 +11,31 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cwtool.data import Reading, ReadOptions, read_blocks
 from cwtool.data.digest import file_digest
-from cwtool.data.pipeline import ReadReport
+from cwtool.data.parse import Block, Reading
+from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
 from cwtool.errors import DataError
 
 CELL = 1 << 16
-relaxed = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+relaxed = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def content(block: Block) -> list[Any]:
+    """Every row as (place, label, entries)."""
+    cells = list(zip(block.indices.tolist(), block.values.tolist(), strict=True))
+    ends, labels = block.indptr.tolist(), block.labels.tolist()
+    return [
+        (block.origin.place(k), label, cells[ends[k] : ends[k + 1]])
+        for k, label in enumerate(labels)
+    ]
 
 
 def rows_in(paths: list[str], **options: Any) -> tuple[list[Any], ReadReport]:
-    """Every row as (place, label, entries), and the report."""
-    report = ReadReport()
-    rows = []
+    """Every row of the files, and the report."""
+    report, rows = ReadReport(), []
     for block in read_blocks(paths, ReadOptions(**options), report):
-        cells = list(zip(block.indices.tolist(), block.values.tolist(), strict=True))
-        ends = block.indptr.tolist()
-        for k, label in enumerate(block.labels.tolist()):
-            rows.append((block.place(k), label, cells[ends[k] : ends[k + 1]]))
-        block.release()  # its memory may be used again
+        rows += content(block)
+        del block  # its memory may be used again
     return rows, report
 
 

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cwtool import charts, report
-from cwtool.bench import suite
-from cwtool.bench.cells import Cell, Outcome
-from cwtool.bench.results import Record, Results, judge
+from cwtool.bench import report, suite
+from cwtool.bench.cells import Cell
+from cwtool.bench.claims import judge
+from cwtool.bench.results import Record, Results
 from cwtool.bench.sources import Source
-from cwtool.page import assemble
+from cwtool.parallel import Outcome
+from cwtool.report import charts
+from cwtool.report.page import assemble
 
 TEXT = """
 title = "a & b"
@@ -83,7 +85,7 @@ def found(tmp_path: Path) -> Results:
 
 
 def test_table(found: Results) -> None:
-    made = report.grid(found.suite.tables[0], found)
+    made = report.comparison(found.suite.tables[0], found).grid()
     assert made is not None
     assert made.heads == ["data", "A", "paper", "difference", "B", "paper", "difference"]
     x, y, z = made.rows
@@ -99,7 +101,7 @@ def test_what_only_the_paper_has_gets_one_column(found: Results) -> None:
         found.suite.methods[name] = suite.Method("arow", name)
         table.paper["x"][name] = 1.0
     del table.paper["x"]["untold"]
-    made = report.grid(table, found)
+    made = report.comparison(table, found).grid()
     assert made is not None
     assert made.heads == ["method", "x", "paper", "difference", "y", "z, paper"]
     assert made.rows[0][-1] == "5.00"
@@ -108,7 +110,7 @@ def test_what_only_the_paper_has_gets_one_column(found: Results) -> None:
 
 
 def test_kappa_is_of_all_repeats(found: Results) -> None:
-    made = report.grid(found.suite.tables[1], found)
+    made = report.comparison(found.suite.tables[1], found).grid()
     assert made is not None
     # supports {1, 2}, {1, 3}, {1, 4} of 10: observed 0.8, chance 0.68
     assert made.rows[0][1] == f"**{(0.8 - 0.68) / 0.32:.2f}**"
@@ -145,8 +147,8 @@ def test_words(found: Results) -> None:
     said = report.judged(found.suite.claims[0], found)
     assert said.startswith("**A is better than B.** Our numbers contradict it in 1 of 2")
     assert "x against B (+3.33 ± 0.33)" in said
-    assert "No difference to be told: y against B" in said
-    assert "By the figures the paper prints it holds in 1 of 2." in said
+    assert "No significant difference: y against B" in said
+    assert "By the numbers printed in the paper it holds in 1 of 2." in said
     assert "On the paper's own data we find the reverse: x against B." in said
 
 
@@ -170,7 +172,7 @@ def test_a_claim_along_a_curve(tmp_path: Path) -> None:
     assert verdict.ours == "holds"
     # over 0.4 .. 0.6: a from 0.2 to 0.3, b from 0.4 to 0.5
     assert verdict.difference == pytest.approx(0.25 - 0.45)
-    made = report.grid(results.suite.tables[0], results)
+    made = report.comparison(results.suite.tables[0], results).grid()
     assert made is not None
     assert made.rows[0][:2] == ["x, share 0.5", "**25.00**"]
     assert made.rows[1][:2] == ["x, share 0.95", "–"]  # b alone gets there

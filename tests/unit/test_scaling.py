@@ -4,11 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from cwtool.data.block import Block
-from cwtool.data.scaling import FIRST_ROWS, RowScale
+from cwtool.data.rows import Rows
+from cwtool.model.scale import FIRST_ROWS, RowScale, slotted
 from cwtool.params import AUTO
 
 N = FIRST_ROWS + 200
@@ -24,11 +24,11 @@ ROWS = rows_of(N)
 
 def scaled(scale: RowScale, rows: list[list[tuple[int, float]]]) -> list[float]:
     """What is learned of the rows."""
-    block = Block.from_rows(rows, [1.0] * len(rows))
-    before = block.values.copy()
-    out = [x for part in scale.split(block) for x in (part.values * part.scale).tolist()]
-    assert (block.values == before).all(), "the block itself stays as it is"
-    return out
+    given = Rows.from_lists(rows, [1] * len(rows))
+    given.values.flags.writeable = False  # the rows themselves stay as they are
+    parts = list(scale.observe(slotted(given, given.indices)))
+    assert sum(part.n_rows for part in parts) == len(rows)
+    return [x for part in parts for x in (part.values * part.scale).tolist()]
 
 
 WHOLE = RowScale(AUTO)
@@ -36,13 +36,13 @@ ALL = scaled(WHOLE, ROWS)
 
 
 @given(cuts=st.lists(st.integers(0, N), max_size=6))
-@settings(max_examples=40, deadline=None)
 def test_any_split_gives_the_same_bits(cuts: list[int]) -> None:
     scale = RowScale(AUTO)
     out: list[float] = []
     for a, b in pairwise(sorted({0, N, *cuts})):
         out += scaled(scale, ROWS[a:b])
-        scale = RowScale(AUTO, *scale.seen.tolist())  # saved and loaded
+        seen, scale = scale.seen, RowScale(AUTO)  # saved and loaded
+        scale.seen[:] = seen
     assert out == ALL
     assert scale.value == WHOLE.value
 
@@ -96,9 +96,20 @@ def test_a_given_prior() -> None:
     assert RowScale(AUTO).value == 1.0
 
 
-def test_a_slot_has_one_scale_from_its_first_rows() -> None:
-    one_by_one, at_once = RowScale(AUTO), RowScale(AUTO, at_once=True)
+def test_a_batch_has_one_scale_from_its_first_rows() -> None:
+    one_by_one, at_once = RowScale(AUTO), RowScale(AUTO, of_batches=True)
     scaled(one_by_one, ROWS)
     out = scaled(at_once, ROWS)
     assert at_once.seen.tolist() == one_by_one.seen.tolist()
     assert out == [x * at_once.value for row in ROWS for _, x in row]
+    before = at_once.value
+    scaled(at_once, [[(0, 1e9)]] * 10)
+    assert at_once.value == before, "and no other batch changes it"
+
+
+def test_rows_of_slots() -> None:
+    rows = Rows.from_lists([[(7, 1.0), (900, 2.0)]], [1])
+    slots = np.array([7, 64], dtype=np.int32)
+    found = slotted(rows, slots, 0.5)
+    assert (found.indices.tolist(), found.scale) == ([7, 64], 0.5)
+    assert found.values is rows.values

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cwtool.data.compression import compression, decompressed
@@ -68,7 +68,6 @@ def test_text_is_not_compressed(head: bytes) -> None:
     cuts=st.lists(st.integers(0, 300), max_size=3),
     most=st.integers(1, 50),
 )
-@settings(max_examples=40, deadline=None)
 @kinds
 def test_any_members_in_any_pieces(kind: str, data: bytes, cuts: list[int], most: int) -> None:
     ends = sorted({0, len(data), *(min(c, len(data)) for c in cuts)})
@@ -77,7 +76,6 @@ def test_any_members_in_any_pieces(kind: str, data: bytes, cuts: list[int], most
 
 
 @given(data=st.binary(max_size=50), most=st.integers(1, 9))
-@settings(max_examples=40, deadline=None)
 def test_plain_bytes_come_back(data: bytes, most: int) -> None:
     if compression(data[:6]) is None:
         assert text_of(data, most) == data

@@ -1,188 +1,192 @@
-"""Ids to slots and back, for any ids in any order."""
+"""The declared parts of a state: made, grown, widened, packed and taken over again."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from cwtool.data.block import BIAS, Block
-from cwtool.state import DIRECT, Features, State, Table
-from cwtool_ext import slots
+from cwtool.data.rows import BIAS
+from cwtool.state import Array, FeatureIndex, Layout, Number, State
+from cwtool.state.index import DIRECT
+from cwtool.state.layout import columns
+from cwtool.state.tables import Table
 
-COLUMNS = ("mean", "precision")
-small = st.integers(0, 300)
-any_id = st.one_of(
-    small,
-    st.integers(DIRECT - 3, DIRECT + 3),
-    st.integers(DIRECT, BIAS),
-    st.sampled_from([0, BIAS, BIAS - 1, 2_000_000_000]),
+TWO = Layout((columns("mean", "precision"),))
+ids_of_any_size = st.lists(
+    st.one_of(st.integers(0, 300), st.integers(DIRECT - 3, BIAS)), unique=True, max_size=60
 )
 
 
-def observe(features: Features, ids: list[int]) -> list[int]:
-    """Show the ids as one row; their slots."""
-    block = Block.from_rows([[(j, 1.0) for j in ids]], [1.0])
-    features.observe(block)
-    return [int(k) for k in block.indices]
+def ints(ids: list[int]) -> np.ndarray:
+    return np.array(ids, dtype=np.int32)
 
 
-@given(
-    parts=st.lists(st.lists(any_id, max_size=40), max_size=6), direct=st.sampled_from([0, DIRECT])
-)
-@settings(max_examples=60, deadline=None)
-def test_round_trip(parts: list[list[int]], direct: int) -> None:
-    features = Features(COLUMNS, direct)
-    slot_of: dict[int, int] = {}
-    for ids in parts:
-        before = features.count
-        for j, slot in zip(ids, observe(features, ids), strict=True):
-            assert slot_of.setdefault(j, slot) == slot, "an id keeps its slot"
-        assert features.count == len(slot_of) >= before
-    assert len(set(slot_of.values())) == len(slot_of), "no two ids share one"
-    assert all(0 <= k < len(features.table) for k in slot_of.values())
-    ids, slots = features.ids_and_slots()
-    assert ids.tolist() == sorted(slot_of)
-    assert slots.tolist() == [slot_of[j] for j in sorted(slot_of)]
-    if direct == 0:
-        assert sorted(slot_of.values()) == list(range(len(slot_of))), "without gaps"
+def test_a_new_state_has_all_that_is_declared() -> None:
+    layout = Layout(
+        (columns("a"), columns("b", "c")),
+        numbers=(Number("rounds"), Number("owed", 0.5)),
+        arrays=(Array("y"), Array("links", "<i4", (1, 2))),
+        lists=(("rows", 3),),
+    )
+    state = State(layout)
+    assert state.numbers == {"rounds": 0, "owed": 0.5}
+    assert state.arrays["y"].shape == (0,)
+    assert state.arrays["links"].tolist() == [[0, 0]]
+    assert state.arrays["links"].dtype == np.int32
+    assert (state.lists["rows"].width, state.lists["rows"].count) == (3, 0)
+    assert (state.squares, state.scratch) == ({}, {})
+    assert [t.shape[1] for t in state.tables] == [1, 2]
+    assert state.table is state.tables[0]
+    assert state.classes == 1
+    assert State(Layout((columns("a"),), compact=True)).index.direct == 0
 
 
-@given(ids=st.lists(any_id, unique=True, max_size=60), direct=st.sampled_from([0, DIRECT]))
-@settings(max_examples=40, deadline=None)
-def test_restored(ids: list[int], direct: int) -> None:
+@given(ids=ids_of_any_size, direct=st.sampled_from([0, 64, DIRECT]))
+def test_packed_and_taken_over(ids: list[int], direct: int) -> None:
     """Saved and loaded: every id has its columns again."""
-    features = Features(COLUMNS, direct)
-    places = observe(features, ids)
-    features.table[places] = [[j + 0.5, -j] for j in ids] or np.empty((0, 2))
-    saved, slots = features.ids_and_slots()
-    other = Features(COLUMNS, direct)
-    other.restore(saved, {name: features.table[slots, k] for k, name in enumerate(COLUMNS)})
-    again, slots = other.ids_and_slots()
+    state = State(TWO, FeatureIndex(direct))
+    places = state.slots_of(ints(ids))
+    state.table[places] = [[j + 0.5, -j] for j in ids] or np.empty((0, 2))
+    other = State(TWO, FeatureIndex(direct))
+    other.unpack(state.pack())
+    again, places = other.index.ids_and_slots()
     assert again.tolist() == sorted(ids)
-    assert other.table[slots].tolist() == [[j + 0.5, -j] for j in sorted(ids)]
-    assert other.count == len(ids)
+    assert other.table[places].tolist() == [[j + 0.5, -j] for j in sorted(ids)]
+    assert other.index.count == len(ids)
 
 
 @pytest.mark.parametrize("direct", [0, 64, DIRECT])
-def test_growth(direct: int) -> None:
-    """Many hashed ids in many steps: slots stay, the table grows, and what is new is zero."""
-    features = Features(COLUMNS, direct)
+def test_tables_follow_the_index(direct: int) -> None:
+    """Many hashed ids in many steps: what is known stays, and what is new is zero."""
+    state = State(TWO, FeatureIndex(direct))
     random = np.random.default_rng(0)
     ids = random.choice(np.arange(direct, BIAS, 7919), 30_000, replace=False).tolist()
-    slots: list[int] = []
+    places: list[int] = []
     for start in range(0, len(ids), 997):
         part = ids[start : start + 997]
-        new = observe(features, part)
-        assert (features.table[new] == 0).all()
-        features.table[new] = [[j, -j] for j in part]
-        slots += new
-    assert features.count == len(ids) == len(set(slots))
-    assert observe(features, ids) == slots
-    assert features.table[slots].tolist() == [[j, -j] for j in ids]
-    assert features.table.nbytes < (direct + 2 * len(ids)) * 16 + 4096
+        new = state.slots_of(ints(part))
+        assert (state.table[new] == 0).all()
+        state.table[new] = [[j, -j] for j in part]
+        places += new.tolist()
+    assert state.table[places].tolist() == [[j, -j] for j in ids]
+    assert state.table.nbytes < (direct + 2 * len(ids)) * 16 + 4096
 
 
-def test_a_block_of_nothing() -> None:
-    features = Features(COLUMNS)
-    assert features.observe(Block.from_rows([], [])) == 0
-    assert features.observe(Block.from_rows([[], []], [1.0, -1.0])) == 0
-    assert features.ids_and_slots()[0].tolist() == []
-
-
-def test_observe_counts_what_is_new() -> None:
-    features = Features(COLUMNS)
-    rows = [[(1, 1.0), (5, 1.0)], [(5, 1.0), (DIRECT + 5, 1.0)]]
-    assert features.observe(Block.from_rows(rows, [1.0, -1.0])) == 3
-    assert features.observe(Block.from_rows(rows, [1.0, -1.0])) == 0
-    assert features.count == 3
-
-
-row = st.lists(st.tuples(any_id, st.floats(-9, 9)), max_size=12, unique_by=lambda e: e[0])
-
-
-@given(known=st.lists(any_id, max_size=30), rows=st.lists(row, max_size=6), scale=st.floats(0.1, 4))
-@settings(max_examples=60, deadline=None)
-def test_lookup_drops_what_was_never_seen(
-    known: list[int], rows: list[list[tuple[int, float]]], scale: float
-) -> None:
-    features = Features(COLUMNS)
-    slot_of = dict(zip(known, observe(features, known), strict=True))
-    block = Block.from_rows(rows, [1.0] * len(rows), scale=scale)
-    unknown, dropped = features.lookup(block)
-    left = [[(slot_of[j], x) for j, x in r if j in slot_of] for r in rows]
-    assert np.diff(block.indptr).tolist() == [len(r) for r in left]
-    assert block.indices.tolist() == [k for r in left for k, _ in r]
-    assert block.values.tolist() == [x for r in left for _, x in r]
-    lost = [[x for j, x in r if j not in slot_of] for r in rows]
-    assert dropped == sum(map(len, lost))
-    assert unknown == pytest.approx([sum(x * x for x in r) * scale**2 for r in lost])
-    assert features.count == len(slot_of), "looking changes nothing"
-
-
-def test_groups_of_columns_grow_and_come_back_together() -> None:
-    features = Features(("a",), 64, ("b", "c"), ("d",))
-    ids = np.arange(0, 400, 2, dtype=np.int32)
-    slots = features.slots_of(ids)
-    np.testing.assert_array_equal(features.ids_of(slots), ids)
-    assert [t.shape[1] for t in features.tables] == [1, 2, 1]
-    assert len({len(t) for t in features.tables}) == 1
-    values = {name: np.random.default_rng(k).random(200) for k, name in enumerate("abcd")}
-    again = Features(("a",), 64, ("b", "c"), ("d",))
-    again.restore(ids[::-1].copy(), {name: v[::-1] for name, v in values.items()})
-    slots = again.slots_of(ids)
-    for name, v in values.items():
-        np.testing.assert_array_equal(again.column(name)[slots], v)
+def test_tables_of_several_columns_grow_and_come_back_together() -> None:
+    layout = Layout((columns("a"), columns("b", "c"), columns("d")))
+    state, ids = State(layout, FeatureIndex(64)), np.arange(0, 400, 2, dtype=np.int32)
+    places = state.slots_of(ids)
+    np.testing.assert_array_equal(state.index.ids_of(places), ids)
+    assert len({len(t) for t in state.tables}) == 1
+    for k, name in enumerate("abcd"):
+        state.column(name)[places] = np.random.default_rng(k).random(200)
+    again = State(layout, FeatureIndex(64))
+    again.slots_of(ids[::-1].copy())  # other slots
+    again.unpack(state.pack())
+    for name in "abcd":
+        mine, other = (s.column(name)[s.slots_of(ids)] for s in (state, again))
+        np.testing.assert_array_equal(mine, other)
     with pytest.raises(KeyError):
         again.column("e")
 
 
-def test_columns_that_are_mostly_zero_are_packed_as_the_rest() -> None:
-    def state() -> State:
-        return State(Features(("full", "rare", "none")))
+def test_what_does_not_follow_the_features_comes_back() -> None:
+    layout = Layout(
+        (columns("a"),), arrays=(Array("y"),), squares=("gram",), lists=(("rows", 2),), compact=True
+    )
+    state = State(layout)
+    places = state.slots_of(ints([7, 3, 9]))
+    state.arrays["y"] = np.arange(5.0)
+    state.squares["gram"] = np.arange(16.0).reshape(4, 4)  # with room for another feature
+    state.lists["rows"].fill(np.arange(6.0).reshape(3, 2))
+    packed = state.pack()
+    assert packed["ids"].tolist() == [7, 3, 9], "in the order of the slots"
+    other = State(layout)
+    other.unpack(packed)
+    assert other.slots_of(ints([7, 3, 9])).tolist() == places.tolist()
+    assert other.arrays["y"].tolist() == [0, 1, 2, 3, 4]
+    np.testing.assert_array_equal(other.squares["gram"], state.squares["gram"][:3, :3])
+    rows = other.lists["rows"]
+    assert rows.rows[: rows.count].tolist() == [[0, 1], [2, 3], [4, 5]]
+    state.arrays["y"][:] = 9
+    state.squares["gram"][:] = 9
+    assert other.arrays["y"][4] == 4
+    assert other.squares["gram"][0, 1] == 1
 
-    before, ids = state(), np.arange(7, 107, dtype=np.int32)
-    slots = before.features.slots_of(ids)
-    before.features.column("full")[slots] = np.arange(1, 101)
-    before.features.column("rare")[slots[[3, 50]]] = [2.5, -0.0]
+
+def test_columns_that_are_mostly_zero_are_packed_as_the_rest() -> None:
+    layout = Layout((columns("full", "rare", "none"),))
+    before, ids = State(layout), np.arange(7, 107, dtype=np.int32)
+    places = before.slots_of(ids)
+    before.column("full")[places] = np.arange(1, 101)
+    before.column("rare")[places[[3, 50]]] = [2.5, -0.0]
     packed = before.pack()
     assert "feature.full.at" not in packed
     assert packed["feature.rare.at"].tolist() == [3, 50]
     assert packed["feature.rare"].tolist() == [2.5, 0.0]
     assert len(packed["feature.none"]) == 0
-    after = state()
+    after = State(layout)
     after.unpack(packed)
     for name in ("full", "rare", "none"):
-        mine, other = (s.features.column(name)[slots] for s in (before, after))
+        mine, other = (s.column(name)[places] for s in (before, after))
         assert mine.tobytes() == other.tobytes(), "to the sign of a zero"
 
 
-@given(st.sets(st.integers(0, 639), max_size=80), st.integers(1, 3))
-def test_members_and_their_values(ids: set[int], width: int) -> None:
-    bits = np.zeros(640, dtype=np.uint8)
-    bits[list(ids)] = 1
-    seen = np.packbits(bits, bitorder="little").view(np.uint64)
-    found = np.empty(len(ids), dtype=np.int32)
-    slots.members(seen, found)
-    assert found.tolist() == sorted(ids)
-    table = np.arange(640.0 * width).reshape(640, width)
-    table[::2, -1] = -0.0  # not zero by its bits
-    table[::3, -1] = 0.0
-    out = np.empty(len(ids))
-    count = slots.gather(table[:, -1], found, out)
-    assert out.tolist() == table[found, -1].tolist()
-    assert count == sum(j % 3 != 0 for j in ids)
+# one place for each class
 
 
-@pytest.mark.parametrize("room", [1, 3])
-def test_members_need_just_their_room(room: int) -> None:
-    with pytest.raises(ValueError, match="room"):
-        slots.members(np.array([5], dtype=np.uint64), np.empty(room, dtype=np.int32))
+def test_a_column_gets_a_place_for_each_class() -> None:
+    """[a_0 a_1 0 0 | b_0 b_1 0 0]"""
+    state = State(TWO, FeatureIndex(64))
+    places = state.slots_of(ints([1, 5, 1000]))
+    state.table[places] = [[1, 2], [3, 4], [5, 6]]
+    state.widen(2)
+    assert state.classes == 2
+    assert state.table[places].tolist() == [[1, 0, 2, 0], [3, 0, 4, 0], [5, 0, 6, 0]]
+    state.column("mean", 1)[places] = [10, 30, 50]
+    state.column("precision", 1)[places] = [20, 40, 60]
+    state.widen(4)
+    assert state.table[places].tolist() == [
+        [1, 10, 0, 0, 2, 20, 0, 0],
+        [3, 30, 0, 0, 4, 40, 0, 0],
+        [5, 50, 0, 0, 6, 60, 0, 0],
+    ]
+    for class_, want in enumerate([[1, 3, 5], [10, 30, 50], [0, 0, 0], [0, 0, 0]]):
+        assert state.column("mean", class_)[places].tolist() == want
 
 
-@pytest.mark.parametrize("place", [-1, 4])
-def test_places_outside_the_column_are_refused(place: int) -> None:
-    with pytest.raises(ValueError, match="place"):
-        slots.gather(np.zeros(4), np.array([place], dtype=np.int32), np.empty(1))
+@given(seed=st.integers(0, 99), widths=st.lists(st.integers(1, 4), min_size=1, max_size=3))
+def test_widening_leaves_every_column_as_it_was(seed: int, widths: list[int]) -> None:
+    names = [[f"{t}{k}" for k in range(width)] for t, width in enumerate(widths)]
+    state = State(Layout(tuple(columns(*group) for group in names)), FeatureIndex(64))
+    random, known = np.random.default_rng(seed), {}
+    classes = 1
+    while True:
+        for name in (name for group in names for name in group):
+            for class_ in range(classes):
+                column = state.column(name, class_)
+                if (name, class_) not in known:
+                    assert not column.any(), "a new place is zero"
+                    column[:] = random.normal(size=len(column))
+                    known[name, class_] = column.copy()
+                assert column.tobytes() == known[name, class_].tobytes()
+        if classes == 8:
+            break
+        classes *= 2
+        state.widen(classes)
+    assert [t.shape[1] for t in state.tables] == [8 * width for width in widths]
+
+
+def test_a_wide_table_grows() -> None:
+    state = State(TWO, FeatureIndex(64))
+    state.widen(4)
+    state.column("precision", 3)[:64] = np.arange(64)
+    places = state.slots_of(np.arange(1000, 3000, dtype=np.int32))
+    assert state.table.shape == (state.index.room, 8)
+    assert state.column("precision", 3)[:64].tolist() == list(range(64))
+    assert not state.table[places].any()
+    state.column("mean", 3)[places] = 1
+    assert not state.column("precision", 0).any()
 
 
 def test_a_table_grows_while_someone_looks_at_it() -> None:
@@ -194,3 +198,13 @@ def test_a_table_grows_while_someone_looks_at_it() -> None:
     assert (table.rows[:4] == 7).all()
     assert not table.rows[4:].any()
     assert (view == 7).all()
+
+
+def test_a_table_reserves_a_quarter_more() -> None:
+    table = Table(100, 1)
+    table.reserve(100)
+    assert len(table.rows) == 100
+    table.reserve(101)
+    assert len(table.rows) == 125
+    table.fill(np.ones((300, 1)))
+    assert (len(table.rows), table.count) == (300, 300)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from cwtool.data import read_blocks
+from cwtool.data.pipeline import read_blocks
 from data_scripts import command
 from data_scripts.catalogue import CATALOGUE, libsvm
 from data_scripts.splits import streamed

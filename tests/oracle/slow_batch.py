@@ -1,7 +1,24 @@
-"""SBCW slowly and obviously: dense whitened rows, one block behind the other."""
+"""BCW, and SBCW over dense whitened groups of features, slowly and obviously."""
 
 import numpy as np
 from oracles import top
+
+
+def slow_bcw(x, y, C, c, q, passes, mu=None, D=None):
+    """Algorithm 1 in the original space, with Sigma in full."""
+    sigma = np.linalg.inv(np.eye(x.shape[1]) + c * x.T @ x)
+    mu = np.zeros(x.shape[1]) if mu is None else mu.copy()
+    a = np.zeros(len(y))
+    D = (0.0 if q == 1 else 1 / C) if D is None else D
+    U = C if q == 1 else np.inf
+    for _ in range(passes):
+        for i in range(len(y)):
+            v = x[i] @ sigma @ x[i]
+            g = 1 - y[i] * (mu @ x[i]) - D * a[i]
+            new = U if v + D == 0 else min(max(a[i] + g / (v + D), 0), U)
+            mu += (new - a[i]) * y[i] * sigma @ x[i]
+            a[i] = new
+    return mu, a
 
 
 def omega(a, sigma):
@@ -15,12 +32,12 @@ def omega(a, sigma):
 
 
 class Slow:
-    """Whitened blocks xh_k = L_k^-1 x_k with P_k = I + c X_k'X_k = L_k L_k'."""
+    """Whitened groups xh_k = L_k^-1 x_k with P_k = I + c X_k'X_k = L_k L_k'."""
 
-    def __init__(self, x, y, blocks, C, c, q, sigma):
-        self.y, self.C, self.q, self.sigma, self.blocks = y, C, q, sigma, blocks
-        self.L = [np.linalg.cholesky(np.eye(len(B)) + c * x[:, B].T @ x[:, B]) for B in blocks]
-        self.xh = [np.linalg.solve(L, x[:, B].T).T for L, B in zip(self.L, blocks, strict=True)]
+    def __init__(self, x, y, groups, C, c, q, sigma):
+        self.y, self.C, self.q, self.sigma, self.groups = y, C, q, sigma, groups
+        self.L = [np.linalg.cholesky(np.eye(len(B)) + c * x[:, B].T @ x[:, B]) for B in groups]
+        self.xh = [np.linalg.solve(L, x[:, B].T).T for L, B in zip(self.L, groups, strict=True)]
         self.D = 0.0 if q == 1 else 1 / C
         self.U = C if q == 1 else np.inf
 
@@ -92,18 +109,18 @@ class Slow:
 
     def mu(self, w, d):
         out = np.zeros(d)
-        for L, B, v in zip(self.L, self.blocks, w, strict=True):
+        for L, B, v in zip(self.L, self.groups, w, strict=True):
             out[B] = np.linalg.solve(L.T, v)
         return out
 
 
 def slow_sbcw(x, y, *, C, c, q, sigma, p, r, passes, score):
-    """Algorithm 2 with MM; blocks, mu and the primal after each step."""
-    beta, share, blocks, thetas, free = np.ones(len(y)), np.empty(0), [], [], x.any(axis=0)
-    while (left := min(r, p - sum(map(len, blocks)))) > 0:
+    """Algorithm 2 with MM; groups, mu and the primal after each step."""
+    beta, share, groups, thetas, free = np.ones(len(y)), np.empty(0), [], [], x.any(axis=0)
+    while (left := min(r, p - sum(map(len, groups)))) > 0:
         s = x.T @ (beta * y)
         bend = {"plain": np.ones(x.shape[1]), "diag": 1 + c * (x**2).sum(axis=0)}
-        bend["gain"] = (sigma + len(blocks) + 1) * bend["diag"]
+        bend["gain"] = (sigma + len(groups) + 1) * bend["diag"]
         if q == 2:
             bend["gain"] += C * (x[beta > 0] ** 2).sum(axis=0)
         value = s**2 / bend[score] * free
@@ -112,11 +129,11 @@ def slow_sbcw(x, y, *, C, c, q, sigma, p, r, passes, score):
         if not len(new):
             break
         free[new] = False
-        blocks.append(new)
-        K = len(blocks)
+        groups.append(new)
+        K = len(groups)
         share = np.append(share * (1 - 1 / K), 1 / K)
-        slow = Slow(x, y, blocks, C, c, q, sigma)
+        slow = Slow(x, y, groups, C, c, q, sigma)
         start = beta if K > 1 else np.zeros(len(y))
         primal, w, beta, share = slow.mm(start, share, passes)
         thetas.append(primal)
-    return [b.tolist() for b in blocks], slow.mu(w, x.shape[1]), thetas, beta
+    return [b.tolist() for b in groups], slow.mu(w, x.shape[1]), thetas, beta

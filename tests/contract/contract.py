@@ -1,0 +1,178 @@
+"""What the contract tests share: variants of all algorithms, planted rows, and learning them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+
+from cwtool import registry
+from cwtool.algorithms.base import Algorithm, Batch
+from cwtool.data.rows import Origin, Rows
+from cwtool.data.spool import Spool
+from cwtool.model import Model, packing
+from cwtool.run import Run
+
+BORDER = 1 << 22  # ids below are their own slot, ids above are hashed
+LAST = 2**31 - 2  # the largest id of a file
+
+R = TypeVar("R", bound=Rows)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An algorithm with some parameters."""
+
+    algo: str
+    label: str
+    given: dict[str, Any] = field(hash=False)
+
+    def new(self, **more: Any) -> Model:
+        """An untrained model."""
+        return Model.new(self.algo, {**self.given, **more})
+
+    @property
+    def algorithm(self) -> Algorithm:
+        return self.new().algorithm
+
+    def __str__(self) -> str:
+        return f"{self.algo} {self.label}".strip()
+
+
+VARIANTS = [
+    Variant(algo, label, given)
+    for algo in registry.names()
+    for label, given in registry.algorithm(algo).variants.items()
+]
+BATCH = {v for v in VARIANTS if isinstance(v.algorithm, Batch)}
+ONLINE = [v for v in VARIANTS if v not in BATCH]  # they learn single rows
+
+# made of parts that other variants use as well: by `make test-all` only
+SLOW = {
+    *(f"{rule} {part}" for rule in ("cw-var", "scw1", "scw2") for part in ("l2", "factored", "em")),
+    *(f"{algo} falling rate" for algo in ("sgd", "fobos")),
+    *(f"cw-sparse {ranking}" for ranking in ("certain", "weight", "printed")),
+    *("pa1 average", "pa2 average", "bcw printed", "bcw passes", "sbcw hinge", "sbcw gain"),
+    *("sbcw plain", "fgm squared-hinge", "knn auto", "sdist logistic", "spar-dca few"),
+}
+
+
+def each(variants: Iterable[Variant]) -> Any:
+    """A test for each of these variants."""
+    marks = {True: [pytest.mark.slow], False: []}
+    return pytest.mark.parametrize(
+        "variant", [pytest.param(v, id=str(v), marks=marks[str(v) in SLOW]) for v in variants]
+    )
+
+
+every = each(VARIANTS)
+online = each(ONLINE)
+
+
+def few(variant: Variant, n_rows: int) -> int:
+    """Fewer rows for learners of batches: they are slower, and know of no 1,000th row."""
+    return -(-n_rows // 6) if variant in BATCH else n_rows
+
+
+def those(protocol: Any) -> Any:
+    """All variants that have a capability."""
+    return each(v for v in VARIANTS if isinstance(v.algorithm, protocol))
+
+
+def frozen(rows: R) -> R:
+    """The same rows; whoever writes to their arrays gets an error."""
+    for part in fields(rows):
+        array = getattr(rows, part.name)
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    return rows
+
+
+@cache
+def planted(
+    seed: int, n_rows: int, first: int = 0, width: int = 30, entries: int = 8, noise: float = 0.1
+) -> Rows:
+    """Rows over the ids first .. first + width - 1, labelled by a plane that depends on the ids
+    alone. `noise` is a share of the spread of the distances to the plane. The first two rows have
+    one class each."""
+    draw = np.random.default_rng(seed)
+    lengths = draw.integers(1, min(entries, width) + 1, n_rows)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.argsort(draw.random((n_rows, width)), axis=1)
+    picked = [np.sort(row[:k]) for row, k in zip(places, lengths.tolist(), strict=True)]
+    ids = np.concatenate(picked) + first
+    values = np.round(draw.uniform(-2, 2, len(ids)), 3)
+    values[values == 0] = 1
+    plane = (ids * 2654435761 >> 8) % 201 - 100
+    score = np.add.reduceat(values * plane, indptr[:-1])
+    score += draw.normal(0, noise * score.std(), n_rows)
+    y = (score > 0).astype(np.int32)
+    y[:2] = [0, 1][:n_rows]
+    return frozen(Rows(indptr.astype(np.int64), ids.astype(np.int32), values, y))
+
+
+def written(text: str) -> Rows:
+    """A few rows from text like "+ 1:2 3:0.5\n- 2:1", with 0-based ids."""
+    lines = [line.split() for line in text.splitlines()]
+    pairs = [[(int(j), float(x)) for j, x in (c.split(":") for c in row)] for _, *row in lines]
+    return frozen(Rows.from_lists(pairs, [int(label == "+") for label, *_ in lines]))
+
+
+def shifted(rows: Rows, by: int) -> Rows:
+    """The same rows with other ids."""
+    return frozen(replace(rows, indices=(rows.indices.astype(np.int64) + by).astype(np.int32)))
+
+
+def blocks(files: tuple[Rows, ...], size: int) -> Iterator[tuple[Rows, Origin]]:
+    """The files in blocks of this number of rows; 0 makes each file one block."""
+    for number, rows in enumerate(files):
+        for start in range(0, rows.n_rows, size or max(1, rows.n_rows)):
+            stop = min(rows.n_rows, start + (size or rows.n_rows))
+            lines = np.arange(stop - start, dtype=np.int32)
+            yield frozen(rows.slice(start, stop)), Origin(str(number), number, start, lines)
+
+
+def learned(model: Model, *files: Rows, run: Run | None = None, block: int = 0) -> Model:
+    """The model after learning these files, in blocks of `block` rows."""
+    run = run or Run()
+    for rows, _ in model.portions(blocks(files, block), run):
+        model.learn(frozen(rows), run)
+    return model
+
+
+def revisited(model: Model, rows: Rows, run: Run, passes: int = 2) -> Model:
+    """The model after this number of further passes over rows that it has learned."""
+    kept = Spool()
+    kept.add(rows)
+    for pass_ in range(2, passes + 2):
+        for part, order in kept.shuffled(run.seed, pass_):
+            order.flags.writeable = False
+            model.relearn(frozen(part), order, run)
+    return model
+
+
+def essence(model: Model) -> tuple[str, dict[str, tuple[str, tuple[int, ...], bytes]]]:
+    """All that a model file would hold, for comparison by ==."""
+    header, arrays = packing.pack(model)
+    return json.dumps(header), {k: (a.dtype.str, a.shape, a.tobytes()) for k, a in arrays.items()}
+
+
+def scores(model: Model, *parts: Rows) -> bytes:
+    """The scores and variances of all rows, to the bit."""
+    found = [model.scores(rows) for rows in parts]
+    return b"".join(np.concatenate(a).tobytes() for a in zip(*(f[:2] for f in found), strict=True))
+
+
+def finite(model: Model) -> bool:
+    """Whether the model, and what it shows, has neither nan nor inf."""
+    _, arrays = packing.pack(model)
+    weights = model.weights()
+    shown = [weights.weight, np.array([weights.intercept])]
+    if weights.variance is not None:
+        shown.append(weights.variance)
+    return all(np.isfinite(a).all() for a in [*arrays.values(), *shown])

@@ -1,0 +1,60 @@
+"""One variant of each algorithm through the command line: train, resume, predict, inspect."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contract import VARIANTS, Variant, essence
+
+from cwtool.model import Model
+
+pytestmark = pytest.mark.usefixtures("spare_time")
+
+ONE = list({v.algo: v for v in reversed(VARIANTS)}.values())[::-1]
+Run = Any
+
+
+@pytest.mark.parametrize("variant", ONE, ids=lambda v: v.algo)
+@pytest.mark.parametrize(
+    "reading",
+    [["--hash-bits", "10", "--bias"], ["--zero-based", "--normalize", "l2"]],
+    ids=["hashed with bias", "normalized from 0"],
+)
+def test_train_resume_predict_inspect(
+    variant: Variant, reading: list[str], brief: Run, ok: Run, planted: Run
+) -> None:
+    a, b = planted("a.svm", 1, 120), planted("b.svm", 2, 80, first=1020)
+    words = [*brief(variant.algo), *reading, "-q"]
+    ok("train", *words, a, b, "--jobs", "2", "-m", "long.cw")
+    ok("train", *words, a, "--jobs", "1", "-m", "m.cw")
+    ok("train", "--resume", "m.cw", b, "-m", "m.cw", "-q")
+    day2, whole = Model.load(Path("m.cw")), Model.load(Path("long.cw"))
+    assert len(day2.history) == 2
+    day2.history, whole.history = [], []
+    assert essence(day2) == essence(whole)
+    before = Path("m.cw").read_bytes()
+    lines = ok("predict", a, b, "-m", "m.cw", "--output", "all", "-q").splitlines()
+    assert lines[0].split("\t") == ["label", "score", "variance", "probability"]
+    assert len(lines) == 201
+    alone = ok("predict", b, "-m", "m.cw", "--output", "all", "-q").splitlines()
+    assert alone[1:] == lines[121:]
+    found = json.loads(ok("inspect", "m.cw", "--json"))
+    assert found["algorithm"] == variant.algo
+    assert found["rows"] == 200
+    assert found["params"].items() >= variant.given.items()
+    assert Path("m.cw").read_bytes() == before
+
+
+@pytest.mark.parametrize("variant", ONE, ids=lambda v: v.algo)
+def test_two_classes_are_needed(
+    variant: Variant, brief: Run, cwtool: Run, ok: Run, planted: Run
+) -> None:
+    Path("one.svm").write_text("+1 1:1 2:0.5\n+1 2:1\n")
+    ended = cwtool("train", *brief(variant.algo), "one.svm", "-m", "m.cw")
+    assert ended.code == 3
+    assert "two classes are needed" in ended.err
+    assert not Path("m.cw").exists()
+    ok("train", *brief(variant.algo), planted("a.svm", 1, 60), "-m", "m.cw")
+    ok("train", "--resume", "m.cw", "one.svm", "-m", "m.cw")
+    assert Model.load(Path("m.cw")).rows == 62

@@ -1,0 +1,70 @@
+"""sdist as a learner: its space, its importance, and its notes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sdist_cases import PARAMS
+from taught import score_of, slot_rows, taught
+
+from cwtool.algorithms.knn import KNN, KnnParams
+from cwtool.algorithms.sdist import SDist, space_of
+from cwtool.bench.synthetic import hidden
+from cwtool.run import Run
+
+
+@pytest.mark.parametrize("scale", ["auto", "std", "global"])
+def test_without_steps_it_is_plain_nearest_neighbours(scale):
+    x, y = hidden("xor", 150, 5, 1)
+    x *= np.array([1, 10, 0.1, 3, 1])
+    test, _ = hidden("xor", 80, 5, 2)
+    said = []
+    for algorithm in (
+        KNN(KnnParams(scale=scale)),
+        SDist(replace(PARAMS, steps=0, scale=scale)),
+    ):
+        said.append(score_of(algorithm, taught(algorithm, x, y), test))
+    np.testing.assert_array_equal(said[0] >= 0, said[1] >= 0)
+    np.testing.assert_allclose(said[0], said[1], atol=1e-9)
+
+
+def test_identity_part():
+    """Distances in (w0/p) I + W are those of both parts."""
+    x, y = hidden("xor", 120, 5, 1)
+    algorithm = SDist(replace(PARAMS, w0=2.0, scale="std"))
+    state = taught(algorithm, x, y)
+    space = space_of(state)
+    found = space.metric
+    assert space.share > 0
+    assert 5 * space.share + found.importance.sum() == pytest.approx(1)
+    rows = csr_array(x)
+    points, z = space.points(rows), found.embed(space.base(rows)[:, found.used], found.used)
+    base = (x - x.mean(axis=0)) / x.std(axis=0)
+    want = space.share * ((base[3] - base[50]) ** 2).sum() + ((z[3] - z[50]) ** 2).sum()
+    assert ((points[3] - points[50]) ** 2).sum() == pytest.approx(want)
+
+
+def test_importance_is_the_trace_by_column():
+    x, y = hidden("xor", 300, 6, 1)
+    algorithm = SDist(replace(PARAMS, steps=80))
+    state = taught(algorithm, x, y)
+    importance = algorithm.importance(state, np.arange(6, dtype=np.int32))
+    assert importance.sum() == pytest.approx(1)
+    assert set(np.argsort(-importance)[:2]) == {0, 1}
+    top = max(algorithm.interactions(state), key=lambda found: found[1])
+    assert top[0].tolist() == [0, 1]
+
+
+def test_cross_validation_tells_its_choice_and_not_what_its_folds_say():
+    x, y = hidden("xor", 80, 4, 1)
+    algorithm, notes, shares = SDist(replace(PARAMS, steps=8, cv=2)), [], []
+    state = algorithm.new_state()
+    rows = slot_rows(x, y, state)
+    run = Run(jobs=2, note=notes.append, progress=lambda what, done: shares.append(done))
+    algorithm.learn(state, rows, rows.order, run)
+    assert [note.split(":")[0] for note in notes[:2]] == ["2 folds", "leave-one-out errors"]
+    assert len(notes) == 3
+    steps = state.numbers["steps"]
+    assert state.numbers["direction_columns"] in (2, 5)
+    assert shares == [0.25, 0.5, 0.75, 1, *(k / steps for k in range(1, steps + 1))]

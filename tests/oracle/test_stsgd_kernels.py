@@ -1,0 +1,115 @@
+"""The kernels of stabilized truncated descent refuse arrays that do not fit together."""
+
+import numpy as np
+import pytest
+
+from cwtool_ext import columns, path_weights, paths, prepared, stability
+from cwtool_ext.csr import Csr
+
+SHARED, PATH = np.zeros((3, 8)), np.zeros((3, 2))
+ORDER = np.array([0, 1], dtype=np.int64)
+
+
+def rows(scale=1.0, last=2):
+    """Two rows with the features 0 and 1, and 1 and `last`."""
+    indices = np.array([0, 1, 1, last], dtype=np.int32)
+    return Csr(np.array([0, 2, 4], dtype=np.int64), indices, np.ones(4), scale)
+
+
+def room(n, *kinds):
+    return [np.zeros(n, dtype=kind) for kind in kinds]
+
+
+def walk(**changed):
+    touched, began, slot, value = room(3, "i4", "f8", "i4", "f8")
+    given = {
+        "rows": rows(), "rates": np.ones(2), "y": np.ones(2), "weight": np.ones(2),
+        "order": ORDER,
+        "learned": np.ones(2, dtype=np.uint8), "table": PATH.copy(),
+        "how": paths.Walk(0, 0.0, 2), "into": 0, "intercept": np.zeros(1),
+        "touched_slot": touched, "touched_began": began, "n_touched": 0, "pool_slot": slot,
+        "pool_value": value, "pool_kept": np.zeros(3, dtype=np.uint8), "score": np.zeros(2),
+    }  # fmt: skip
+    return paths.walk(*(given | changed).values())
+
+
+def test_a_burst_that_ends_emits_all_it_touched():
+    assert walk() == (0, 3)
+    assert walk(how=paths.Walk(0, 0.0, 3)) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"rows": rows(scale=0.5)},
+        {"rows": rows(last=3)},
+        {"rates": np.ones(1)},
+        {"y": np.ones(3)},
+        {"weight": np.ones(3)},
+        {"order": np.array([0, 2])},
+        {"learned": np.ones(1, dtype=np.uint8)},
+        {"table": np.zeros((3, 3))},
+        {"intercept": np.zeros(2)},
+        {"touched_slot": np.zeros(2, dtype=np.int32)},
+        {"touched_began": np.zeros(2)},
+        {"touched_slot": np.full(3, 3, dtype=np.int32), "n_touched": 1},
+        {"n_touched": 4},
+        {"n_touched": -1},
+        {"pool_slot": np.zeros(2, dtype=np.int32)},
+        {"pool_value": np.zeros(2)},
+        {"pool_kept": np.zeros(2, dtype=np.uint8)},
+        {"score": np.zeros(1)},
+    ],
+    ids=lambda changed: "-".join(changed),
+)
+def test_a_walk_needs_arrays_that_fit(changed):
+    with pytest.raises(ValueError, match=r"\w"):
+        walk(**changed)
+
+
+@pytest.mark.parametrize("given", [(2, 0.0, 1), (0, 0.0, 0)])
+def test_a_walk_needs_a_loss_and_a_burst(given):
+    with pytest.raises(ValueError, match=r"loss|burst"):
+        paths.Walk(*given)
+
+
+SLOTS, WRONG = np.arange(3, dtype=np.int32), np.array([3], dtype=np.int32)
+NARROW = np.zeros((3, 6))
+FEW = np.zeros(2, dtype=np.int32)
+NORMS = np.zeros((2, 3))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: prepared.prepare(rows(), ORDER, SHARED, *room(3, "i8"), *room(3, "i4"),
+                                 *room(4, "f8"), NORMS),
+        lambda: prepared.prepare(rows(), ORDER, SHARED, *room(3, "i8"), *room(4, "i4", "f8"),
+                                 np.zeros((2, 2))),
+        lambda: prepared.prepare(rows(), ORDER, SHARED, *room(2, "i8"), *room(4, "i4", "f8"),
+                                 NORMS),
+        lambda: prepared.prepare(rows(last=3), ORDER, SHARED, *room(3, "i8"),
+                                 *room(4, "i4", "f8"), NORMS),
+        lambda: prepared.count(rows(), ORDER, NARROW, NORMS),
+        lambda: prepared.count(rows(), ORDER, SHARED, NORMS[:1]),
+        lambda: prepared.find(WRONG, SHARED, *room(3, "i4", "i4")),
+        lambda: prepared.find(SLOTS, SHARED, *room(2, "i4"), *room(3, "i4")),
+        lambda: prepared.compact(rows(), FEW, np.ones(2), *room(3, "i8"), *room(4, "i4", "f8")),
+        lambda: prepared.compact(rows(), SLOTS, np.ones(1), *room(3, "i8"), *room(4, "i4", "f8")),
+        lambda: prepared.compact(rows(), SLOTS, np.ones(2), *room(3, "i8"), *room(3, "i4", "f8")),
+        lambda: stability.tally(WRONG, np.zeros(1, dtype=np.uint8), SHARED.copy()),
+        lambda: stability.judge(SLOTS, SHARED.copy(), 0.5, 1.0, FEW),
+        lambda: stability.remaining(SLOTS, np.zeros(2), SHARED),
+        lambda: path_weights.add_scores(rows(), SHARED, PATH, 0.0, True, np.zeros(3)),
+        lambda: path_weights.add_scores(rows(last=3), SHARED, PATH, 0.0, True, np.zeros(2)),
+        lambda: path_weights.add_weights(WRONG, SHARED, PATH, 0.0, True, np.zeros(1)),
+        lambda: path_weights.add_weights(SLOTS, SHARED, PATH, 0.0, True, np.zeros(2)),
+        lambda: columns.variances(2.0, SHARED, SLOTS, np.zeros(3), np.zeros(2)),
+        lambda: columns.variances(2.0, NARROW, SLOTS, np.zeros(3), np.zeros(3)),
+        lambda: columns.damp(2.0, SHARED.copy(), WRONG, 1.0, False, np.zeros(1)),
+        lambda: columns.median(np.empty(0), np.empty(0)),
+    ],
+)  # fmt: skip
+def test_arrays_that_do_not_fit_are_refused(call):
+    with pytest.raises(ValueError, match=r"\w"):
+        call()
