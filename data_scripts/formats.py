@@ -12,9 +12,10 @@ from typing import IO, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cwtool.data import writer
 from cwtool.data.compression import compression
 from cwtool.errors import DataError
-from data_scripts.rows import Reader, Row, Rows, pairs
+from data_scripts.rows import DIGITS, Reader, Row, Rows, pairs
 
 T = TypeVar("T")
 OPEN: dict[str | None, Callable[..., Any]] = {
@@ -81,11 +82,11 @@ def dense_line(line: str) -> str:
 
 def sparse_line(line: str) -> str:
     found = [(int(j), float(v)) for j, v in (pair.split(":") for pair in line.split())]
-    return " ".join(f"{j}:{v:.15g}" for j, v in sorted(found))
+    return writer.features(sorted(found), DIGITS)
 
 
 def binary_line(line: str) -> str:
-    return " ".join(f"{j}:1" for j in sorted({int(j) for j in line.split()}))
+    return writer.features((j, 1) for j in sorted({int(j) for j in line.split()}))
 
 
 def lines(parse: Callable[[str], Row]) -> Reader:
@@ -109,7 +110,9 @@ def with_labels(features: Callable[[str], str]) -> Reader:
 def side_by_side(data: Path, labels: Path, parse: Callable[[str], T]) -> Iterator[tuple[str, T]]:
     try:
         yield from zip(each_line(labels, label_only), each_line(data, parse), strict=True)
-    except ValueError:
+    except DataError:
+        raise
+    except ValueError:  # of zip
         raise DataError(f"{data} and {labels} differ in length", AGAIN) from None
 
 
@@ -139,10 +142,8 @@ def idx(images: Path, labels: Path) -> Rows:
     for image, digit in zip(pixels.reshape(len(pixels), -1), digits.tolist(), strict=True):
         at = np.flatnonzero(image)
         grey = image[at].tolist()
-        yield (
-            str(digit),
-            " ".join(f"{j}:{PIXEL[g]}" for j, g in zip((at + 1).tolist(), grey, strict=True)),
-        )
+        pairs = zip((at + 1).tolist(), grey, strict=True)
+        yield str(digit), writer.features(pairs, PIXEL.__getitem__)
 
 
 def idx_array(path: Path, dimensions: int) -> NDArray[np.uint8]:

@@ -7,18 +7,21 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from cwtool.data import writer
+
 Row = tuple[str, str]  # the label as the publisher writes it, and "id:value id:value ..."
 Rows = Iterator[Row]
 Reader = Callable[..., Rows]  # of one or more paths
 Part = tuple[str, Rows]  # the name of a file to write, and what belongs into it
 Parts = Callable[[Sequence[Path]], Iterator[Part]]
 
+DIGITS = "{:.15g}".format  # keeps every decimal that publishers print
 LARGE = 4_000_000  # bytes; files above are gzipped
 
 
 def pairs(values: Iterable[float]) -> str:
-    """Dense values, numbered from 1; zeros are left out. 15 digits keep every printed decimal."""
-    return " ".join(f"{j}:{v:.15g}" for j, v in enumerate(values, 1) if v)
+    """Dense values, numbered from 1; zeros are left out."""
+    return writer.features(((j, v) for j, v in enumerate(values, 1) if v), DIGITS)
 
 
 def write_part(folder: Path, stem: str, rows: Rows, labels: Mapping[str, str]) -> int:
@@ -28,7 +31,7 @@ def write_part(folder: Path, stem: str, rows: Rows, labels: Mapping[str, str]) -
     with SvmFile(folder / f"{stem}.svm") as out:
         for label, features in rows:
             if label in labels:
-                out.write(f"{labels[label]} {features}".rstrip().encode("ascii") + b"\n")
+                out.write(writer.line(labels[label], features).encode("ascii"))
                 count += 1
     return count
 

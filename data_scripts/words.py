@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from cwtool.data import writer
 from data_scripts.formats import libsvm_line, opened, parsed
 from data_scripts.rows import Part, Parts, Reader, Row, Rows
 from data_scripts.splits import mixed
@@ -32,7 +33,7 @@ def counted(documents: Sequence[Document]) -> list[Row]:
     rows = []
     for label, words in documents:
         found = sorted((number[word], count) for word, count in words.items())
-        rows.append((label, " ".join(f"{j}:{count}" for j, count in found)))
+        rows.append((label, writer.features(found)))
     return rows
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from cwtool.data import writer
+
 ROWS = 1500
 WORDS = 900
 PLACES = ("host", "path")
@@ -27,16 +29,16 @@ def day(rng: np.random.Generator, newest: int) -> list[str]:
         age, length = rng.gamma(2.0, 0.2), rng.uniform(0.1, 1.0)
         odds = taste[words].sum() - 1.5 * age + length + 0.5
         label = "+1" if rng.logistic(0, 0.5) < odds else "-1"
-        pairs = [f"1:{age:.3f}", f"2:{length:.2f}", *(f"{3 + w}:1" for w in words)]
-        lines.append(f"{label} {' '.join(pairs)}")
+        pairs = [(1, f"{age:.3f}"), (2, f"{length:.2f}"), *((3 + w, "1") for w in words)]
+        lines.append(writer.line(label, writer.features(pairs, str)))
     return lines
 
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(1)
-    (folder / "day1.svm").write_text("\n".join(day(rng, WORDS // 2)) + "\n")
-    (folder / "day2.svm").write_text("\n".join(day(rng, WORDS)) + "\n")
+    (folder / "day1.svm").write_text("".join(day(rng, WORDS // 2)))
+    (folder / "day2.svm").write_text("".join(day(rng, WORDS)))
     names = ["1\tage", "2\tlength"]
     names += [f"{3 + 2 * w + k}\t{place}:word{w}" for w in range(WORDS) for k, place in
               enumerate(PLACES)]  # fmt: skip
