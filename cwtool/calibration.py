@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cwtool.data.rows import Floats, Ints
 from cwtool.metrics import UNIT, Counts, bin_centers, counted, no_counts, ratio, uneven, units
 from cwtool_ext import tally
+
+Flags = NDArray[np.bool_]
 
 
 @dataclass
@@ -82,22 +85,25 @@ class Reliability:
     def add(self, y: Ints, p: Floats, weight: Floats | None = None) -> None:
         """Count these probabilities of class 1 for rows of the classes y, with these row weights
         (None: all 1)."""
+        self.count(y == 1, p, np.where(y == 1, p, 1 - p), weight)
+
+    def count(self, hit: Flags, p: Floats, right: Floats, weight: Floats | None) -> None:
+        """Count what had the probability p by whether it came true (`hit`); `right` is the
+        probability that each row gave to its own class."""
+        right = np.clip(right, 1e-15, 1)
         if weight is not None:
             other = weight != 1
-            self._add_weighted(y[other], p[other], units(weight[other], 0))
-            y, p = y[~other], p[~other]
+            self._count_weighted(hit[other], p[other], right[other], units(weight[other], 0))
+            hit, p, right = hit[~other], p[~other], right[~other]
         at = np.minimum((p * self.BINS).astype(np.int64), self.BINS - 1)
-        actual = self.UNIT * (y == 1)
-        for k, weight in enumerate((None, np.rint(self.UNIT * p), actual)):  # rows, p, positives
-            self.counts[k] += np.bincount(at, weights=weight, minlength=self.BINS).astype(np.int64)
-        right = np.clip(np.where(y == 1, p, 1 - p), 1e-15, 1)
+        for k, share in enumerate((None, np.rint(self.UNIT * p), self.UNIT * hit)):  # rows, p, hits
+            self.counts[k] += np.bincount(at, weights=share, minlength=self.BINS).astype(np.int64)
         self.loss -= int(np.rint(self.UNIT * np.log(right)).astype(np.int64).sum())
 
-    def _add_weighted(self, y: Ints, p: Floats, n: Counts) -> None:
+    def _count_weighted(self, hit: Flags, p: Floats, right: Floats, n: Counts) -> None:
         at = np.minimum((p * self.BINS).astype(np.int64), self.BINS - 1)
-        for k, share in enumerate((n, np.rint(n * p).astype(np.int64), n * (y == 1))):
+        for k, share in enumerate((n, np.rint(n * p).astype(np.int64), n * hit)):
             np.add.at(self.weighted[k], at, share)
-        right = np.clip(np.where(y == 1, p, 1 - p), 1e-15, 1)
         self.weighted_loss -= int(np.rint(n * np.log(right)).astype(np.int64).sum())
 
     def summary(self) -> dict[str, Any]:

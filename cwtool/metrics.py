@@ -62,6 +62,14 @@ def uneven(weight: Floats | None) -> bool:
     return weight is not None and bool((weight != 1).any())
 
 
+def check_range(weighted: Counts) -> None:
+    """Refuse weights whose sum, in 2^-20ths, has gone past the range of whole numbers."""
+    if weighted.min(initial=0) < 0:
+        raise DataError(
+            "the row weights add up to more than 8.8e12", "divide all of them by a constant"
+        )
+
+
 class Weighted(NamedTuple):
     """What a Tally counts, in whole 2^-20ths of row weight instead of rows."""
 
@@ -87,10 +95,7 @@ class Tally:
         tally.add(y, score, self.scores, self.confusion)
         if self.weighted is not None:
             tally.add(y, score, *self.weighted, units(weight, len(y)))
-            if self.weighted.confusion.min() < 0:  # past the range of whole numbers
-                raise DataError(
-                    "the row weights add up to more than 8.8e12", "divide all of them by a constant"
-                )
+            check_range(self.weighted.confusion)
 
     def in_units(self) -> Weighted:
         """What was counted, in 2^-20ths of row weight."""

@@ -1,0 +1,197 @@
+"""Metrics of several classes, from a confusion matrix that is counted row by row in whole
+numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.data.labels import written
+from cwtool.data.rows import Floats, Ints
+from cwtool.metrics import UNIT, Counts, check_range, counted, ratio, uneven, units
+
+
+def label_order(labels: list[float]) -> NDArray[np.intp]:
+    """The class numbers by ascending label."""
+    return np.argsort(labels, kind="stable")
+
+
+def predicted(labels: list[float], score: Floats) -> Ints:
+    """The class with the highest score of each row, and of equal ones that with the smallest
+    label; -1 where no class has a score above -inf."""
+    n, k = score.shape
+    if k == 0:
+        return np.full(n, -1, dtype=np.int32)
+    order = label_order(labels[:k])
+    if (order[1:] > order[:-1]).all():  # classes were born in the order of their labels
+        found = score.argmax(axis=1)
+    else:
+        found = order[score[:, order].argmax(axis=1)]
+    none = score[np.arange(n), found] == -np.inf
+    return np.where(none, -1, found).astype(np.int32)
+
+
+class Confusion:
+    """A confusion matrix with error, macro and weighted F1, and balanced error. Rows count by
+    their weights, and rows of weight 0 do not count.
+
+    `counts[1 + actual, 1 + predicted]` are rows. Row 0 is for labels that were never learned, and
+    column 0 for rows that had no prediction. `weighted` is the same in 2^-20ths of row weight, or
+    None as long as all rows have the weight 1. `labels` are the labels by class number; when the
+    list has grown, the matrix grows with the next rows."""
+
+    def __init__(
+        self, labels: list[float], counts: Counts | None = None, weighted: Counts | None = None
+    ) -> None:
+        self.labels = labels
+        self.counts = np.zeros((1, 1), dtype=np.int64) if counts is None else counts
+        self.weighted = weighted
+
+    def add(self, y: Ints, score: Floats, weight: Floats | None = None) -> None:
+        """Count these scores, one column a class, of rows of the classes y (-1: never learned),
+        with these row weights (None: all 1)."""
+        y, score, weight = counted(weight, y, score)
+        if self.weighted is None and uneven(weight):
+            self.weighted = self.in_units()
+        self._reach(len(self.labels))
+        size = len(self.counts)
+        at = (y.astype(np.int64) + 1) * size + predicted(self.labels, score) + 1
+        self.counts += np.bincount(at, minlength=size * size).reshape(size, size)
+        if self.weighted is not None:
+            np.add.at(self.weighted.reshape(-1), at, units(weight, len(y)))
+            check_range(self.weighted)
+
+    def _reach(self, classes: int) -> None:
+        """Have room for so many classes."""
+        self.counts = _grown(self.counts, classes)
+        if self.weighted is not None:
+            self.weighted = _grown(self.weighted, classes)
+
+    def in_units(self) -> Counts:
+        """What was counted, in 2^-20ths of row weight."""
+        return UNIT * self.counts if self.weighted is None else self.weighted
+
+    def __iadd__(self, other: Confusion) -> Confusion:
+        both = self + other
+        self.counts, self.weighted = both.counts, both.weighted
+        return self
+
+    def __add__(self, other: Confusion) -> Confusion:
+        return self._with(other, 1)
+
+    def __sub__(self, other: Confusion) -> Confusion:
+        return self._with(other, -1)
+
+    def _with(self, other: Confusion, sign: int) -> Confusion:
+        classes = max(len(self.counts), len(other.counts)) - 1
+        for one in (self, other):
+            one._reach(classes)
+        weighted = None
+        if self.weighted is not None or other.weighted is not None:
+            weighted = self.in_units() + sign * other.in_units()
+        return Confusion(self.labels, self.counts + sign * other.counts, weighted)
+
+    @property
+    def rows(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def measured(self) -> NDArray[Any]:
+        """The matrix as metrics count it: by weight, or by rows if all weigh 1."""
+        return self.counts if self.weighted is None else self.weighted / UNIT
+
+    @property
+    def error(self) -> float | None:
+        matrix = self.measured
+        total = float(matrix.sum())
+        return ratio(total - float(np.trace(matrix[1:, 1:])), total)
+
+    @property
+    def auc(self) -> float | None:
+        """Not defined for several classes."""
+        return None
+
+    def summary(self) -> dict[str, Any]:
+        """Everything, by name; None where it is not defined. `confusion` has a list of counts by
+        predicted class for each actual class, both in the order of `classes`. Where there are such
+        rows, `other` has the counts by predicted class of rows whose label was never learned, and
+        `unpredicted` has the counts by actual class, the last one for other labels, of rows that
+        had no prediction."""
+        self._reach(len(self.labels))
+        order = label_order(self.labels)
+        names = [written(self.labels[k]) for k in order]
+        found: dict[str, Any] = {"rows": self.rows, "error": self.error}
+        found |= _scores(names, self._in_label_order(self.measured, order))
+        found |= {"classes": names} | _matrix(self._in_label_order(self.counts, order))
+        if self.weighted is not None:
+            by_weight = self._in_label_order(self.measured, order)
+            found["weight"] = float(by_weight.sum())
+            found |= {f"weighted_{name}": part for name, part in _matrix(by_weight).items()}
+        return found
+
+    @staticmethod
+    def _in_label_order(matrix: NDArray[Any], order: NDArray[np.intp]) -> NDArray[Any]:
+        """Rows and columns by ascending label, other labels and no prediction last."""
+        at = np.append(order + 1, 0)
+        by_label: NDArray[Any] = matrix[np.ix_(at, at)]
+        return by_label
+
+    def pack(self) -> dict[str, Counts]:
+        """The counts as arrays of a model file."""
+        arrays = {"confusion": self.counts}
+        if self.weighted is not None:
+            arrays["confusion.weight"] = self.weighted
+        return arrays
+
+    @classmethod
+    def unpack(cls, labels: list[float], arrays: dict[str, NDArray[Any]]) -> Confusion:
+        """What was packed; the arrays are copied."""
+        weighted = arrays.get("confusion.weight")
+        return cls(
+            labels,
+            arrays["confusion"].astype(np.int64),
+            None if weighted is None else weighted.astype(np.int64),
+        )
+
+
+def _grown(counts: Counts, classes: int) -> Counts:
+    """The matrix with room for so many classes."""
+    more = classes + 1 - len(counts)
+    return np.pad(counts, (0, more)) if more > 0 else counts
+
+
+def _matrix(by_label: NDArray[Any]) -> dict[str, Any]:
+    """The matrix by label, with the parts beside it that have rows."""
+    other, none = by_label[-1], by_label[:, -1]
+    found: dict[str, Any] = {"confusion": by_label[:-1, :-1].tolist()}
+    if other.any():
+        found["other"] = other[:-1].tolist()
+    if none.any():
+        found["unpredicted"] = (none if other.any() else none[:-1]).tolist()
+    return found
+
+
+def _scores(names: list[str], by_label: NDArray[Any]) -> dict[str, Any]:
+    """F1 = 2 tp / (2 tp + fp + fn), 0 where that is 0/0; macro_f1: its mean over the classes that
+    have actual or predicted rows; weighted_f1: its mean by actual rows; balanced_error: 1 - the
+    mean recall of the classes that have actual rows."""
+    right = np.diagonal(by_label)[:-1]
+    actual, said = by_label[:-1].sum(axis=1), by_label[:, :-1].sum(axis=0)
+    both = actual + said  # = 2 tp + fp + fn
+    f1 = 2 * right / np.where(both > 0, both, 1)
+    known, there = both > 0, actual > 0
+    recall = right[there] / actual[there]
+    per_class = [
+        {"label": name, "precision": ratio(r, s), "recall": ratio(r, a), "f1": f, "support": a}
+        for name, r, s, a, f in zip(
+            names, right.tolist(), said.tolist(), actual.tolist(), f1.tolist(), strict=True
+        )
+    ]
+    return {
+        "macro_f1": ratio(f1[known].sum(), known.sum()),
+        "weighted_f1": ratio((actual * f1).sum(), actual.sum()),
+        "balanced_error": 1 - float(recall.mean()) if there.any() else None,
+        "per_class": per_class,
+    }

@@ -1,0 +1,137 @@
+"""Probabilities of several classes from their scores, and how good they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.calibration import Reliability
+from cwtool.confusion import predicted
+from cwtool.data.rows import Floats, Ints
+from cwtool.metrics import HEAVIEST, counted
+
+ROWS = 1024  # the most rows that the slope is fitted to
+ROOM = 1 << 20  # the most numbers that are kept for that
+LARGEST, SMALLEST = 1e100, 1e-100  # |z| is cut off at the first and means nothing below the second
+
+
+def standardized(score: Floats, variance: Floats) -> Floats:
+    """z = s / sqrt(1 + u), one column a class and one u a row; -inf where a class is not born."""
+    return score / np.sqrt(1 + variance)[:, None]
+
+
+def probability(a: float, score: Floats, variance: Floats) -> Floats:
+    """softmax(a z); 0 for a class that is not born."""
+    z = standardized(score, variance)
+    top = z.max(axis=1, initial=-np.inf, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        e = np.where(z == -np.inf, 0.0, np.exp(a * (z - top)))
+    total = e.sum(axis=1, keepdims=True)
+    return e / np.where(total > 0, total, 1)
+
+
+def slope(z: Floats, y: Ints, weight: Floats) -> float:
+    """min over a > 0 of sum_i h_i (-log softmax(a z_i)[y_i]) + log(1 + exp(a g)), where g is the
+    mean gap between the two highest z of a row. The last term is one more row, whose class comes
+    second by g; it keeps a finite when no row is wrong. Each row's own class must be born."""
+    born = z > -np.inf
+    z, weight = np.clip(z, -LARGEST, LARGEST), np.minimum(weight, HEAVIEST)
+    several = born.sum(axis=1) > 1  # with one class alone, a row says nothing of a
+    z, y, weight, born = z[several], y[several], weight[several], born[several]
+    if len(z) == 0:
+        return 1.0
+    second, first = np.partition(np.where(born, z, -np.inf), -2, axis=1)[:, -2:].T
+    gap = float((weight * (first - second)).sum() / weight.sum())
+    if gap < SMALLEST:
+        return 1.0
+    ahead = (z - z[np.arange(len(z)), y, None]) / gap  # of the row's own class
+    below = np.where(born, ahead - ahead.max(axis=1, where=born, initial=0.0)[:, None], -np.inf)
+    low, high = -60.0, 60.0  # of log2(a * gap)
+    while low < (middle := (low + high) / 2) < high:  # the derivative in a is monotone: halve
+        e = np.exp(2.0**middle * below)
+        rise = (weight * ((e * ahead).sum(axis=1) / e.sum(axis=1))).sum()
+        extra = 1 / (1 + np.exp(-(2.0**middle)))
+        low, high = (low, middle) if rise + extra > 0 else (middle, high)
+    return float(2.0**middle / gap)
+
+
+class Ring:
+    """The latest scores that were given before learning, to fit the slope a of the probabilities
+    softmax(a z) to: those of the last 1,024 rows, or as many as fit into 2^20 numbers. Rows of
+    weight 0 and rows whose class was not born when they were scored are not counted."""
+
+    def __init__(self) -> None:
+        self.rows = 0  # that were counted so far
+        self.z: Floats = np.empty((0, 0))  # the latest of them, the oldest first
+        self.y: Ints = np.empty(0, dtype=np.int32)
+        self.weight: Floats = np.empty(0)
+
+    def add(self, y: Ints, score: Floats, variance: Floats, weight: Floats | None = None) -> None:
+        """Remember these scores, one column a class, given before the rows of the classes y were
+        learned; `variance` has one number a row."""
+        y, score, variance, weight = counted(weight, y, score, variance)
+        there = np.flatnonzero((y >= 0) & (y < score.shape[1]))
+        there = there[score[there, y[there]] > -np.inf]
+        self.rows += len(there)
+        classes = max(score.shape[1], self.z.shape[1])
+        most = max(min(ROWS, ROOM // max(classes, 1)), 1)
+        there = there[-most:]
+        new = standardized(score[there], variance[there])
+        heavy = np.ones(len(there)) if weight is None else weight[there]
+        self.z = np.concatenate([_widened(self.z, classes), _widened(new, classes)])[-most:]
+        self.y = np.concatenate([self.y, y[there]])[-most:]
+        self.weight = np.concatenate([self.weight, heavy])[-most:]
+
+    def fit(self) -> float:
+        """The slope by maximum likelihood on the latest half of all rows, as far as they are
+        kept."""
+        latest = slice(max(len(self.z) - (self.rows + 1) // 2, 0), None)
+        return slope(self.z[latest], self.y[latest], self.weight[latest])
+
+    def pack(self) -> dict[str, NDArray[Any]]:
+        """The ring as arrays of a model file; `rows` is to be kept beside them."""
+        arrays: dict[str, NDArray[Any]] = {"ring.z": self.z, "ring.y": self.y}
+        if (self.weight != 1).any():
+            arrays["ring.weight"] = self.weight
+        return arrays
+
+    @classmethod
+    def unpack(cls, rows: int, arrays: dict[str, NDArray[Any]]) -> Ring:
+        """The ring that was packed."""
+        ring = cls()
+        ring.rows, ring.z, ring.y = rows, arrays["ring.z"], arrays["ring.y"]
+        ring.weight = arrays.get("ring.weight", np.ones(len(ring.y)))
+        return ring
+
+
+def _widened(z: Floats, classes: int) -> Floats:
+    """The rows with columns for so many classes, the new ones not born."""
+    return np.pad(z, ((0, 0), (0, classes - z.shape[1])), constant_values=-np.inf)
+
+
+class SoftmaxReliability:
+    """The quality of probabilities of several classes: log loss, and the expected calibration
+    error of the predicted class over 15 equal bins of its probability. Rows whose class was never
+    learned are left out of both and counted apart."""
+
+    def __init__(self, labels: list[float]) -> None:
+        self.labels = labels
+        self.of_known = Reliability()
+        self.new_class_rows = 0
+
+    def add(self, y: Ints, p: Floats, weight: Floats | None = None) -> None:
+        """Count these probabilities, one column a class, of rows of the classes y (-1: never
+        learned), with these row weights (None: all 1)."""
+        y, p, weight = counted(weight, y, p)
+        known = (y >= 0) & (y < p.shape[1])
+        self.new_class_rows += int(len(y) - known.sum())
+        y, p = y[known], p[known]
+        right = p[np.arange(len(y)), y]
+        hit = predicted(self.labels, p) == y
+        top = p.max(axis=1, initial=0.0)
+        self.of_known.count(hit, top, right, None if weight is None else weight[known])
+
+    def summary(self) -> dict[str, Any]:
+        return {**self.of_known.summary(), "new_class_rows": self.new_class_rows}
