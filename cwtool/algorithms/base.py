@@ -4,12 +4,14 @@ be able to do. Each further capability is a protocol; an algorithm has it by hav
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
+from cwtool.parallel import together
 from cwtool.params import declared
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, Layout, State
@@ -35,11 +37,12 @@ class Scores(NamedTuple):
 
 
 class Coefficients(NamedTuple):
-    """A linear score: intercept + sum of weight_j x_j, for the features at some slots."""
+    """A linear score: intercept + sum of weight_j x_j, for the features at some slots. With
+    several classes weights and variances have a column, and the intercept a value, for each."""
 
     weight: Floats
     variance: Floats | None = None
-    intercept: float = 0.0
+    intercept: float | Floats = 0.0
 
 
 class Chosen(NamedTuple):
@@ -57,6 +60,7 @@ class Algorithm(ABC):
     summary: ClassVar[str]
     Params: ClassVar[type]
     takes_weights: ClassVar[bool] = False  # whether rows may have weights
+    counts_unknown: ClassVar[bool] = False  # a feature never seen has its prior variance in a score
     weighted_instead: ClassVar[str] = ""  # a similar algorithm that takes them
     # parameters that together use every part of the algorithm, and are fast on a few hundred rows
     variants: ClassVar[Variants] = {"": {}}
@@ -95,6 +99,53 @@ class Algorithm(ABC):
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
         """Predict the rows; unknown[i] is the squared norm of the part of row i that lies in
         features never seen. The state stays as it is."""
+
+    def begin_class(self, state: State) -> None:
+        """Called with the copy of the ghost that a new class starts as: averages over rows begin
+        with its first row, or a late class would remain as unlikely as before."""
+        return
+
+    def learn_classes(
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, order: Longs, run: Run
+    ) -> list[Scores]:
+        """One against the rest: learn the rows with each of these states, to which the rows of one
+        class are positive. The first state is the ghost, to which no row is positive."""
+        return self._each(self.learn, states, classes, rows, order, run)
+
+    def relearn_classes(
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, order: Longs, run: Run
+    ) -> list[Scores]:
+        """The same for rows that were learned in an earlier pass."""
+        return self._each(self.relearn, states, classes, rows, order, run)
+
+    def _each(
+        self,
+        learn: Callable[[State, SlotRows, Longs, Run], Scores],
+        states: Sequence[State],
+        classes: Sequence[int],
+        rows: SlotRows,
+        order: Longs,
+        run: Run,
+    ) -> list[Scores]:
+        """Learners of single rows run in `run.jobs` threads, which share nothing that changes;
+        learners of batches use the threads themselves."""
+        alone = replace(run, jobs=1)
+        if isinstance(self, Batch):
+            return [
+                learn(state, rows.against(class_), order, run)
+                for state, class_ in zip(states, classes, strict=True)
+            ]
+        return together(
+            lambda one: learn(one[0], rows.against(one[1]), order, alone),
+            zip(states, classes, strict=True),
+            run.jobs,
+        )
+
+    def score_classes(
+        self, states: Sequence[State], rows: SlotRows, unknown: Floats, run: Run
+    ) -> list[Scores]:
+        """One against the rest: predict the rows with each of these states."""
+        return [self.scores(state, rows, unknown, run) for state in states]
 
     def advice(self, state: State) -> str | None:
         """A sentence for whoever trained this state, or nothing."""

@@ -22,7 +22,7 @@ from cwtool.errors import UsageError
 from cwtool.params import param
 from cwtool.run import Run
 from cwtool.state import Column, Layout, Merge, State, merging
-from cwtool_ext import diagonal, full
+from cwtool_ext import diagonal, full, rival
 from cwtool_ext.rules import Rule
 from cwtool_ext.visit import Learner
 
@@ -210,6 +210,22 @@ class Confident(Online):
 
 class SecondOrder(Confident):
     """A second-order learner whose score is the linear mu.x."""
+
+    @property
+    def has_rivals(self) -> bool:
+        return isinstance(self.covariance, Diagonal)
+
+    def rival_learner(self, state: State) -> Learner:
+        p = self.params
+        return rival.Diagonal(
+            state.table, state.labels, state.arrays["rounds"], self.rule,
+            PROJECTIONS[p.projection], p.variance_floor,
+        )  # fmt: skip
+
+    def class_coefficients(self, state: State, slots: Ints) -> Coefficients:
+        n = len(state.labels)
+        mean, precision = np.split(state.table[slots], [state.places], axis=1)
+        return Coefficients(mean[:, :n], 1 / (1 + precision[:, :n]), np.zeros(n))
 
     def merge(self, state: State, parts: Sequence[State]) -> None:
         merging.merge(state, parts)

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from cwtool.algorithms.base import Coefficients, Variants
 from cwtool.algorithms.online import Online
 from cwtool.data.rows import Ints
 from cwtool.params import param
 from cwtool.state import Column, Layout, Merge, Number, State, merging
-from cwtool_ext import first_order
+from cwtool_ext import first_order, rival
 from cwtool_ext.rules import Rule
 from cwtool_ext.visit import Learner
 
@@ -48,6 +50,28 @@ class FirstOrder(Online):
 
     def keep(self, state: State, learner: Any) -> None:
         state.numbers["rounds"] = learner.rounds
+
+    def begin_class(self, state: State) -> None:
+        state.numbers["rounds"] = 0
+        if self.params.average:
+            state.column("debt")[:] = 0.0
+
+    @property
+    def has_rivals(self) -> bool:
+        return True
+
+    def rival_learner(self, state: State) -> Learner:
+        return rival.FirstOrder(
+            state.table, state.labels, state.arrays["rounds"], self.rule, self.params.average
+        )
+
+    def class_coefficients(self, state: State, slots: Ints) -> Coefficients:
+        n, table = len(state.labels), state.table[slots]
+        weight = table[:, :n]
+        if self.params.average:
+            debt = table[:, state.places : state.places + n]
+            weight = weight - debt / np.maximum(1, state.arrays["rounds"])
+        return Coefficients(weight, None, np.zeros(n))
 
     def merge(self, state: State, parts: Sequence[State]) -> None:
         merging.merge(state, parts)

@@ -17,7 +17,6 @@ class Online(Algorithm):
     """Learns row by row: an algorithm says which learner works on its state."""
 
     takes_weights = True
-    counts_unknown = False  # whether a feature never seen has its prior variance in a score
 
     @abstractmethod
     def learner(self, state: State) -> Any:

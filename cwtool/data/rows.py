@@ -38,7 +38,8 @@ class Origin:
 @dataclass(frozen=True)
 class Rows:
     """Rows in CSR form. `indices` are 0-based feature ids, `y` the number of each row's class
-    (0 negative, 1 positive), `weight` the importance of each row (None: all 1). Whoever holds
+    (0 negative, 1 positive; several classes are numbered in the order of their first rows, and -1 is
+    a label that was never learned), `weight` the importance of each row (None: all 1). Whoever holds
     Rows may keep them; nobody changes their arrays."""
 
     indptr: Longs
@@ -158,6 +159,12 @@ class SlotRows(Rows):
     value counts as `scale` times what is stored."""
 
     scale: float = 1.0
+
+    def against(self, class_: int) -> SlotRows:
+        """The same rows with the class number 1 for this class and 0 for all others."""
+        two = replace(self, y=(self.y == class_).astype(np.int32))
+        two.__dict__["csr"] = self.csr  # the entries are the same, and checked
+        return two
 
     @cached_property
     def csr(self) -> Csr:

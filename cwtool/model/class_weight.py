@@ -46,7 +46,7 @@ class ClassWeight:
         """The weight of each class; labels that no class can have any more are refused."""
         known = [label for label in labels.values if label is not None]
         strange = [label for label in self.given if label not in known]
-        if labels.complete and strange:
+        if labels.several is None and labels.complete and strange:
             raise UsageError(
                 f"`class_weight` has the label {written(strange[0])}; the labels of the data are "
                 f"{labels.name(0)} and {labels.name(1)}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,17 @@ from cwtool.model.scale import RowScale, slotted
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, State
 
+if TYPE_CHECKING:
+    from cwtool.algorithms.several import Several
+    from cwtool.confusion import Confusion
+    from cwtool.softmax import Ring
+
+    AnyTally = Tally | Confusion
+
 
 class Prediction(NamedTuple):
-    """For each row its score and variance; the number of entries whose feature is unknown."""
+    """For each row its score (several classes: a column each) and variance; the number of entries
+    whose feature is unknown."""
 
     score: Floats
     variance: Floats
@@ -34,12 +42,13 @@ class Prediction(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """For each feature its id, weight or importance, and variance, in the units of the data."""
+    """For each feature its id, weight or importance, and variance, in the units of the data; with
+    several classes a column a class, and an intercept a class."""
 
     ids: Ints
     weight: Floats
     variance: Floats | None
-    intercept: float
+    intercept: float | Floats
 
 
 @dataclass
@@ -50,10 +59,11 @@ class Model:
     scale: RowScale
     reading: Reading = field(default_factory=Reading)
     labels: Labels = field(default_factory=Labels)
-    progress: Tally = field(default_factory=Tally)  # of first visits, predicted before learned
-    calibration: Calibration = field(default_factory=Calibration)
+    several: Several | None = None  # how several classes are learned; None: there are two
+    progress: AnyTally = field(default_factory=Tally)  # of first visits, predicted before learned
+    calibration: Calibration | Ring = field(default_factory=Calibration)
     class_weight: ClassWeight = field(default_factory=ClassWeight)
-    slope: float = 1.0  # a of the probability sigmoid(a s / sqrt(1 + v))
+    slope: float = 1.0  # a of the probability: sigmoid or softmax of a s / sqrt(1 + v)
     history: list[dict[str, Any]] = field(default_factory=list)
     version: str = __version__  # of the cwtool that wrote it
 
@@ -78,7 +88,29 @@ class Model:
         model.class_weight = ClassWeight(class_weight)
         if class_weight and not kind.takes_weights:
             raise _no_weights(algorithm, "class weights")
+        if model.labels.multiclass not in ("auto", "no"):
+            from cwtool.model.several import check_mode
+
+            check_mode(algorithm, model.labels.multiclass)
         return model
+
+    def settle(self) -> None:
+        """Turn into a model of several classes if the labels have become that; called when the
+        first rows have been read, and before any is learned."""
+        if self.labels.several is None or self.several is not None:
+            return
+        from cwtool.model import several
+
+        several.settle(self)
+
+    def new_tally(self) -> AnyTally:
+        """Metrics of predictions of this model, with nothing counted yet."""
+        return self.progress - self.progress
+
+    @property
+    def learner(self) -> Algorithm | Several:
+        """What learns the rows: the algorithm, for several classes in its form for these."""
+        return self.several or self.algorithm
 
     @property
     def rows(self) -> int:
@@ -99,14 +131,19 @@ class Model:
         weight 0 are only predicted. Rows pass here on their first visit only."""
         if rows.weight is not None and not self.algorithm.takes_weights:
             raise _no_weights(self.algorithm, "row weights")
-        batch = self.algorithm if isinstance(self.algorithm, Batch) else None
+        self.settle()
+        if self.labels.several is not None and len(self.state.labels) < len(self.labels.several):
+            self.state.admit(self.labels.several)
+        batch = None
+        if isinstance(self.algorithm, Batch):
+            batch = self.several or self.algorithm
         weight = self.class_weight.learning(rows, self.labels, at_once=batch is not None)
         by_slot = self._observed(replace(rows, weight=weight))
         self.state.reserve()
         before, after, done = [], [], 0
         for part in self.scale.observe(by_slot):
             untrained = batch is not None and batch.untrained(self.state)
-            found = self.algorithm.learn(self.state, part, part.order, run)
+            found = self.learner.learn(self.state, part, part.order, run)
             before.append(found)
             if batch is not None and untrained:
                 # an empty model says nothing of the slope; these rows do, once learned
@@ -135,22 +172,25 @@ class Model:
         """Visit rows that were learned in an earlier pass once more, in this order. Their weights
         are those that they were learned with: `rows.weighing(learned.weight)`."""
         part = slotted(rows, self.index.known(rows.indices), self.scale.value)
-        return self.algorithm.relearn(self.state, part, order, run)
+        return self.learner.relearn(self.state, part, order, run)
 
     def scores(self, rows: Rows, run: Run | None = None) -> Prediction:
         """Predict the rows; neither they nor the model are changed."""
         part, unknown, dropped = self.index.lookup(rows, self.scale.value)
-        scores = self.algorithm.scores(self.state, part, unknown, run or Run())
-        # a row near the end of the double range may score past it
-        score, variance = (np.nan_to_num(a, copy=False) for a in scores)
-        return Prediction(score, variance, dropped)
+        score, variance = self.learner.scores(self.state, part, unknown, run or Run())
+        # a row near the end of the double range may score past it; a class not met scores -inf
+        lowest = None if self.several is None else -np.inf
+        np.nan_to_num(score, copy=False, neginf=lowest)
+        return Prediction(score, np.nan_to_num(variance, copy=False), dropped)
 
     def weights(self) -> Weights:
         """Feature ids with their weights and variances in the units of the data, and the
         intercept; importances of an algorithm that is not linear."""
         ids, slots = self.index.ids_and_slots()
         found, scale = Coefficients(np.zeros(len(ids))), self.scale.value
-        if isinstance(self.algorithm, Linear):
+        if self.several is not None:
+            found = self.several.coefficients(self.state, slots)
+        elif isinstance(self.algorithm, Linear):
             found = self.algorithm.coefficients(self.state, slots)
         elif isinstance(self.algorithm, Ranks):
             found = Coefficients(self.algorithm.importance(self.state, slots))

@@ -21,32 +21,51 @@ if TYPE_CHECKING:
 
 def pack(model: Model) -> tuple[dict[str, Any], Arrays]:
     """Everything that a file holds; the state is finished first."""
-    model.algorithm.finish(model.state)
+    model.learner.finish(model.state)
     model.slope = model.calibration.fit()
     rows, total = model.scale.seen.tolist()
     header = {
         "cwtool": __version__,
         "algorithm": model.algorithm.name,
         "params": asdict(model.algorithm.params),
-        "labels": [model.labels.negative, model.labels.positive],
         "reading": asdict(model.reading),
         "features": model.index.count,
         "rows": model.rows,
         "scale": {"value": model.scale.value, "rows": rows, "total": total},
         "calibration": {"a": model.slope, "rows": model.calibration.rows},
-        "numbers": model.state.numbers,
-        "confusion": model.progress.confusion.tolist(),
+        "numbers": model.state.pack_numbers(),
         "history": model.history,
     }
-    counts = {"score": model.progress.scores, "margin": model.calibration.margins}
     if model.class_weight:
         header["class_weight"] = model.class_weight.packed()
-    if model.progress.weighted is not None:
-        header["weighted_confusion"] = model.progress.weighted.confusion.tolist()
-        counts["score.weight"] = model.progress.weighted.scores
-    if model.calibration.weighted is not None:
-        counts["margin.weight"] = model.calibration.weighted
-    arrays: Arrays = model.state.pack()
+    if model.several is not None:
+        from cwtool.model import several
+
+        own, counts = several.pack(model)
+    else:
+        own, counts = _pack_two(model)
+    return header | own, model.state.pack() | counts
+
+
+def _pack_two(model: Model) -> tuple[dict[str, Any], Arrays]:
+    """The header entries and arrays of the labels, metrics and probabilities of two classes."""
+    progress, calibration, labels = model.progress, model.calibration, model.labels
+    assert isinstance(progress, Tally) and isinstance(calibration, Calibration)
+    header: dict[str, Any] = {
+        "labels": [labels.negative, labels.positive],
+        "confusion": progress.confusion.tolist(),
+    }
+    if labels.multiclass == "no":
+        header["multiclass"] = "no"
+    if labels.rest:
+        header["rest"] = labels.rest
+    counts = {"score": progress.scores, "margin": calibration.margins}
+    if progress.weighted is not None:
+        header["weighted_confusion"] = progress.weighted.confusion.tolist()
+        counts["score.weight"] = progress.weighted.scores
+    if calibration.weighted is not None:
+        counts["margin.weight"] = calibration.weighted
+    arrays: Arrays = {}
     for name, found in counts.items():
         for part, values in sparse(found).items():
             arrays[f"{name}.{part}"] = values
@@ -58,25 +77,35 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
     from cwtool.model.model import Model
 
     model = Model.new(header["algorithm"], header["params"], Reading(**header["reading"]))
-    model.labels = Labels(*header["labels"])
     model.scale.seen[:] = header["scale"]["rows"], header["scale"]["total"]
-    names = {n.formerly: n.name for n in model.state.layout.numbers if n.formerly}
-    model.state.numbers |= {names.get(k, k): v for k, v in header["numbers"].items()}
-    model.state.unpack(arrays)
     model.class_weight = ClassWeight.unpacked(header.get("class_weight", {}))
-    model.progress = Tally(
-        _histogram(arrays, "score"), np.array(header["confusion"], dtype=np.int64)
-    )
-    if "weighted_confusion" in header:
-        confusion = np.array(header["weighted_confusion"], dtype=np.int64)
-        model.progress.weighted = Weighted(_histogram(arrays, "score.weight"), confusion)
-    model.calibration = Calibration(_histogram(arrays, "margin"), header["calibration"]["rows"])
-    if "margin.weight.at" in arrays:
-        model.calibration.weighted = _histogram(arrays, "margin.weight")
+    if header.get("multiclass", "no") != "no":
+        from cwtool.model import several
+
+        several.unpack(model, header, arrays)
+    else:
+        _unpack_two(model, header, arrays)
+    model.state.unpack_numbers(header["numbers"])
+    model.state.unpack(arrays)
     model.slope = header["calibration"]["a"]
     model.history = header["history"]
     model.version = header["cwtool"]
     return model
+
+
+def _unpack_two(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
+    """Take over the labels, metrics and probabilities of two classes."""
+    model.labels = Labels(*header["labels"], header.get("multiclass", "auto"))
+    model.labels.rest = header.get("rest", 0)
+    progress = model.progress = Tally(
+        _histogram(arrays, "score"), np.array(header["confusion"], dtype=np.int64)
+    )
+    if "weighted_confusion" in header:
+        confusion = np.array(header["weighted_confusion"], dtype=np.int64)
+        progress.weighted = Weighted(_histogram(arrays, "score.weight"), confusion)
+    calibration = model.calibration = Calibration(_histogram(arrays, "margin"), header["calibration"]["rows"])
+    if "margin.weight.at" in arrays:
+        calibration.weighted = _histogram(arrays, "margin.weight")
 
 
 def _histogram(arrays: Arrays, name: str) -> Counts:

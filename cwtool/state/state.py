@@ -18,14 +18,15 @@ from cwtool_ext import slots
 class State:
     """Tables of columns, numbers, arrays, squares and lists as the layout declares them.
 
-    Each column may have several places side by side, one for each class: with `classes` places
-    the table row of a feature is [a_0 .. a_{classes-1} | b_0 .. b_{classes-1} | ...].
+    Each column may have several places side by side, one for each class: with `places` of them
+    the table row of a feature is [a_0 .. a_{places-1} | b_0 .. b_{places-1} | ...].
     """
 
     def __init__(self, layout: Layout, index: FeatureIndex | None = None) -> None:
         self.layout = layout
         self.index = index or FeatureIndex(0 if layout.compact else DIRECT)
-        self.classes = 1
+        self.places = 1
+        self.labels: Floats = np.empty(0)  # of several classes, by class number
         self._tables = [Table(self.index.room, len(group)) for group in layout.tables]
         self.numbers: dict[str, int | float] = {n.name: n.start for n in layout.numbers}
         self.arrays: dict[str, NDArray[Any]] = {
@@ -51,19 +52,35 @@ class State:
             if len(table.rows) < self.index.room:
                 table.grow(self.index.room)
 
-    def widen(self, classes: int) -> None:
+    def widen(self, places: int) -> None:
         """Give every column this number of places side by side; new ones are zero."""
         for table, group in zip(self._tables, self.layout.tables, strict=True):
-            table.widen(len(group), self.classes, classes)
-        self.classes = classes
+            table.widen(len(group), self.places, places)
+        self.places = places
+
+    def admit(self, labels: list[float]) -> None:
+        """Make room for several classes with these labels; known ones come first. Each time the
+        room is doubled, so that a class costs no copy of its own."""
+        places = self.places
+        while places < len(labels):
+            places = max(4, 2 * places)
+        if self._tables and places > self.places:
+            self.widen(places)
+        self.labels = np.array(labels)
 
     def column(self, name: str, class_: int = 0) -> Floats:
         """A value for each slot: the declared column, for one class."""
         for table, group in zip(self._tables, self.layout.tables, strict=True):
             for k, column in enumerate(group):
                 if column.name == name:
-                    return table.rows[:, k * self.classes + class_]
+                    return table.rows[:, k * self.places + class_]
         raise KeyError(name)
+
+    @property
+    def _packed_columns(self) -> list[tuple[str, int]]:
+        """The columns of a file, each a name and a class number: feature.mean, feature.mean.1, .."""
+        n_classes = max(1, len(self.labels))
+        return [(c.name, k) for c in self.layout.columns for k in range(n_classes)]
 
     def slots_of(self, ids: Ints) -> Ints:
         """The slots of these ids; features that are new get one, and rows in the tables."""
@@ -77,13 +94,13 @@ class State:
         their places among the ids."""
         ids, places = self.index.saving_order()
         packed: dict[str, NDArray[Any]] = {"ids": ids}
-        for column in self.layout.columns:
-            values = np.empty(len(ids))
-            n = slots.gather(self.column(column.name), places, values)
+        for name, class_ in self._packed_columns:
+            values, key = np.empty(len(ids)), _key(name, class_)
+            n = slots.gather(self.column(name, class_), places, values)
             if 12 * n < 8 * len(ids):
                 at = np.flatnonzero(values.view(np.int64)).astype(np.int32)  # by bits: -0.0 counts
-                packed[f"feature.{column.name}.at"], values = at, values[at]
-            packed[f"feature.{column.name}"] = values
+                packed[f"{key}.at"], values = at, values[at]
+            packed[key] = values
         for name, square in self.squares.items():
             packed[f"square.{name}"] = square[np.ix_(places, places)]
         for name, table in self.lists.items():
@@ -95,8 +112,8 @@ class State:
     def unpack(self, packed: Mapping[str, NDArray[Any]]) -> None:
         """Take over what was packed into this new state."""
         places = self.slots_of(packed["ids"])
-        for column in self.layout.columns:
-            self.column(column.name)[places] = _unpacked(packed, f"feature.{column.name}")
+        for name, class_ in self._packed_columns:
+            self.column(name, class_)[places] = _unpacked(packed, _key(name, class_))
         for key, array in packed.items():
             kind, _, name = key.partition(".")
             if kind == "square":
@@ -105,6 +122,26 @@ class State:
                 self.lists[name].fill(array)
             elif kind == "array":
                 self.arrays[name] = array.copy()
+
+
+    def pack_numbers(self) -> dict[str, Any]:
+        """The numbers by name, ready for JSON."""
+        return self.numbers
+
+    def unpack_numbers(self, packed: dict[str, Any]) -> None:
+        """Take over numbers, by their names or by those of cwtool 0.1."""
+        names = {n.formerly: n.name for n in self.layout.numbers if n.formerly}
+        self.numbers |= {names.get(k, k): v for k, v in packed.items()}
+
+    def take_over(self, other: State) -> None:
+        """Become a copy of a state that has the same layout."""
+        self.unpack_numbers(other.pack_numbers())
+        self.unpack(other.pack())
+
+
+def _key(name: str, class_: int) -> str:
+    """The name of a column in a file."""
+    return f"feature.{name}.{class_}" if class_ else f"feature.{name}"
 
 
 def _unpacked(packed: Mapping[str, NDArray[Any]], name: str) -> Floats:

@@ -1,0 +1,191 @@
+"""One against the rest: for each class a learner of two classes, to which all others are negative.
+
+The ghost is one more learner, to which every row is negative. A class that first comes in some row
+starts as a copy of the ghost before the row, because a learner that has seen no positive row is
+the ghost. So the learner of a class is, to the bit, the one of two classes that has seen all rows
+from the first on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.algorithms.base import Algorithm, Batch, Coefficients, Linear, Ranks, Scores
+from cwtool.algorithms.several import Several, side_by_side
+from cwtool.data.rows import Floats, Ints, Longs, SlotRows
+from cwtool.run import Run
+from cwtool.state import FeatureIndex, Layout, State
+
+NOBODY = -2  # the class of the ghost: no row has it
+
+
+class States(State):
+    """The ghost, and a state for each class that has come; all refer to one feature index."""
+
+    def __init__(self, base: Algorithm, index: FeatureIndex) -> None:
+        self.base = base
+        self.ghost = base.new_state(index)
+        self.parts: list[State | None] = []
+        super().__init__(Layout((), compact=base.layout.compact), index)
+
+    @property
+    def known(self) -> list[State]:
+        """The ghost and the states of all classes that have come."""
+        return [self.ghost, *(part for part in self.parts if part is not None)]
+
+    def admit(self, labels: list[float]) -> None:
+        super().admit(labels)
+        self.parts += [None] * (len(labels) - len(self.parts))
+
+    def reserve(self) -> None:
+        for part in self.known:
+            part.reserve()
+
+    def birth(self, class_: int) -> None:
+        """The state of a class that comes for the first time: a copy of the ghost."""
+        self.base.finish(self.ghost)
+        born = self.base.new_state(self.index)
+        born.take_over(self.ghost)
+        self.base.begin_class(born)
+        self.parts[class_] = born
+
+    def pack(self) -> dict[str, NDArray[Any]]:
+        packed = self.ghost.pack()
+        for k, part in enumerate(self.parts):
+            if part is not None:
+                own = part.pack()
+                del own["ids"]
+                packed |= {f"class.{k}.{name}": array for name, array in own.items()}
+        return packed
+
+    def unpack(self, packed: Mapping[str, NDArray[Any]]) -> None:
+        self.ghost.unpack({k: a for k, a in packed.items() if not k.startswith("class.")})
+        for k, part in enumerate(self.parts):
+            if part is not None:
+                own = f"class.{k}."
+                mine = {n.removeprefix(own): a for n, a in packed.items() if n.startswith(own)}
+                part.unpack({"ids": packed["ids"], **mine})
+
+    def pack_numbers(self) -> dict[str, Any]:
+        parts = {str(k): part.numbers for k, part in enumerate(self.parts) if part is not None}
+        return {"ghost": self.ghost.numbers, **parts}
+
+    def unpack_numbers(self, packed: dict[str, Any]) -> None:
+        for key, numbers in packed.items():
+            if key == "ghost":
+                self.ghost.unpack_numbers(numbers)
+            else:
+                part = self.parts[int(key)] = self.base.new_state(self.index)
+                part.unpack_numbers(numbers)
+
+
+class OneVsRest(Several):
+    """Independent learners, each on the rows with its own signs."""
+
+    mode = "ovr"
+
+    def new_state(self, index: FeatureIndex | None = None) -> States:
+        return States(self.base, index or self.new_index())
+
+    def learn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
+        assert isinstance(state, States)
+        found: list[Scores | None] = [None] * len(state.parts)
+        for some, born in self._between_births(state, rows, order):
+            for class_ in born:
+                state.birth(class_)
+            self._visit(state, rows, some, run, found, again=False)
+            for class_ in born:  # its first row is predicted by the others alone
+                self._score(found, class_, rows.n_rows).score[some[:1]] = -np.inf
+        return side_by_side(found, rows.n_rows)
+
+    def relearn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
+        assert isinstance(state, States)
+        found: list[Scores | None] = [None] * len(state.parts)
+        self._visit(state, rows, order, run, found, again=True)
+        return side_by_side(found, rows.n_rows)
+
+    def _between_births(
+        self, state: States, rows: SlotRows, order: Longs
+    ) -> list[tuple[Longs, list[int]]]:
+        """The visits, cut before the first row of each new class, with the classes that come
+        there. A batch is learned at once, so all its classes come before it."""
+        y = rows.y[order]
+        if rows.weight is not None:
+            y = np.where(rows.weight[order] > 0, y, -1)
+        new = [k for k, part in enumerate(state.parts) if part is None]
+        first = sorted((int(np.argmax(y == k)), k) for k in new if (y == k).any())
+        if isinstance(self.base, Batch):
+            return [(order, [k for _, k in first])]
+        cuts = [0, *(at for at, _ in first), len(order)]
+        born: list[list[int]] = [[], *([k] for _, k in first)]
+        pieces = [order[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+        return list(zip(pieces, born, strict=True))
+
+    def _visit(
+        self,
+        state: States,
+        rows: SlotRows,
+        order: Longs,
+        run: Run,
+        found: list[Scores | None],
+        *,
+        again: bool,
+    ) -> None:
+        """Visit these rows with the ghost and all classes that have come; their scores go into
+        `found`."""
+        classes = [k for k, part in enumerate(state.parts) if part is not None]
+        learn = self.base.relearn_classes if again else self.base.learn_classes
+        parts = learn(state.known, [NOBODY, *classes], rows, order, run)
+        for class_, part in zip(classes, parts[1:], strict=True):
+            whole = self._score(found, class_, rows.n_rows)
+            whole.score[order], whole.variance[order] = part.score[order], part.variance[order]
+
+    @staticmethod
+    def _score(found: list[Scores | None], class_: int, n_rows: int) -> Scores:
+        """The scores of a class; -infinity where it has none yet."""
+        whole = found[class_]
+        if whole is None:
+            whole = found[class_] = Scores(np.full(n_rows, -np.inf), np.zeros(n_rows))
+        return whole
+
+    def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
+        assert isinstance(state, States)
+        found = iter(self.base.score_classes(state.known[1:], rows, unknown, run))
+        return side_by_side([part and next(found) for part in state.parts], rows.n_rows)
+
+    def coefficients(self, state: State, slots: Ints) -> Coefficients:
+        assert isinstance(state, States)
+        found = [self._coefficients(part, slots) for part in state.parts]
+        variance = [part.variance for part in found if part.variance is not None]
+        return Coefficients(
+            np.stack([part.weight for part in found], axis=1),
+            np.stack(variance, axis=1) if len(variance) == len(found) else None,
+            np.array([part.intercept for part in found]),
+        )
+
+    def _coefficients(self, part: State | None, slots: Ints) -> Coefficients:
+        """Of one class; zero for a class that has not come."""
+        if part is not None and isinstance(self.base, Linear):
+            return self.base.coefficients(part, slots)
+        if part is not None and isinstance(self.base, Ranks):
+            return Coefficients(self.base.importance(part, slots))
+        return Coefficients(np.zeros(len(slots)))
+
+    def untrained(self, state: State) -> bool:
+        assert isinstance(state, States)
+        return isinstance(self.base, Batch) and self.base.untrained(state.ghost)
+
+    def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
+        assert isinstance(state, States) and isinstance(self.base, Batch)
+        base = self.base
+        found = [part and base.fitted(part, rows.against(k), run) for k, part in enumerate(state.parts)]
+        return side_by_side(found, rows.n_rows)
+
+    def finish(self, state: State) -> None:
+        assert isinstance(state, States)
+        for part in state.known:
+            self.base.finish(part)

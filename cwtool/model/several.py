@@ -1,0 +1,64 @@
+"""What a model of several classes has in place of the parts of a model of two."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cwtool.algorithms.base import Algorithm
+from cwtool.algorithms.one_vs_rest import OneVsRest
+from cwtool.algorithms.rival import Rival, Rivals
+from cwtool.algorithms.several import Several
+from cwtool.confusion import Confusion
+from cwtool.errors import UsageError
+from cwtool.model.file import Arrays
+from cwtool.softmax import Ring
+
+if TYPE_CHECKING:
+    from cwtool.model.model import Model
+
+
+def has_rivals(algorithm: Algorithm) -> bool:
+    """Whether the algorithm can learn several classes by the top rival."""
+    return isinstance(algorithm, Rivals) and algorithm.has_rivals
+
+
+def check_mode(algorithm: Algorithm, multiclass: str) -> None:
+    """Refuse a mode that the algorithm does not have."""
+    if multiclass == Rival.mode and not has_rivals(algorithm):
+        raise UsageError(
+            f"{algorithm.name} with these parameters does not learn several classes by the top "
+            "rival",
+            "use `multiclass=ovr`, which trains one class against the rest",
+        )
+
+
+def settle(model: Model) -> None:
+    """Make an untrained model of two classes one of several, by the setting of its labels."""
+    labels = model.labels
+    assert labels.several is not None
+    rival = labels.multiclass == Rival.mode or (
+        labels.multiclass == "auto" and has_rivals(model.algorithm)
+    )
+    form: type[Several] = Rival if rival else OneVsRest
+    labels.multiclass = form.mode
+    model.several = form(model.algorithm)
+    model.state = model.several.new_state()
+    model.index = model.state.index
+    model.state.admit(labels.several)
+    model.progress, model.calibration = Confusion(labels.several), Ring()
+
+
+def pack(model: Model) -> tuple[dict[str, Any], Arrays]:
+    """The header entries and arrays of the labels, metrics and probabilities."""
+    assert isinstance(model.progress, Confusion) and isinstance(model.calibration, Ring)
+    header = {"labels": model.labels.several, "multiclass": model.labels.multiclass}
+    return header, {**model.progress.pack(), **model.calibration.pack()}
+
+
+def unpack(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
+    """Take over what was packed into a new model."""
+    model.labels.several = list(header["labels"])
+    model.labels.multiclass = header["multiclass"]
+    settle(model)
+    model.progress = Confusion.unpack(model.labels.several, arrays)
+    model.calibration = Ring.unpack(header["calibration"]["rows"], arrays)
