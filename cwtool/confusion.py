@@ -49,6 +49,9 @@ class Confusion:
         self.counts = np.zeros((1, 1), dtype=np.int64) if counts is None else counts
         self.weighted = weighted
 
+    def new(self) -> Confusion:
+        return Confusion(self.labels)
+
     def add(self, y: Ints, score: Floats, weight: Floats | None = None) -> None:
         """Count these scores, one column a class, of rows of the classes y (-1: never learned),
         with these row weights (None: all 1)."""

@@ -14,7 +14,7 @@ from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
 from cwtool.data.rows import Rows
 from cwtool.data.sources import display
 from cwtool.errors import DataError
-from cwtool.metrics import Tally
+from cwtool.metrics import AnyTally
 from cwtool.model import Model
 from cwtool.order import chosen
 from cwtool.run import Run
@@ -59,15 +59,15 @@ class HeldOut:
         if self.paths:
             report = ReadReport()
             blocks = read_blocks(self.paths, self.read, report)
-            yield from (rows for rows, _ in model.labels.rows_of(blocks))
+            yield from (model.labels.encode(block, learning=False) for block in blocks)
             if report.bad_lines:
                 self.console.warn(f"{report.names}: {report.bad_lines:,} bad lines skipped")
         if self.spool is not None:
             yield from self.spool.all()
 
-    def tally(self, model: Model, run: Run) -> Tally:
+    def tally(self, model: Model, run: Run) -> AnyTally:
         """The metrics of the model on all rows held out."""
-        tally = Tally()
+        tally = model.new_tally()
         for rows in self._rows(model):
             tally.add(rows.y, model.scores(rows, run).score, rows.weight)
         if tally.rows == 0 and self.paths:
@@ -87,7 +87,7 @@ class Best:
     summary: dict[str, Any] = field(default_factory=dict)
     model: Model | None = None  # None: the model as it is now
 
-    def judge(self, pass_: int, tally: Tally, model: Model, *, last: bool) -> None:
+    def judge(self, pass_: int, tally: AnyTally, model: Model, *, last: bool) -> None:
         """Remember the model of this pass if it is the best; a copy unless it is the last pass."""
         error = tally.error
         if error is not None and error < self.error:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,32 @@ def check_range(weighted: Counts) -> None:
         )
 
 
+class AnyTally(Protocol):
+    """Metrics of two classes or of several; those of one kind can be added."""
+
+    def new(self) -> AnyTally:
+        """One of the same kind with nothing counted."""
+
+    def add(self, y: Ints, score: Floats, weight: Floats | None = None) -> None:
+        """Count these scores of rows of the classes y."""
+
+    def __add__(self, other: Any) -> AnyTally: ...
+
+    def __sub__(self, other: Any) -> AnyTally: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def error(self) -> float | None: ...
+
+    @property
+    def auc(self) -> float | None: ...
+
+    def summary(self) -> dict[str, Any]:
+        """Everything, by name."""
+
+
 class Weighted(NamedTuple):
     """What a Tally counts, in whole 2^-20ths of row weight instead of rows."""
 
@@ -86,6 +112,9 @@ class Tally:
     scores: Counts = field(default_factory=no_counts)  # of rows, whatever their weights
     confusion: Counts = field(default_factory=_confusion)  # of rows: [actual, predicted]
     weighted: Weighted | None = None  # None: all rows so far have the weight 1
+
+    def new(self) -> Tally:
+        return Tally()
 
     def add(self, y: Ints, score: Floats, weight: Floats | None = None) -> None:
         """Count these scores of rows of the classes y, with these row weights (None: all 1)."""

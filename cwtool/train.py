@@ -18,7 +18,7 @@ from cwtool.data.sources import display
 from cwtool.errors import DataError, QualityError, UsageError
 from cwtool.gate import Gate
 from cwtool.heldout import Best, HeldOut, new_spool
-from cwtool.metrics import Tally, ratio
+from cwtool.metrics import AnyTally, ratio
 from cwtool.model import Learned, Model
 from cwtool.run import Run
 
@@ -60,17 +60,22 @@ class Trainer:
         self.report = ReadReport()
         self.heldout = HeldOut(options.holdout, options.validation, options.read, console)
         self.kept = new_spool() if options.passes > 1 else None
-        self.total = Tally()  # of the files that are finished
-        self.file = Tally()  # of the file that is being read
-        self.since = Tally()  # since the last point of the curve
-        self.untrained = Tally()  # of rows that there was no model to predict with
-        self.fitted = Tally()  # of the same rows once they were learned
+        self._new_tallies()
         self.best = Best()
         self.heaviest = 0.0  # the largest weight that a row was learned with
         self.n_paths = 0
         self.reported = 0  # files
         # rows met, learned or held out
         self.met = sum(f["rows"] for run in model.history for f in run["files"])
+
+    def _new_tallies(self) -> None:
+        """Metrics with nothing counted, for two classes or several."""
+        new = self.model.new_tally
+        self.total = new()  # of the files that are finished
+        self.file = new()  # of the file that is being read
+        self.since = new()  # since the last point of the curve
+        self.untrained = new()  # of rows that there was no model to predict with
+        self.fitted = new()  # of the same rows once they were learned
 
     def fit(self, paths: list[str]) -> dict[str, Any]:
         """Learn from all files; the model changes in place. Returns the record of the run."""
@@ -104,6 +109,8 @@ class Trainer:
     def _first_pass(self, paths: list[str]) -> None:
         labels = self.model.labels
         blocks = labels.rows_of(read_blocks(paths, self.options.read, self.report))
+        self.model.settle()
+        self._new_tallies()
         with self.console.progress(self.model.algorithm.name) as progress:
             for rows, origin in self.model.portions(blocks, self.settings):
                 self._close_files(origin.file)
@@ -140,7 +147,7 @@ class Trainer:
         if done == 0:
             yield rows
 
-    def _trace(self, pass_: int, tally: Tally) -> None:
+    def _trace(self, pass_: int, tally: AnyTally) -> None:
         """A point of the curve: the error since the last one, of rows before they were learned,
         the error on the rows held out, and the number of weights that are not zero."""
         if self.options.trace == 0 or tally.rows == 0:
@@ -150,7 +157,7 @@ class Trainer:
             point["validation_error"] = self.heldout.tally(self.model, self.settings).error
         point["nonzero_weights"] = self._nonzero()
         self.console.event("trace", point)
-        self.since = Tally()
+        self.since = self.model.new_tally()
 
     def _nonzero(self) -> int:
         return int(np.count_nonzero(self.model.weights().weight))
@@ -180,7 +187,7 @@ class Trainer:
                 progress.update(lambda: {"text": what, "done": done})
 
             found = self.model.learn(rows, replace(self.settings, progress=tell))
-        batch = Tally()
+        batch = self.model.new_tally()
         batch.add(rows.y, found.score, rows.weight)
         self.file += batch
         self.since += batch
@@ -193,7 +200,7 @@ class Trainer:
 
     def _another_pass(self, pass_: int) -> None:
         assert self.kept is not None
-        tally = Tally()
+        tally = self.model.new_tally()
         with self.console.progress(f"pass {pass_}") as progress:
             for rows, order in self.kept.shuffled(self.options.seed, pass_):
                 score = self.model.relearn(rows, order, self.settings).score
@@ -218,7 +225,7 @@ class Trainer:
                     "file", {"file": f.name, **self.file.summary(), "bad_lines": f.bad_lines}
                 )
             self.total += self.file
-            self.file = Tally()
+            self.file = self.model.new_tally()
             self.reported += 1
 
     def _status(self) -> dict[str, Any]:
@@ -245,7 +252,7 @@ class Trainer:
     def _record(self) -> dict[str, Any]:
         """The run as it stands in the history of the model."""
         summary = self.total.summary()
-        names = ("rows", "weight", "error", "auc", "precision", "recall", "f1")
+        names = ("rows", "weight", "error", "auc", "precision", "recall", "f1", "macro_f1")
         return {
             "files": [
                 {"name": f.name, "digest": f.digest, "rows": f.rows, "nnz": f.nnz}

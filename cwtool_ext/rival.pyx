@@ -76,7 +76,7 @@ cdef int check(const double[:, ::1] table, Py_ssize_t columns, const double[::1]
     return 0
 
 
-cdef class Diagonal(Rivals):
+cdef class DiagonalRival(Rivals):
     """Second-order rules with a diagonal covariance: columns (mu, p), s = 1/(1 + p)."""
 
     cdef int projection
@@ -134,7 +134,9 @@ cdef class Diagonal(Rivals):
         self.move(row, r, -alpha, kappa, v)
         return True
 
-    cdef void move(self, Row row, Py_ssize_t k, double alpha, double kappa, double v) noexcept nogil:
+    cdef void move(
+        self, Row row, Py_ssize_t k, double alpha, double kappa, double v
+    ) noexcept nogil:
         cdef double* mu = self.table + k
         cdef double* p = self.table + self.places + k
         cdef double x, g, beta = 1.0 / (1.0 / kappa + v)
@@ -150,7 +152,7 @@ cdef class Diagonal(Rivals):
                 p[j] = l2(p[j], beta, g, x, self.ceiling)
 
 
-cdef class FirstOrder(Rivals):
+cdef class FirstOrderRival(Rivals):
     """First-order rules: columns (w), or (w, acc) to average since the first row of the class:
     an update in round t of the class, counted from 0, also adds t times itself to acc; the mean
     after T rounds is w - acc / T. Updates always use w itself."""

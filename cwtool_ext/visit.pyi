@@ -7,6 +7,7 @@ from cwtool_ext.csr import Csr
 
 class Learner:
     features: int
+    classes: int
 
 def learn(
     rows: Csr,

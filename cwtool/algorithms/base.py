@@ -106,14 +106,24 @@ class Algorithm(ABC):
         return
 
     def learn_classes(
-        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, order: Longs, run: Run
+        self,
+        states: Sequence[State],
+        classes: Sequence[int],
+        rows: SlotRows,
+        order: Longs,
+        run: Run,
     ) -> list[Scores]:
         """One against the rest: learn the rows with each of these states, to which the rows of one
         class are positive. The first state is the ghost, to which no row is positive."""
         return self._each(self.learn, states, classes, rows, order, run)
 
     def relearn_classes(
-        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, order: Longs, run: Run
+        self,
+        states: Sequence[State],
+        classes: Sequence[int],
+        rows: SlotRows,
+        order: Longs,
+        run: Run,
     ) -> list[Scores]:
         """The same for rows that were learned in an earlier pass."""
         return self._each(self.relearn, states, classes, rows, order, run)

@@ -217,7 +217,7 @@ class SecondOrder(Confident):
 
     def rival_learner(self, state: State) -> Learner:
         p = self.params
-        return rival.Diagonal(
+        return rival.DiagonalRival(
             state.table, state.labels, state.arrays["rounds"], self.rule,
             PROJECTIONS[p.projection], p.variance_floor,
         )  # fmt: skip

@@ -61,7 +61,7 @@ class FirstOrder(Online):
         return True
 
     def rival_learner(self, state: State) -> Learner:
-        return rival.FirstOrder(
+        return rival.FirstOrderRival(
             state.table, state.labels, state.arrays["rounds"], self.rule, self.params.average
         )
 

@@ -9,6 +9,7 @@ from the first on.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ class OneVsRest(Several):
             return [(order, [k for _, k in first])]
         cuts = [0, *(at for at, _ in first), len(order)]
         born: list[list[int]] = [[], *([k] for _, k in first)]
-        pieces = [order[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+        pieces = [order[a:b] for a, b in pairwise(cuts)]
         return list(zip(pieces, born, strict=True))
 
     def _visit(
@@ -155,7 +156,7 @@ class OneVsRest(Several):
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
         assert isinstance(state, States)
         found = iter(self.base.score_classes(state.known[1:], rows, unknown, run))
-        return side_by_side([part and next(found) for part in state.parts], rows.n_rows)
+        return side_by_side([None if part is None else next(found) for part in state.parts], rows.n_rows)
 
     def coefficients(self, state: State, slots: Ints) -> Coefficients:
         assert isinstance(state, States)
@@ -181,8 +182,8 @@ class OneVsRest(Several):
 
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
         assert isinstance(state, States) and isinstance(self.base, Batch)
-        base = self.base
-        found = [part and base.fitted(part, rows.against(k), run) for k, part in enumerate(state.parts)]
+        base, parts = self.base, enumerate(state.parts)
+        found = [None if s is None else base.fitted(s, rows.against(k), run) for k, s in parts]
         return side_by_side(found, rows.n_rows)
 
     def finish(self, state: State) -> None:

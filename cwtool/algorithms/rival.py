@@ -48,9 +48,7 @@ class Rival(Several):
     def learn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
         score, variance = np.zeros((rows.n_rows, len(state.labels))), np.zeros(rows.n_rows)
         weight: Any = rows.weight  # None where all rows have the weight 1
-        visit.learn(
-            rows.csr, rows.y, weight, order, self._learner(state), score.ravel(), variance
-        )
+        visit.learn(rows.csr, rows.y, weight, order, self._learner(state), score.ravel(), variance)
         return Scores(score, variance)
 
     def _learner(self, state: State) -> Learner:

@@ -14,6 +14,7 @@ from cwtool.memory import parse_size
 from cwtool.params import Param, declared
 
 if TYPE_CHECKING:
+    from cwtool.data.labels import Labels
     from cwtool.data.parse import Reading
     from cwtool.data.pipeline import ReadOptions
 
@@ -150,6 +151,60 @@ class_weight = click.option(
     "10. The weight of a row in the data (label:weight) is multiplied by it. Metrics do not count "
     "it. Kept in the model.  [default: all 1]",
 )
+
+
+def _label(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
+    """A label as a number."""
+    from math import isfinite
+
+    try:
+        label = None if text is None else float(text)
+    except ValueError:
+        label = float("nan")
+    if label is not None and not isfinite(label):
+        raise click.BadParameter(f"{text!r} is not a label; labels are numbers such as 1 or -1")
+    return label
+
+
+# what the labels mean: kept in the model
+classes = apply(
+    click.option(
+        "--multiclass",
+        type=click.Choice(["auto", "no", "rival", "ovr"]),
+        default="auto",
+        show_default=True,
+        help="How more than two classes are learned. rival moves the class of a row against the "
+        "class with the highest score among the others; ovr learns each class against the rest. "
+        "auto is two classes if the first 1,000 rows have two labels, and else rival where the "
+        "algorithm has it, otherwise ovr; no always expects two labels. On text, ovr often has "
+        "fewer errors with second-order algorithms. Kept in the model.",
+    ),
+    click.option(
+        "--positive",
+        metavar="LABEL",
+        callback=_label,
+        help="Learn two classes: this label is positive, all others are negative. Kept in the "
+        "model.",
+    ),
+)
+
+CLASSES = ("multiclass", "positive")
+
+
+def labels(given: dict[str, Any]) -> Labels:
+    """The labels of a new model by the options of `classes` that were given."""
+    from cwtool.data.labels import Labels
+
+    multiclass, positive = given.get("multiclass", "auto"), given.get("positive")
+    if positive is None:
+        return Labels(multiclass=multiclass)
+    if multiclass not in ("auto", "no"):
+        raise click.UsageError(
+            f"--positive makes two classes, and --multiclass {multiclass} is for several; give one "
+            "of them"
+        )
+    return Labels.against_rest(positive)
+
 
 # how a line becomes a row: kept in the model
 rows = apply(

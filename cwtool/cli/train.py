@@ -93,6 +93,7 @@ def _algo_names() -> str:
     help="Report the error and the number of nonzero weights each time this number of rows was "
     "learned in the first pass, and after each further pass.",
 )
+@options.classes
 @options.class_weight
 @options.rows
 @options.max_memory
@@ -194,8 +195,10 @@ def _subject(
     params = given(ctx, others, own)
     wanted = given(ctx, others, options.ROWS)
     weight = given(ctx, others, ("class_weight",))
+    classes = given(ctx, others, options.CLASSES)
     if resume is None:
-        return Model.new(name, params, Reading(**wanted), **weight)
+        labels = options.labels(classes)
+        return Model.new(name, params, Reading(**wanted), labels=labels, **weight)
     model = Model.load(resume)
     if algo is not None and algo != model.algorithm.name:
         raise ModelError(
@@ -203,7 +206,11 @@ def _subject(
         )
     kept = {**asdict(model.reading), **asdict(model.algorithm.params)}
     kept["class_weight"] = model.class_weight.setting
-    for key, value in {**wanted, **weight, **params}.items():
+    kept["multiclass"] = model.labels.multiclass
+    kept["positive"] = model.labels.positive if model.labels.rest else None
+    if classes.get("multiclass") == "auto":
+        del classes["multiclass"]
+    for key, value in {**wanted, **weight, **classes, **params}.items():
         if kept[key] != value:
             option = "--" + key.replace("_", "-")
             raise ModelError(

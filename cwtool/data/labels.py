@@ -77,11 +77,11 @@ class Labels:
         else:
             y, strange = self._numbers(block.labels)
             if strange.any():
-                self._meet(block.labels[strange & _counts(block)])
+                for some in (_counts(block), ~_counts(block)):
+                    self._meet(block.labels[strange & some])
                 y, strange = self._numbers(block.labels)
-                y[strange] = OTHER
-            if (strange & _counts(block)).any():
-                raise self._third(block, int(np.flatnonzero(strange & _counts(block))[0]))
+            if strange.any():
+                raise self._third(block, int(np.flatnonzero(strange)[0]))
         return Rows(block.indptr, block.indices, block.values, y, block.weight)
 
     def _third(self, block: Block, row: int) -> DataError:
@@ -158,7 +158,7 @@ class Labels:
 
 
 def _counts(block: Block) -> NDArray[np.bool_]:
-    """Which rows define classes: those whose weight is not 0."""
+    """Which rows decide what the classes are: those whose weight is not 0."""
     if block.weight is None:
         return np.ones(len(block.labels), dtype=np.bool_)
     return block.weight > 0

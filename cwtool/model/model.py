@@ -17,7 +17,7 @@ from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.data.rows import Floats, Ints, Longs, Origin, Rows, SlotRows, joined
 from cwtool.errors import ModelError, UsageError
-from cwtool.metrics import Tally
+from cwtool.metrics import AnyTally, Tally
 from cwtool.model import file, packing
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.scale import RowScale, slotted
@@ -26,10 +26,7 @@ from cwtool.state import FeatureIndex, State
 
 if TYPE_CHECKING:
     from cwtool.algorithms.several import Several
-    from cwtool.confusion import Confusion
     from cwtool.softmax import Ring
-
-    AnyTally = Tally | Confusion
 
 
 class Prediction(NamedTuple):
@@ -105,7 +102,7 @@ class Model:
 
     def new_tally(self) -> AnyTally:
         """Metrics of predictions of this model, with nothing counted yet."""
-        return self.progress - self.progress
+        return self.progress.new()
 
     @property
     def learner(self) -> Algorithm | Several:

@@ -95,7 +95,8 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
 
 def _unpack_two(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
     """Take over the labels, metrics and probabilities of two classes."""
-    model.labels = Labels(*header["labels"], header.get("multiclass", "auto"))
+    model.labels = Labels(*header["labels"])
+    model.labels.multiclass = header.get("multiclass", "auto")
     model.labels.rest = header.get("rest", 0)
     progress = model.progress = Tally(
         _histogram(arrays, "score"), np.array(header["confusion"], dtype=np.int64)
@@ -103,7 +104,9 @@ def _unpack_two(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
     if "weighted_confusion" in header:
         confusion = np.array(header["weighted_confusion"], dtype=np.int64)
         progress.weighted = Weighted(_histogram(arrays, "score.weight"), confusion)
-    calibration = model.calibration = Calibration(_histogram(arrays, "margin"), header["calibration"]["rows"])
+    calibration = model.calibration = Calibration(
+        _histogram(arrays, "margin"), header["calibration"]["rows"]
+    )
     if "margin.weight.at" in arrays:
         calibration.weighted = _histogram(arrays, "margin.weight")
 

@@ -111,7 +111,7 @@ def ranked(model: Model, rank: str) -> Selection:
             raise UsageError(f"{algorithm.name} has no confidence", "use `rank=weight`")
         score = np.nan_to_num(confidence) if rank == "confidence" else np.abs(weight)
         order = np.argsort(-score, kind="stable")[: np.count_nonzero(score)]
-    return Selection(model, intercept, ids, weight, score, confidence, group).at(order)
+    return Selection(model, float(intercept), ids, weight, score, confidence, group).at(order)
 
 
 def subsampled(files: Sequence[Rows], labels: Labels, options: SelectOptions) -> list[list[Ints]]:

@@ -78,7 +78,7 @@ class State:
 
     @property
     def _packed_columns(self) -> list[tuple[str, int]]:
-        """The columns of a file, each a name and a class number: feature.mean, feature.mean.1, .."""
+        """The columns of a file, each by its name and a class number."""
         n_classes = max(1, len(self.labels))
         return [(c.name, k) for c in self.layout.columns for k in range(n_classes)]
 
@@ -122,7 +122,6 @@ class State:
                 self.lists[name].fill(array)
             elif kind == "array":
                 self.arrays[name] = array.copy()
-
 
     def pack_numbers(self) -> dict[str, Any]:
         """The numbers by name, ready for JSON."""

@@ -1,5 +1,6 @@
 """Labels as class numbers, whatever the blocks that they come in."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -26,9 +27,11 @@ def blocks_of(labels: list[float], cuts: list[int] | None = None) -> list[Block]
     return [block_of(labels[a:b], a + 1) for a, b in pairwise(ends)]
 
 
-def settled(labels: list[float], cuts: list[int] | None = None) -> tuple[Labels, list[int]]:
+def settled(
+    labels: list[float], cuts: list[int] | None = None, multiclass: str = "auto"
+) -> tuple[Labels, list[int]]:
     """The labels found, and the class numbers of the rows."""
-    found = Labels()
+    found = Labels(multiclass=multiclass)
     parts = list(found.rows_of(blocks_of(labels, cuts)))
     assert all(rows.y.dtype == np.int32 for rows, _ in parts)
     return found, [y for rows, _ in parts for y in rows.y.tolist()]
@@ -67,7 +70,54 @@ def test_third_class_has_its_place(cuts: list[int]) -> None:
     with pytest.raises(
         DataError, match=r"a\.svm:4: label 3 is a third class; so far there are -1 and \+1"
     ):
-        settled([1, -1, 1, 3, 5], cuts)
+        settled([1, -1, 1, 3, 5], cuts, "no")
+
+
+@pytest.mark.parametrize("cuts", [[], [1], [2], [1, 2, 3]])
+def test_three_labels_among_the_first_rows_are_several_classes(cuts: list[int]) -> None:
+    found, y = settled([7, -1, 7, 3, 5, -1], cuts)
+    assert found.several == [7, -1, 3, 5]  # in the order of their first rows
+    assert y == [0, 1, 0, 2, 3, 1]
+    assert found.names == ["7", "-1", "3", "5"]
+
+
+def test_a_third_label_after_the_first_rows_is_an_error() -> None:
+    with pytest.raises(DataError, match=r"a\.svm:1001: label 3 is a third class"):
+        settled([1.0, 2.0] * (PEEK_ROWS // 2) + [3.0])
+    found, _ = settled([1.0, 2.0] * (PEEK_ROWS // 2) + [3.0], multiclass="ovr")
+    assert found.several == [1, 2, 3]
+
+
+def test_new_labels_are_classes_only_where_they_are_learned() -> None:
+    found = Labels(multiclass="rival", several=[])
+    block = replace(block_of([1, 2, 3, 1]), weight=np.array([1.0, 0.0, 1.0, 1.0]))
+    assert found.encode(block).y.tolist() == [0, -1, 1, 0]
+    assert found.encode(block_of([3, 9, 2]), learning=False).y.tolist() == [1, -1, -1]
+    assert found.several == [1, 3]
+    assert found.encode(block_of([2, 1])).y.tolist() == [2, 0]
+
+
+def test_rows_of_weight_0_decide_nothing() -> None:
+    found = Labels()
+    block = replace(block_of([9, 1, 2]), weight=np.array([0.0, 1.0, 1.0]))
+    with pytest.raises(DataError, match="label 9 is a third class; so far there are 1 and 2"):
+        list(found.rows_of([block]))
+
+
+def test_one_label_against_all_others() -> None:
+    found = Labels.against_rest(3.0)
+    assert [r.y.tolist() for r, _ in found.rows_of(blocks_of([3, 5, 3]))] == [[1, 0, 1]]
+    assert found.names == ["5", "3"]
+    assert found.encode(block_of([4, 3])).y.tolist() == [0, 1]
+    assert found.names == ["rest", "3"]
+
+
+@pytest.mark.parametrize("n_rows", [12, 900])
+def test_a_regression_target_is_refused(n_rows: int) -> None:
+    numbers = [0.37 * k for k in range(n_rows)]
+    with pytest.raises(DataError, match=r"a\.svm: the labels are .* looks like a regression"):
+        settled(numbers)
+    settled([0.5, 1.5, 2.5] * 5)  # three classes with such names
 
 
 def test_known_classes_stay() -> None:

@@ -37,7 +37,7 @@ def test_a_new_state_has_all_that_is_declared() -> None:
     assert (state.squares, state.scratch) == ({}, {})
     assert [t.shape[1] for t in state.tables] == [1, 2]
     assert state.table is state.tables[0]
-    assert state.classes == 1
+    assert state.places == 1
     assert State(Layout((columns("a"),), compact=True)).index.direct == 0
 
 
@@ -141,7 +141,7 @@ def test_a_column_gets_a_place_for_each_class() -> None:
     places = state.slots_of(ints([1, 5, 1000]))
     state.table[places] = [[1, 2], [3, 4], [5, 6]]
     state.widen(2)
-    assert state.classes == 2
+    assert state.places == 2
     assert state.table[places].tolist() == [[1, 0, 2, 0], [3, 0, 4, 0], [5, 0, 6, 0]]
     state.column("mean", 1)[places] = [10, 30, 50]
     state.column("precision", 1)[places] = [20, 40, 60]

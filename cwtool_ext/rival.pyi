@@ -1,0 +1,30 @@
+# Generated from rival.pyx by tools/stubs.py.
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool_ext.rules import Rule
+from cwtool_ext.visit import Learner
+
+class Rivals(Learner): ...
+
+class DiagonalRival(Rivals):
+    def __init__(
+        self,
+        table: NDArray[np.float64],
+        labels: NDArray[np.float64],
+        rounds: NDArray[np.int64],
+        rule: Rule,
+        projection: int,
+        floor: float,
+    ) -> None: ...
+
+class FirstOrderRival(Rivals):
+    def __init__(
+        self,
+        table: NDArray[np.float64],
+        labels: NDArray[np.float64],
+        rounds: NDArray[np.int64],
+        rule: Rule,
+        average: bool,
+    ) -> None: ...
