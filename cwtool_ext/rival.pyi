@@ -4,11 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool_ext.rules import Rule
-from cwtool_ext.visit import Learner
+from cwtool_ext.wide import Wide
 
-class Rivals(Learner): ...
-
-class DiagonalRival(Rivals):
+class DiagonalRival(Wide):
     def __init__(
         self,
         table: NDArray[np.float64],
@@ -19,7 +17,7 @@ class DiagonalRival(Rivals):
         floor: float,
     ) -> None: ...
 
-class FirstOrderRival(Rivals):
+class FirstOrderRival(Wide):
     def __init__(
         self,
         table: NDArray[np.float64],

@@ -9,6 +9,7 @@ ctypedef void (*Form)(
 cdef class Rule:
     cdef Form form
     cdef double[4] theta
+    cdef double limit  # there is no step where m is at least this, whatever v is
 
 
 cdef inline bint fires(

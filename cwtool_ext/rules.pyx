@@ -6,7 +6,7 @@ have kappa = 0. A rule is one form and one factory. With h = 1 every form is the
 to the last bit.
 """
 
-from libc.math cimport floor, fmax, fmin, sqrt
+from libc.math cimport INFINITY, floor, fmax, fmin, sqrt
 
 from cwtool_ext.normal cimport quantile
 
@@ -155,11 +155,11 @@ cdef class Rule:
         raise TypeError("a rule is made by its factory, such as arow(r)")
 
 
-cdef Rule make(Form form, tuple theta=()):
+cdef Rule make(Form form, tuple theta=(), double limit=INFINITY):
     cdef Rule rule = Rule.__new__(Rule)
     if not all(value > 0.0 for value in theta):
         raise ValueError(f"the parameters of a rule must be positive, not {theta}")
-    rule.form = form
+    rule.form, rule.limit = form, limit
     for k, value in enumerate(theta):
         rule.theta[k] = value
     return rule
@@ -173,9 +173,9 @@ def cw(double phi, double eta) -> Rule: return make(_cw, (phi, 1.0, eta))
 def cw_var(double phi, double eta) -> Rule: return make(_cw_var, (phi, 1.0, eta))
 def scw1(double phi, double C, double eta) -> Rule: return make(_scw1, (phi, C, eta))
 def scw2(double phi, double C, double eta) -> Rule: return make(_scw2, (phi, C, eta))
-def arow(double r) -> Rule: return make(_arow, (r,))
+def arow(double r) -> Rule: return make(_arow, (r,), limit=1.0)
 def narow(double b) -> Rule: return make(_narow, (b,))
-def nherd(double C) -> Rule: return make(_nherd, (C,))
+def nherd(double C) -> Rule: return make(_nherd, (C,), limit=1.0)
 
 
 def coefficients(Rule rule not None, double m, double v, double h=1.0) -> tuple[float, float]:

@@ -10,7 +10,8 @@ cdef class Learner:
     # room to work in for rows of up to `longest` entries; called once before rows are visited
     cdef int prepare(self, Py_ssize_t longest) except -1
 
-    # the score (or that of each class) and the variance of a row; `after` is the row that comes next, to be fetched early
+    # the score (or that of each class) and the variance of a row; `after` is the row that comes
+    # next, to be fetched early
     cdef void look(self, Row row, Row after, double* score, double* variance) noexcept nogil
 
     # learn the row that was looked at last, of weight h > 0; y is its sign, or the number of its

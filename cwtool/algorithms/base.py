@@ -100,11 +100,6 @@ class Algorithm(ABC):
         """Predict the rows; unknown[i] is the squared norm of the part of row i that lies in
         features never seen. The state stays as it is."""
 
-    def begin_class(self, state: State) -> None:
-        """Called with the copy of the ghost that a new class starts as: averages over rows begin
-        with its first row, or a late class would remain as unlikely as before."""
-        return
-
     def learn_classes(
         self,
         states: Sequence[State],

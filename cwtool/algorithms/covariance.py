@@ -22,7 +22,7 @@ from cwtool.errors import UsageError
 from cwtool.params import param
 from cwtool.run import Run
 from cwtool.state import Column, Layout, Merge, State, merging
-from cwtool_ext import diagonal, full, rival
+from cwtool_ext import diagonal, full, rival, versus
 from cwtool_ext.rules import Rule
 from cwtool_ext.visit import Learner
 
@@ -212,20 +212,25 @@ class SecondOrder(Confident):
     """A second-order learner whose score is the linear mu.x."""
 
     @property
-    def has_rivals(self) -> bool:
+    def is_wide(self) -> bool:
         return isinstance(self.covariance, Diagonal)
 
     def rival_learner(self, state: State) -> Learner:
-        p = self.params
-        return rival.DiagonalRival(
-            state.table, state.labels, state.arrays["rounds"], self.rule,
-            PROJECTIONS[p.projection], p.variance_floor,
-        )  # fmt: skip
+        return self._wide(rival.DiagonalRival, state)
+
+    def versus_learner(self, state: State, seen: Ints) -> Learner:
+        return self._wide(versus.DiagonalVersusRest, state, seen)
+
+    def _wide(self, kind: Any, state: State, *seen: Ints) -> Learner:
+        p, classes = self.params, (state.table, state.labels, state.arrays["rounds"], *seen)
+        made: Learner = kind(*classes, self.rule, PROJECTIONS[p.projection], p.variance_floor)
+        return made
 
     def class_coefficients(self, state: State, slots: Ints) -> Coefficients:
-        n = len(state.labels)
+        classes = slice(state.ghosts, state.ghosts + len(state.labels))
         mean, precision = np.split(state.table[slots], [state.places], axis=1)
-        return Coefficients(mean[:, :n], 1 / (1 + precision[:, :n]), np.zeros(n))
+        variance = 1 / (1 + precision[:, classes])
+        return Coefficients(mean[:, classes], variance, np.zeros(len(state.labels)))
 
     def merge(self, state: State, parts: Sequence[State]) -> None:
         merging.merge(state, parts)

@@ -14,7 +14,7 @@ from cwtool.algorithms.online import Online
 from cwtool.data.rows import Ints
 from cwtool.params import param
 from cwtool.state import Column, Layout, Merge, Number, State, merging
-from cwtool_ext import first_order, rival
+from cwtool_ext import first_order, rival, versus
 from cwtool_ext.rules import Rule
 from cwtool_ext.visit import Learner
 
@@ -51,26 +51,28 @@ class FirstOrder(Online):
     def keep(self, state: State, learner: Any) -> None:
         state.numbers["rounds"] = learner.rounds
 
-    def begin_class(self, state: State) -> None:
-        state.numbers["rounds"] = 0
-        if self.params.average:
-            state.column("debt")[:] = 0.0
-
     @property
-    def has_rivals(self) -> bool:
+    def is_wide(self) -> bool:
         return True
 
     def rival_learner(self, state: State) -> Learner:
-        return rival.FirstOrderRival(
-            state.table, state.labels, state.arrays["rounds"], self.rule, self.params.average
-        )
+        return self._wide(rival.FirstOrderRival, state)
+
+    def versus_learner(self, state: State, seen: Ints) -> Learner:
+        return self._wide(versus.FirstOrderVersusRest, state, seen)
+
+    def _wide(self, kind: Any, state: State, *seen: Ints) -> Learner:
+        classes = state.table, state.labels, state.arrays["rounds"], *seen
+        made: Learner = kind(*classes, self.rule, self.params.average)
+        return made
 
     def class_coefficients(self, state: State, slots: Ints) -> Coefficients:
-        n, table = len(state.labels), state.table[slots]
-        weight = table[:, :n]
+        n = len(state.labels)
+        places, table = np.arange(state.ghosts, state.ghosts + n), state.table[slots]
+        weight = table[:, places]
         if self.params.average:
-            debt = table[:, state.places : state.places + n]
-            weight = weight - debt / np.maximum(1, state.arrays["rounds"])
+            debt, rounds = table[:, state.places + places], state.arrays["rounds"][places]
+            weight = weight - debt / np.maximum(1, rounds)
         return Coefficients(weight, None, np.zeros(n))
 
     def merge(self, state: State, parts: Sequence[State]) -> None:

@@ -51,7 +51,6 @@ class States(State):
         self.base.finish(self.ghost)
         born = self.base.new_state(self.index)
         born.take_over(self.ghost)
-        self.base.begin_class(born)
         self.parts[class_] = born
 
     def pack(self) -> dict[str, NDArray[Any]]:
@@ -156,7 +155,9 @@ class OneVsRest(Several):
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
         assert isinstance(state, States)
         found = iter(self.base.score_classes(state.known[1:], rows, unknown, run))
-        return side_by_side([None if part is None else next(found) for part in state.parts], rows.n_rows)
+        return side_by_side(
+            [None if part is None else next(found) for part in state.parts], rows.n_rows
+        )
 
     def coefficients(self, state: State, slots: Ints) -> Coefficients:
         assert isinstance(state, States)

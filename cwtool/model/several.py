@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from cwtool.algorithms.base import Algorithm
 from cwtool.algorithms.one_vs_rest import OneVsRest
-from cwtool.algorithms.rival import Rival, Rivals
 from cwtool.algorithms.several import Several
+from cwtool.algorithms.side_by_side import Rival, VersusRest, Wide
 from cwtool.confusion import Confusion
 from cwtool.errors import UsageError
 from cwtool.model.file import Arrays
@@ -17,14 +17,21 @@ if TYPE_CHECKING:
     from cwtool.model.model import Model
 
 
-def has_rivals(algorithm: Algorithm) -> bool:
-    """Whether the algorithm can learn several classes by the top rival."""
-    return isinstance(algorithm, Rivals) and algorithm.has_rivals
+def is_wide(algorithm: Algorithm) -> bool:
+    """Whether the algorithm has learners of several classes side by side."""
+    return isinstance(algorithm, Wide) and algorithm.is_wide
+
+
+def form_of(algorithm: Algorithm, multiclass: str) -> type[Several]:
+    """How the algorithm learns several classes by this setting."""
+    if not is_wide(algorithm):
+        return OneVsRest
+    return VersusRest if multiclass == VersusRest.mode else Rival
 
 
 def check_mode(algorithm: Algorithm, multiclass: str) -> None:
     """Refuse a mode that the algorithm does not have."""
-    if multiclass == Rival.mode and not has_rivals(algorithm):
+    if multiclass == Rival.mode and not is_wide(algorithm):
         raise UsageError(
             f"{algorithm.name} with these parameters does not learn several classes by the top "
             "rival",
@@ -36,10 +43,7 @@ def settle(model: Model) -> None:
     """Make an untrained model of two classes one of several, by the setting of its labels."""
     labels = model.labels
     assert labels.several is not None
-    rival = labels.multiclass == Rival.mode or (
-        labels.multiclass == "auto" and has_rivals(model.algorithm)
-    )
-    form: type[Several] = Rival if rival else OneVsRest
+    form = form_of(model.algorithm, labels.multiclass)
     labels.multiclass = form.mode
     model.several = form(model.algorithm)
     model.state = model.several.new_state()

@@ -26,6 +26,7 @@ class State:
         self.layout = layout
         self.index = index or FeatureIndex(0 if layout.compact else DIRECT)
         self.places = 1
+        self.ghosts = 0  # places that belong to no class, before that of class 0
         self.labels: Floats = np.empty(0)  # of several classes, by class number
         self._tables = [Table(self.index.room, len(group)) for group in layout.tables]
         self.numbers: dict[str, int | float] = {n.name: n.start for n in layout.numbers}
@@ -61,26 +62,26 @@ class State:
     def admit(self, labels: list[float]) -> None:
         """Make room for several classes with these labels; known ones come first. Each time the
         room is doubled, so that a class costs no copy of its own."""
-        places = self.places
-        while places < len(labels):
-            places = max(4, 2 * places)
+        places = max(4, self.places)
+        while places < self.ghosts + len(labels):
+            places *= 2
         if self._tables and places > self.places:
             self.widen(places)
         self.labels = np.array(labels)
 
-    def column(self, name: str, class_: int = 0) -> Floats:
-        """A value for each slot: the declared column, for one class."""
+    def column(self, name: str, place: int = 0) -> Floats:
+        """A value for each slot: the declared column, at one place."""
         for table, group in zip(self._tables, self.layout.tables, strict=True):
             for k, column in enumerate(group):
                 if column.name == name:
-                    return table.rows[:, k * self.places + class_]
+                    return table.rows[:, k * self.places + place]
         raise KeyError(name)
 
     @property
     def _packed_columns(self) -> list[tuple[str, int]]:
-        """The columns of a file, each by its name and a class number."""
-        n_classes = max(1, len(self.labels))
-        return [(c.name, k) for c in self.layout.columns for k in range(n_classes)]
+        """The columns of a file, each by its name and a place."""
+        used = max(1, self.ghosts + len(self.labels))
+        return [(c.name, k) for c in self.layout.columns for k in range(used)]
 
     def slots_of(self, ids: Ints) -> Ints:
         """The slots of these ids; features that are new get one, and rows in the tables."""
@@ -94,9 +95,9 @@ class State:
         their places among the ids."""
         ids, places = self.index.saving_order()
         packed: dict[str, NDArray[Any]] = {"ids": ids}
-        for name, class_ in self._packed_columns:
-            values, key = np.empty(len(ids)), _key(name, class_)
-            n = slots.gather(self.column(name, class_), places, values)
+        for name, place in self._packed_columns:
+            values, key = np.empty(len(ids)), _key(name, place)
+            n = slots.gather(self.column(name, place), places, values)
             if 12 * n < 8 * len(ids):
                 at = np.flatnonzero(values.view(np.int64)).astype(np.int32)  # by bits: -0.0 counts
                 packed[f"{key}.at"], values = at, values[at]
@@ -112,8 +113,8 @@ class State:
     def unpack(self, packed: Mapping[str, NDArray[Any]]) -> None:
         """Take over what was packed into this new state."""
         places = self.slots_of(packed["ids"])
-        for name, class_ in self._packed_columns:
-            self.column(name, class_)[places] = _unpacked(packed, _key(name, class_))
+        for name, place in self._packed_columns:
+            self.column(name, place)[places] = _unpacked(packed, _key(name, place))
         for key, array in packed.items():
             kind, _, name = key.partition(".")
             if kind == "square":
@@ -138,9 +139,9 @@ class State:
         self.unpack(other.pack())
 
 
-def _key(name: str, class_: int) -> str:
-    """The name of a column in a file."""
-    return f"feature.{name}.{class_}" if class_ else f"feature.{name}"
+def _key(name: str, place: int) -> str:
+    """The name of a column in a file: feature.mean, feature.mean.1, feature.mean.2."""
+    return f"feature.{name}.{place}" if place else f"feature.{name}"
 
 
 def _unpacked(packed: Mapping[str, NDArray[Any]], name: str) -> Floats:

@@ -1,6 +1,7 @@
 """Several classes: the frozen vectors, slow learners in plain NumPy, and what must hold always."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from cwtool.confusion import predicted
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
-from cwtool.model import Model
+from cwtool.model import Model, packing
 from cwtool.run import Run
 
 VECTORS = json.loads(
@@ -83,3 +84,75 @@ def test_frozen_vectors(case):
         precision = np.ones((4, X.shape[1]))
         precision[:, weights.ids] = 1 / weights.variance.T
         np.testing.assert_allclose(np.log(precision), np.log(case["precision"]), atol=1e-9)
+
+
+def same(one, other):
+    """Both models have the same bits."""
+    (header, arrays), (others_header, others) = packing.pack(one), packing.pack(other)
+    assert header == others_header
+    assert arrays.keys() == others.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(array, others[name], err_msg=name)
+
+
+LINES = [c for c in CASES if c["rule"] in ("pa1", "arow", "scw1") and c["projection"] != "l2"]
+
+
+@pytest.mark.parametrize("case", LINES, ids=name_of)
+def test_any_stop_and_any_blocks_give_the_same_bits(case, tmp_path):
+    """Also a stop just before, at and after the first row of a class: 9 and 22."""
+    whole, _ = learned(case, [slice(0, 60)])
+    parts, _ = learned(case, [slice(a, b) for a, b in pairwise([0, 1, 9, 10, 22, 60])])
+    same(whole, parts)
+    for stop in (1, 9, 10, 22, 23, 40):
+        model, _ = learned(case, [slice(0, stop)])
+        model.save(tmp_path / "m.cw")
+        model = Model.load(tmp_path / "m.cw")
+        h = H[stop:] if case["weighted"] else None
+        model.learn(rows_of(X[stop:], Y[stop:], h, model.labels), Run())
+        same(whole, model)
+
+
+@pytest.mark.parametrize("case", LINES, ids=name_of)
+def test_rows_of_weight_0_are_as_absent(case):
+    here = H > 0
+    whole, absent = new(case), new(case)
+    whole.learn(rows_of(X, Y, np.where(here, 1.0, 0.0), whole.labels), Run())
+    absent.learn(rows_of(X[here], Y[here], None, absent.labels), Run())
+    same(whole, absent)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c["kind"] == "ovr"], ids=name_of)
+def test_a_class_against_the_rest_is_the_model_of_two_classes(case):
+    """To the bit, whenever the class first comes; averages run since then, so only for the
+    class of the first row."""
+    model, score = learned(case, [slice(0, 60)])
+    weights = model.weights()
+    for k, _label in enumerate(model.labels.several[: 1 if case["average"] else None]):
+        two = Model.new(case["rule"], new(case).algorithm.params.__dict__, labels=Labels(-1.0, 1.0))
+        rows = rows_of(X, Y, H if case["weighted"] else None, model.labels)
+        y = (rows.y == k).astype(np.int32)
+        found = two.learn(Rows(rows.indptr, rows.indices, rows.values, y, rows.weight), Run())
+        np.testing.assert_array_equal(two.weights().weight, weights.weight[:, k])
+        if case["projection"]:
+            np.testing.assert_array_equal(two.weights().variance, weights.variance[:, k])
+        came = score[:, k] > -np.inf
+        np.testing.assert_array_equal(found.score[came], score[came, k])
+
+
+@pytest.mark.parametrize("case", LINES, ids=name_of)
+def test_other_names_of_labels_change_nothing(case):
+    _model, score = learned(case, [slice(0, 60)])
+    names = {1: 30.0, 2: 10.0, 3: -5.5, 7: 20.0}
+    other = new(case)
+    h = H if case["weighted"] else None
+    y = np.array([names[int(label)] for label in Y])
+    found = other.learn(rows_of(X, y, h, other.labels), Run()).score
+    np.testing.assert_array_equal(np.sort(found), np.sort(score))  # but for ties, class by class
+
+
+@pytest.mark.parametrize("rule", ["perceptron", "pa", "pa1", "pa2"])
+def test_the_weights_of_first_order_rivals_add_up_to_zero(rule):
+    case = next(c for c in CASES if c["kind"] == "rival" and c["rule"] == rule)
+    total = learned(case, [slice(0, 60)])[0].weights().weight.sum(axis=1)
+    np.testing.assert_allclose(total, 0, atol=1e-12)

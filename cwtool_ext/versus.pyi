@@ -1,0 +1,32 @@
+# Generated from versus.pyx by tools/stubs.py.
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool_ext.rules import Rule
+from cwtool_ext.wide import Wide
+
+class VersusRest(Wide): ...
+
+class DiagonalVersusRest(VersusRest):
+    def __init__(
+        self,
+        table: NDArray[np.float64],
+        labels: NDArray[np.float64],
+        rounds: NDArray[np.int64],
+        seen: NDArray[np.int32],
+        rule: Rule,
+        projection: int,
+        floor: float,
+    ) -> None: ...
+
+class FirstOrderVersusRest(VersusRest):
+    def __init__(
+        self,
+        table: NDArray[np.float64],
+        labels: NDArray[np.float64],
+        rounds: NDArray[np.int64],
+        seen: NDArray[np.int32],
+        rule: Rule,
+        average: bool,
+    ) -> None: ...

@@ -1,0 +1,47 @@
+"""What learners of several classes share: table rows with a place a class in every column."""
+
+from libc.stdint cimport int64_t
+
+from cwtool_ext.csr cimport Row
+from cwtool_ext.rules cimport Rule
+from cwtool_ext.visit cimport Learner
+
+
+cdef class Wide(Learner):
+    cdef double[:, ::1] _rows
+    cdef double* table
+    cdef Py_ssize_t width, places  # numbers of a table row, and of a column in it
+    cdef Py_ssize_t ghosts  # places before that of class 0
+    cdef Py_ssize_t used  # ghosts + classes
+    cdef Rule rule
+    cdef const double[::1] labels
+    cdef int64_t[::1] rounds  # by place: rows since the first of the class, 0: it has none
+    cdef double[::1] _room
+    cdef double* m  # by place: the score by the weights that are updated; then room for as many
+    cdef Py_ssize_t first, second  # the places of the two classes of the highest m; -1: none
+
+    cdef int lay_out(
+        self, double[:, ::1] table, Py_ssize_t columns, Rule rule, const double[::1] labels,
+        int64_t[::1] rounds,
+    ) except -1
+
+    # whether place k comes before the other by its score, or if these are equal by its label
+    cdef bint above(self, Py_ssize_t k, Py_ssize_t other) noexcept nogil
+
+    # find the two classes of the highest scores; of equal ones, the smaller label comes first
+    cdef void rank(self) noexcept nogil
+
+    # ask for the weights of feature number i of the row that comes next
+    cdef void fetch(self, Row after, Py_ssize_t i) noexcept nogil
+
+
+cdef inline void add(double* sums, const double* column, double x, Py_ssize_t n) noexcept nogil:
+    """sums_k += column_k x for k < n, in steps of four, which processors do in two or one."""
+    cdef Py_ssize_t k
+    cdef double a, b, c, d
+    for k in range(0, n, 4):
+        a, b, c, d = column[k] * x, column[k + 1] * x, column[k + 2] * x, column[k + 3] * x
+        sums[k] += a
+        sums[k + 1] += b
+        sums[k + 2] += c
+        sums[k + 3] += d

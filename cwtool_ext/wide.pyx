@@ -1,0 +1,58 @@
+"""What learners of several classes share: table rows with a place a class in every column.
+
+With C places the table row of a feature is [mu_0 .. mu_{C-1} | p_0 .. p_{C-1}]. C is a multiple of
+four. Scores of classes without a row so far are -infinity.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int64_t
+
+from cwtool_ext.csr cimport Row, prefetch
+from cwtool_ext.rules cimport Rule
+from cwtool_ext.visit cimport Learner
+
+
+cdef class Wide(Learner):
+    """A learner of several classes; `ghosts` is set before `lay_out`."""
+
+    cdef int lay_out(
+        self, double[:, ::1] table, Py_ssize_t columns, Rule rule, const double[::1] labels,
+        int64_t[::1] rounds,
+    ) except -1:
+        cdef Py_ssize_t used = self.ghosts + labels.shape[0]
+        if table.shape[1] % (4 * columns) or table.shape[1] // columns < used:
+            raise ValueError(f"a table row has {table.shape[1]} numbers; {columns} columns of "
+                             f"{used} places take a multiple of {4 * columns}")
+        if rounds.shape[0] != used:
+            raise ValueError(f"{used} numbers of rounds are needed, not {rounds.shape[0]}")
+        self._rows, self.table, self.features = table, &table[0, 0], table.shape[0]
+        self.width, self.places = table.shape[1], table.shape[1] // columns
+        self.rule, self.labels, self.rounds = rule, labels, rounds
+        self.classes, self.used = labels.shape[0], used
+        self._room = np.zeros(2 * self.places)
+        self.m = &self._room[0]
+        return 0
+
+    cdef bint above(self, Py_ssize_t k, Py_ssize_t other) noexcept nogil:
+        if other < 0 or self.m[k] > self.m[other]:
+            return True
+        return (self.m[k] == self.m[other]
+                and self.labels[k - self.ghosts] < self.labels[other - self.ghosts])
+
+    cdef void rank(self) noexcept nogil:
+        cdef Py_ssize_t k, first = -1, second = -1
+        for k in range(self.ghosts, self.used):
+            if self.rounds[k] == 0 or (second >= 0 and self.m[k] < self.m[second]):
+                continue
+            if self.above(k, first):
+                first, second = k, first
+            elif self.above(k, second):
+                second = k
+        self.first, self.second = first, second
+
+    cdef void fetch(self, Row after, Py_ssize_t i) noexcept nogil:
+        cdef Py_ssize_t k
+        if i < after.nnz:
+            for k in range(0, self.used, 8):
+                prefetch(self.table + self.width * after.index[i] + k)
