@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from cwtool.memory import words
+from cwtool.metrics_text import evaluated, metrics_line, number, percent
 
 LIVE = 0.2  # seconds between two states of the live line on a terminal
 PLAIN = 30.0  # seconds between two plain lines elsewhere
@@ -32,21 +33,6 @@ def with_options(text: str) -> str:
         return f"{dashes}{name}" + (f" {value}" if value else "")
 
     return SETTING.sub(option, text)
-
-
-def percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.2f} %"
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
-
-
-def metrics_line(m: dict[str, Any]) -> str:
-    """error 2.41 %  AUC 0.9950  precision 0.9510  recall 0.9680  F1 0.9594"""
-    parts = [f"error {percent(m['error'])}", f"AUC {number(m['auc'])}"]
-    parts += [f"{k} {number(m[k])}" for k in ("precision", "recall")]
-    return "  ".join([*parts, f"F1 {number(m['f1'])}"])
 
 
 def _file(e: dict[str, Any]) -> str:
@@ -87,17 +73,6 @@ def _train(e: dict[str, Any]) -> str:
     )
 
 
-def _evaluate(e: dict[str, Any]) -> str:
-    c = e["confusion"]
-    weight = f" of the total weight {e['weight']:,.6g}" if "weight" in e else ""
-    return (
-        f"{metrics_line(e)}  AP {number(e['average_precision'])}  "
-        f"log loss {number(e['log_loss'])}  ECE {percent(e['ece'])}\n"
-        f"{e['rows']:,} rows{weight}, {percent(e['base_rate'])} positive ({e['positive']}); "
-        f"TP {c['tp']:,}  FP {c['fp']:,}  TN {c['tn']:,}  FN {c['fn']:,}"
-    )
-
-
 def _select(e: dict[str, Any]) -> str:
     stable = f"  stability {number(e['stability'])}" if "stability" in e else ""
     return (
@@ -114,7 +89,10 @@ def _point(e: dict[str, Any]) -> str:
     if "failure" in e:
         return f"{_settings(e['params'])}  failed: {e['failure']}"
     shown = [f"error {percent(e['error'])} ± {percent(e['error_sd'])}"]
-    shown += [f"{name} {number(e[key])}" for name, key in (("AUC", "auc"), ("F1", "f1"))]
+    names = {"auc": "AUC", "f1": "F1", "macro_f1": "macro F1"}
+    shown += [f"{name} {number(e[key])}" for key, name in names.items() if key in e]
+    if "balanced_error" in e:
+        shown.append(f"balanced error {percent(e['balanced_error'])}")
     return "  ".join([_settings(e["params"]), *shown])
 
 
@@ -129,7 +107,7 @@ TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
     "trace": _trace,
     "validation": _validation,
     "train": _train,
-    "evaluate": _evaluate,
+    "evaluate": evaluated,
     "select": _select,
     "point": _point,
     "winner": _winner,
@@ -173,7 +151,9 @@ class Progress:
         if "rows" in s:
             parts += [f"{s['rows']:,} rows", f"{s['rows'] / seconds:,.0f} rows/s"]
         if "error" in s:
-            parts += [f"error {percent(s['error'])}", f"AUC {number(s['auc'])}"]
+            parts.append(f"error {percent(s['error'])}")
+        if "auc" in s:
+            parts.append(f"AUC {number(s['auc'])}")
         if "features" in s:
             parts += [f"features {s['features']:,}"]
         if s.get("done"):

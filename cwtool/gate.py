@@ -1,4 +1,4 @@
-"""Quality gates: auc>=0.97, error<0.05."""
+"""Quality gates: auc>=0.97, error<0.05, macro_f1>0.8."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from cwtool.errors import UsageError
 
 COMPARE = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-METRICS = ("error", "auc", "precision", "recall", "f1", "rows", "features")
+METRICS = (
+    "error", "auc", "precision", "recall", "f1", "macro_f1", "weighted_f1", "balanced_error",
+    "rows", "features",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from cwtool.algorithms.base import Describes, Linear, Ranks
-from cwtool.console import metrics_line
 from cwtool.data.parse import Reading
 from cwtool.data.rows import BIAS
 from cwtool.errors import UsageError
 from cwtool.files import complete_text
+from cwtool.metrics_text import metrics_line
 from cwtool.model import Model
 
 

@@ -252,7 +252,8 @@ class Trainer:
     def _record(self) -> dict[str, Any]:
         """The run as it stands in the history of the model."""
         summary = self.total.summary()
-        names = ("rows", "weight", "error", "auc", "precision", "recall", "f1", "macro_f1")
+        names = ["rows", "weight", "error", "auc", "precision", "recall", "f1"]
+        names += ["macro_f1", "weighted_f1", "balanced_error"]  # of several classes
         return {
             "files": [
                 {"name": f.name, "digest": f.digest, "rows": f.rows, "nnz": f.nnz}

@@ -30,7 +30,7 @@ DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
     "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune", "gate",
-    "console",
+    "console", "metrics_text",
 )  # fmt: skip
 BENCH, CLI = "bench", "cli"
 
@@ -45,7 +45,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "lock": ("errors",),
     "parallel": ("errors",),
     "gate": ("errors",),
-    "console": ("memory",),
+    "console": ("memory", "metrics_text"),
+    "metrics_text": (),
     "metrics": ("data.rows", "errors"),
     "calibration": ("data.rows", "metrics"),
     "confusion": ("data.labels", "data.rows", "metrics"),
