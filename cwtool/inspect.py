@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -11,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from cwtool.algorithms.base import Describes, Linear, Ranks
+from cwtool.confusion import label_order
 from cwtool.data.parse import Reading
 from cwtool.data.rows import BIAS
 from cwtool.errors import UsageError
 from cwtool.files import complete_text
-from cwtool.metrics_text import metrics_line
 from cwtool.model import Model
+from cwtool.model.model import Weights
+from cwtool.model.several import state_of
 
 
 def external(model: Model, feature: int) -> str:
@@ -33,12 +36,15 @@ def measure(model: Model) -> str:
     return "importance" if isinstance(model.algorithm, Ranks) else ""
 
 
-def interactions(model: Model, names: dict[str, str]) -> list[dict[str, Any]]:
+def interactions(
+    model: Model, names: dict[str, str], class_: int | None = None
+) -> list[dict[str, Any]]:
     """Products such as 12*40 with their importance, the greatest first."""
-    if not isinstance(model.algorithm, Describes):
+    state = state_of(model, class_)
+    if not isinstance(model.algorithm, Describes) or state is None:
         return []
     shown = []
-    for slots, importance in model.algorithm.interactions(model.state):
+    for slots, importance in model.algorithm.interactions(state):
         factors = sorted(model.index.ids_of(slots).tolist())
         keys = [external(model, j) for j in factors]
         row: dict[str, Any] = {"interaction": "*".join(keys), "importance": importance}
@@ -70,148 +76,146 @@ def names_of(path: Path, reading: Reading) -> dict[str, str]:
     return names
 
 
-def describe(model: Model, top: int, names: dict[str, str]) -> dict[str, Any]:
-    """All that inspect shows, ready for JSON."""
-    ids, weight, variance, intercept = model.weights()
-    kind = measure(model)
-    nonzero = np.flatnonzero(weight)
-    largest = nonzero[np.argsort(-np.abs(weight[nonzero]), kind="stable")][:top]
-    shown = []
-    for k in largest.tolist():
-        key = external(model, int(ids[k]))
-        row = {"feature": key, kind: float(weight[k])}
-        if variance is not None:
-            row["variance"] = float(variance[k])
-        if key in names:
-            row["name"] = names[key]
-        shown.append(row)
+def class_number(model: Model, label: str) -> int:
+    """The number of the class with this label, in a model of several classes."""
+    if model.labels.several is None:
+        raise UsageError(
+            "`class` is for models of more than two classes; this one has two",
+            "leave out `class`: weights are those of the positive class",
+        )
+    try:
+        return model.labels.several.index(float(label))
+    except ValueError:
+        known = ", ".join(list(_by_label(model))[:20])
+        raise UsageError(f"the model has no class {label}", f"it has {known}") from None
+
+
+def _by_label(model: Model) -> dict[str, int]:
+    """Several classes: number of each class by its label, ascending."""
+    order = label_order(model.labels.several or [])
+    return {model.labels.name(int(k)): int(k) for k in order}
+
+
+def describe(
+    model: Model, top: int, names: dict[str, str], class_: int | None = None
+) -> dict[str, Any]:
+    """All that inspect shows, ready for JSON; of several classes the weights of all, or those of
+    one."""
+    weights = model.weights()
+    if class_ is not None:
+        weights = of_class(weights, class_)
     return {
         "cwtool": model.version,
         "algorithm": model.algorithm.name,
         "params": asdict(model.algorithm.params),
         "reading": asdict(model.reading),
-        "labels": {"negative": model.labels.name(0), "positive": model.labels.name(1)},
+        **_classes(model, class_),
         **({"class_weight": model.class_weight.setting} if model.class_weight else {}),
         "rows": model.rows,
         "features": model.index.count,
-        "measure": kind,
-        "nonzero_weights": len(nonzero),
-        "intercept": intercept,
+        "measure": measure(model),
+        "nonzero_weights": int(np.count_nonzero(weights.weight)),
+        "intercept": _numbers(model, weights.intercept),
         "row_scale": model.scale.value,
-        **details(model),
+        **details(model, class_),
         "calibration": model.slope,
         "progressive": model.progress.summary(),
         "history": model.history,
-        "top": shown,
-        "interactions": interactions(model, names)[:top],
+        "top": _largest(model, weights, top, names),
+        "interactions": interactions(model, names, class_)[:top],
     }
 
 
-def details(model: Model) -> dict[str, Any]:
+def _classes(model: Model, class_: int | None) -> dict[str, Any]:
+    """The labels, and the class whose weights are shown if it is one of several."""
+    labels = model.labels
+    if labels.several is None:
+        return {"labels": {"negative": labels.name(0), "positive": labels.name(1)}}
+    found: dict[str, Any] = {"labels": list(_by_label(model)), "multiclass": labels.multiclass}
+    return found if class_ is None else found | {"class": labels.name(class_)}
+
+
+def of_class(weights: Weights, class_: int) -> Weights:
+    """The weights of one of several classes."""
+    variance = None if weights.variance is None else weights.variance[:, class_]
+    intercept = float(np.asarray(weights.intercept)[class_])
+    return Weights(weights.ids, weights.weight[:, class_], variance, intercept)
+
+
+def _numbers(model: Model, values: Any) -> Any:
+    """A number, or those of several classes by label, ready for JSON."""
+    if np.ndim(values) == 0:
+        return float(values)
+    return {label: float(values[k]) for label, k in _by_label(model).items()}
+
+
+def _largest(
+    model: Model, weights: Weights, top: int, names: dict[str, str]
+) -> list[dict[str, Any]]:
+    """The features with the largest weights, of several classes by the sum over them."""
+    ids, weight, variance, _ = weights
+    size = np.abs(weight) if weight.ndim == 1 else np.abs(weight).sum(axis=1)
+    nonzero = np.flatnonzero(size)
+    shown = []
+    for k in nonzero[np.argsort(-size[nonzero], kind="stable")][:top].tolist():
+        key = external(model, int(ids[k]))
+        row = {"feature": key, measure(model): _numbers(model, weight[k])}
+        if weight.ndim > 1:
+            row["sum"] = float(size[k])
+        elif variance is not None:
+            row["variance"] = float(variance[k])
+        if key in names:
+            row["name"] = names[key]
+        shown.append(row)
+    return shown
+
+
+def details(model: Model, class_: int | None) -> dict[str, Any]:
     """What the algorithm shows besides, if anything."""
-    if isinstance(model.algorithm, Describes):
-        return model.algorithm.details(model.state)
+    state = state_of(model, class_)
+    if isinstance(model.algorithm, Describes) and state is not None:
+        return model.algorithm.details(state)
     return {}
 
 
-def text(found: dict[str, Any]) -> str:
-    """The description for people."""
-    params = "  ".join(f"{k}={v}" for k, v in found["params"].items())
-    reading = "  ".join(f"{k}={v}" for k, v in found["reading"].items() if v and v != "none")
-    measure = found["measure"]
-    known = f", {found['nonzero_weights']:,} with {_article(measure)}" if measure else ""
-    lines = [
-        f"algorithm    {found['algorithm']}  {params}",
-        f"reading      {reading or 'as it is'}",
-        f"classes      {found['labels']['negative']}, {found['labels']['positive']} (positive)",
-        *([f"weights      {found['class_weight']}"] if "class_weight" in found else []),
-        f"rows         {found['rows']:,}",
-        f"features     {found['features']:,} seen{known}",
-        *([f"intercept    {found['intercept']:.6g}"] if found["intercept"] else []),
-        f"row scale    {found['row_scale']:.6g}",
-        *_spectrum(found),
-        *_metric(found),
-        *_posterior(found),
-        f"probability  sigmoid({found['calibration']:.6g} * score / sqrt(1 + variance))",
-        f"progressive  {metrics_line(found['progressive'])}",
-        "history",
-    ]
-    for number, run in enumerate(found["history"], 1):
-        files = ", ".join(f["name"] for f in run["files"])
-        lines.append(
-            f"  {number}. {files}: {run['rows']:,} rows, {run['passes']} pass"
-            f"{'es' if run['passes'] > 1 else ''}, {metrics_line(run)}"
-        )
-    if found["top"]:
-        lines.append(f"{'feature':>12}  {measure:>12}  {'variance':>12}  name")
-    for row in found["top"]:
-        variance = f"{row['variance']:.6g}" if "variance" in row else "-"
-        lines.append(
-            f"{row['feature']:>12}  {row[measure]:>12.6g}  {variance:>12}  "
-            f"{row.get('name', '')}".rstrip()
-        )
-    if found["interactions"]:
-        lines.append(f"{'interaction':>12}  {'importance':>12}  name")
-    for row in found["interactions"]:
-        lines.append(
-            f"{row['interaction']:>12}  {row['importance']:>12.6g}  {row.get('name', '')}".rstrip()
-        )
-    return "\n".join(lines)
-
-
-def _article(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
-
-
-def _metric(found: dict[str, Any]) -> list[str]:
-    """Of a learned metric W = L'L."""
-    if "rank" not in found:
-        return []
-    return [
-        f"metric       {found['terms']} terms of {found['steps']} steps, rank {found['rank']}, "
-        f"{found['support']} columns, scale {found['scaling']}"
-    ]
-
-
-def _posterior(found: dict[str, Any]) -> list[str]:
-    """Of chains that sample Fourier features."""
-    if "samples" not in found:
-        return []
-    loglik = " ".join(f"{v:.1f}" for v in found["loglik_of_chains"])
-    return [
-        f"posterior    {found['samples']} samples with {found['fourier_features']:.1f} Fourier "
-        f"features; log-likelihood of the chains {loglik}"
-    ]
-
-
-def _spectrum(found: dict[str, Any]) -> list[str]:
-    """How far the directions of a factored covariance stand out, those above 1 % of the first."""
-    if "spectrum" not in found:
-        return []
-    values = found["spectrum"]
-    shown = " ".join(f"{v:.3g}" for v in values if v >= 0.01 * values[0])
-    return [
-        f"updated      {found['updated_features']:,} features",
-        f"spectrum     {shown or '-'}",
-    ]
-
-
-def write_weights(model: Model, path: Path, sources: list[Path]) -> None:
+def write_weights(model: Model, path: Path, sources: list[Path], class_: int | None = None) -> None:
     """Id, weight and variance of every weight that is not zero, tab-separated, as exact as they
-    are; a line `intercept` where the model has one. `sources` are the files that were read."""
+    are; a line `intercept` where the model has one. Of several classes, unless one is chosen: the
+    ids and a column of weights for each class, under a line with the labels. `sources` are the
+    files that were read."""
     if not isinstance(model.algorithm, Linear):
         shown = "; inspect shows importances" if isinstance(model.algorithm, Ranks) else ""
         raise UsageError(
             f"{model.algorithm.name} is no linear model and has no weights",
             f"leave out `weights`{shown}",
         )
-    ids, weight, variance, intercept = model.weights()
+    weights = model.weights()
+    if class_ is not None:
+        weights = of_class(weights, class_)
+    lines = _one_class(model, weights) if weights.weight.ndim == 1 else _each(model, weights)
+    with nullcontext(sys.stdout) if str(path) == "-" else complete_text(path, sources) as out:
+        out.writelines("\t".join(line) + "\n" for line in lines)
+
+
+def _one_class(model: Model, weights: Weights) -> Iterator[list[str]]:
+    ids, weight, variance, intercept = weights
     nonzero = np.flatnonzero(weight)
     spread = np.full(len(weight), np.nan) if variance is None else variance
     columns = (ids[nonzero].tolist(), weight[nonzero].tolist(), spread[nonzero].tolist())
-    with nullcontext(sys.stdout) if str(path) == "-" else complete_text(path, sources) as out:
-        out.writelines(
-            f"{external(model, j)}\t{w!r}\t{v!r}\n" for j, w, v in zip(*columns, strict=True)
-        )
-        if intercept:
-            out.write(f"intercept\t{intercept!r}\tnan\n")
+    for j, w, v in zip(*columns, strict=True):
+        yield [external(model, j), repr(w), repr(v)]
+    if intercept:
+        yield ["intercept", repr(intercept), "nan"]
+
+
+def _each(model: Model, weights: Weights) -> Iterator[list[str]]:
+    classes = _by_label(model)
+    order = np.array(list(classes.values()), dtype=np.int64)
+    yield ["feature", *classes]
+    nonzero = np.flatnonzero(weights.weight.any(axis=1))
+    chosen = weights.weight[np.ix_(nonzero, order)].tolist()
+    for j, line in zip(weights.ids[nonzero].tolist(), chosen, strict=True):
+        yield [external(model, j), *map(repr, line)]
+    intercept = np.asarray(weights.intercept)
+    if intercept.any():
+        yield ["intercept", *map(repr, intercept[order].tolist())]

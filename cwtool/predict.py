@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.calibration import Reliability, probability
+from cwtool.confusion import label_order, predicted
 from cwtool.data.parse import Block
 from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
 from cwtool.data.rows import Floats, Rows
 from cwtool.errors import DataError
-from cwtool.metrics import Tally, ratio
+from cwtool.metrics import ratio
 from cwtool.model import Model
 from cwtool.run import Run
+from cwtool.softmax import of_born
 
 COLUMNS = ("label", "score", "variance", "probability")
+BY_CLASS = ("score", "probability")  # with several classes: a column a class
 
 
 def predict(
@@ -30,22 +32,23 @@ def predict(
 ) -> dict[str, Any]:
     """Pass the asked columns of each block to `write`; returns what was counted on the way."""
     report = ReadReport()
-    tally, reliability = Tally(), Reliability()
+    tally, reliability = model.new_tally(), model.new_reliability()
     run = Run(jobs=options.jobs)
     n_rows = nnz = unknown = 0
     for block in read_blocks(paths, options, report):
-        rows = model.labels.encode(block) if evaluate else unlabelled(block)
+        rows = model.labels.encode(block, learning=False) if evaluate else unlabelled(block)
         n_rows += rows.n_rows
         nnz += rows.nnz
         score, variance, dropped = model.scores(rows, run)
         unknown += dropped
-        p = probability(model.slope, score, variance)
+        p = model.probability(score, variance)
         if evaluate:
             tally.add(rows.y, score, rows.weight)
-            reliability.add(rows.y, p, rows.weight)
+            y = rows.y if model.several is None else of_born(rows.y, score)
+            reliability.add(y, p, rows.weight)
         del block, rows  # so that the reader can use their memory again
         if write is not None:
-            write(_rows(model, columns, score, variance, p))
+            write(_written(model, columns, score, variance, p))
     if n_rows == 0:
         raise DataError(f"{report.names}: no rows to predict")
     known = model.learned()
@@ -58,7 +61,9 @@ def predict(
         "qids": report.qids,
     }
     if evaluate:
-        found = tally.summary() | reliability.summary() | {"positive": model.labels.name(1)}
+        found = tally.summary() | reliability.summary()
+        if model.several is None:
+            found["positive"] = model.labels.name(1)
         result |= found | {"rows": n_rows}  # rows of weight 0 are predicted as well
     return result
 
@@ -69,14 +74,44 @@ def unlabelled(block: Block) -> Rows:
     return Rows(block.indptr, block.indices, block.values, y, block.weight)
 
 
-def _rows(
+def column_names(model: Model, columns: tuple[str, ...]) -> list[str]:
+    """The names of the columns that are written. With several classes, scores and probabilities
+    have a column a class, by ascending label: its name is the label if nothing else is written,
+    and otherwise for example score_2."""
+    names: list[str] = []
+    for column in columns:
+        if model.labels.several is None or column not in BY_CLASS:
+            names.append(column)
+            continue
+        ascending = [model.labels.name(int(k)) for k in label_order(model.labels.several)]
+        names += ascending if len(columns) == 1 else [f"{column}_{label}" for label in ascending]
+    return names
+
+
+def _written(
     model: Model, columns: tuple[str, ...], score: Floats, variance: Floats, p: Floats
 ) -> dict[str, list[Any]]:
-    names = (model.labels.name(0), model.labels.name(1))
-    make: dict[str, Callable[[], list[Any]]] = {
-        "label": lambda: [names[s] for s in (score >= 0).tolist()],
-        "score": score.tolist,
-        "variance": variance.tolist,
-        "probability": p.tolist,
+    """The values of the columns by name."""
+    make: dict[str, Callable[[], list[list[Any]]]] = {
+        "label": lambda: [_labels(model, score)],
+        "score": lambda: _by_class(model, score),
+        "variance": lambda: [variance.tolist()],
+        "probability": lambda: _by_class(model, p),
     }
-    return {name: make[name]() for name in columns}
+    values = [one for column in columns for one in make[column]()]
+    return dict(zip(column_names(model, columns), values, strict=True))
+
+
+def _labels(model: Model, score: Floats) -> list[str]:
+    """The predicted label of each row."""
+    several, names = model.labels.several, model.labels.names
+    found = score >= 0 if several is None else predicted(several, score)
+    return [names[k] for k in found.tolist()]
+
+
+def _by_class(model: Model, values: Floats) -> list[list[float]]:
+    """One column, or with several classes one for each, by ascending label."""
+    if model.labels.several is None:
+        return [values.tolist()]
+    found: list[list[float]] = values.T[label_order(model.labels.several)].tolist()
+    return found

@@ -32,6 +32,14 @@ def probability(a: float, score: Floats, variance: Floats) -> Floats:
     return e / np.where(total > 0, total, 1)
 
 
+def of_born(y: Ints, score: Floats) -> Ints:
+    """The class numbers y, and -1 for rows whose class was not born when they were scored."""
+    found = np.where((y >= 0) & (y < score.shape[1]), y, -1)
+    rows = np.flatnonzero(found >= 0)
+    found[rows[score[rows, found[rows]] == -np.inf]] = -1
+    return found.astype(np.int32)
+
+
 def slope(z: Floats, y: Ints, weight: Floats) -> float:
     """min over a > 0 of sum_i h_i (-log softmax(a z_i)[y_i]) + log(1 + exp(a g)), where g is the
     mean gap between the two highest z of a row. The last term is one more row, whose class comes
@@ -72,8 +80,7 @@ class Ring:
         """Remember these scores, one column a class, given before the rows of the classes y were
         learned; `variance` has one number a row."""
         y, score, variance, weight = counted(weight, y, score, variance)
-        there = np.flatnonzero((y >= 0) & (y < score.shape[1]))
-        there = there[score[there, y[there]] > -np.inf]
+        there = np.flatnonzero(of_born(y, score) >= 0)
         self.rows += len(there)
         classes = max(score.shape[1], self.z.shape[1])
         most = max(min(ROWS, ROOM // max(classes, 1)), 1)
@@ -113,8 +120,8 @@ def _widened(z: Floats, classes: int) -> Floats:
 
 class SoftmaxReliability:
     """The quality of probabilities of several classes: log loss, and the expected calibration
-    error of the predicted class over 15 equal bins of its probability. Rows whose class was never
-    learned are left out of both and counted apart."""
+    error of the predicted class over 15 equal bins of its probability. Rows whose class is not born
+    are left out of both and counted apart."""
 
     def __init__(self, labels: list[float]) -> None:
         self.labels = labels
@@ -122,10 +129,10 @@ class SoftmaxReliability:
         self.new_class_rows = 0
 
     def add(self, y: Ints, p: Floats, weight: Floats | None = None) -> None:
-        """Count these probabilities, one column a class, of rows of the classes y (-1: never
-        learned), with these row weights (None: all 1)."""
+        """Count these probabilities, one column a class, of rows of the classes y (-1: not born),
+        with these row weights (None: all 1)."""
         y, p, weight = counted(weight, y, p)
-        known = (y >= 0) & (y < p.shape[1])
+        known = y >= 0
         self.new_class_rows += int(len(y) - known.sum())
         y, p = y[known], p[known]
         right = p[np.arange(len(y)), y]

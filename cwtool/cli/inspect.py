@@ -19,6 +19,13 @@ from cwtool.cli import options
     help="Number of features to show, those with the largest weights first.",
 )
 @click.option(
+    "--class",
+    "label",
+    metavar="LABEL",
+    help="Show, and write, the weights of this class of a model of more than two classes. Without "
+    "it, features are ranked by the sum of their absolute weights over all classes.",
+)
+@click.option(
     "--feature-names",
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
     help="File with names of features: one feature id, a tab and its name on each line.",
@@ -27,23 +34,32 @@ from cwtool.cli import options
     "--weights",
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
     help="File to write id, weight and variance of every nonzero weight to, tab-separated and in "
-    "full precision; - writes to stdout.",
+    "full precision; - writes to stdout. With more than two classes and without --class, the file "
+    "has a column of weights for each class, under a line with the labels.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def command(
-    model: Path, top: int, feature_names: Path | None, weights: Path | None, as_json: bool
+    model: Path,
+    top: int,
+    label: str | None,
+    feature_names: Path | None,
+    weights: Path | None,
+    as_json: bool,
 ) -> None:
     """Show the algorithm, parameters, history and largest weights of a model."""
-    from cwtool.inspect import describe, names_of, text, write_weights
+    from cwtool.inspect import class_number, describe, names_of, write_weights
+    from cwtool.inspect_text import text
     from cwtool.model import Model
 
     subject = Model.load(model)
     names = names_of(feature_names, subject.reading) if feature_names else {}
+    class_ = None if label is None else class_number(subject, label)
     if weights is not None:
-        write_weights(subject, weights, [model, *([feature_names] if feature_names else [])])
+        sources = [model, *([feature_names] if feature_names else [])]
+        write_weights(subject, weights, sources, class_)
         if str(weights) == "-":
             return
-    found = describe(subject, top, names)
+    found = describe(subject, top, names, class_)
     console = options.console(as_json, False, False)
     if as_json:
         import json

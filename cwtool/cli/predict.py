@@ -28,7 +28,9 @@ from cwtool.cli import options
     type=click.Choice(["label", "score", "variance", "probability", "all"]),
     default="label",
     show_default=True,
-    help="Column to write for each row; all writes four columns under a header line.",
+    help="What to write for each row; all writes label, score, variance and probability in columns "
+    "under a header line. With more than two classes, score and probability have a column a class, "
+    "by ascending label, and the header line names the labels.",
 )
 @click.option(
     "-o",
@@ -75,12 +77,13 @@ def command(
     Files can be plain text or compressed with gzip, bzip2, xz or zstd; - reads standard input. They
     are read as the training data of the model was: same first index, normalization, bias and
     hashing. The probability of the positive class is sigmoid(a * score / sqrt(1 + variance)), with
-    a fitted in training.
+    a fitted in training. With more than two classes, the class with the highest score is predicted,
+    and probabilities are the softmax of a * score / sqrt(1 + variance), with one variance a row.
     """
     from cwtool.errors import DataError
     from cwtool.files import complete_text
     from cwtool.model import Model
-    from cwtool.predict import COLUMNS, predict
+    from cwtool.predict import COLUMNS, column_names, predict
 
     console = options.console(as_json, quiet, verbose)
     subject = Model.load(model)
@@ -88,7 +91,7 @@ def command(
     asked = ctx.get_parameter_source("output") is not click.core.ParameterSource.DEFAULT
     wanted = out is not None or asked or not evaluate
     with complete_text(out, (*data, model)) if out else nullcontext(sys.stdout) as file:
-        write = _writer(file, columns, as_json) if wanted else None
+        write = _writer(file, columns, column_names(subject, columns), as_json) if wanted else None
         result = predict(
             subject,
             list(data),
@@ -117,13 +120,14 @@ def command(
 
 
 def _writer(
-    file: Any, columns: tuple[str, ...], as_json: bool
+    file: Any, columns: tuple[str, ...], names: list[str], as_json: bool
 ) -> Callable[[dict[str, list[Any]]], None]:
-    """Rows as TSV (with a header when there are several columns) or as JSON lines."""
+    """Rows as TSV (with a header of these names, unless there is one column and it was asked for
+    by its name) or as JSON lines."""
 
     def lines(block: dict[str, list[Any]]) -> None:
         file.writelines(
-            json.dumps(dict(zip(block, row, strict=True))) + "\n"
+            json.dumps({name: _json(value) for name, value in zip(block, row, strict=True)}) + "\n"
             for row in zip(*block.values(), strict=True)
         )
 
@@ -134,6 +138,12 @@ def _writer(
 
     if as_json:
         return lines
-    if len(columns) > 1:
-        file.write("\t".join(columns) + "\n")
+    if len(columns) > 1 or names != list(columns):
+        file.write("\t".join(names) + "\n")
     return table
+
+
+def _json(value: Any) -> Any:
+    """A value as JSON has it, which knows no infinity: the score of a class that was never
+    learned."""
+    return None if value == float("-inf") else value

@@ -11,7 +11,7 @@ import numpy as np
 
 from cwtool import __version__, params, registry
 from cwtool.algorithms.base import Algorithm, Batch, Coefficients, Linear, Ranks, Scores
-from cwtool.calibration import Calibration
+from cwtool.calibration import Calibration, Reliability, probability
 from cwtool.data.batches import batches
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
@@ -26,7 +26,7 @@ from cwtool.state import FeatureIndex, State
 
 if TYPE_CHECKING:
     from cwtool.algorithms.several import Several
-    from cwtool.softmax import Ring
+    from cwtool.softmax import Ring, SoftmaxReliability
 
 
 class Prediction(NamedTuple):
@@ -103,6 +103,22 @@ class Model:
     def new_tally(self) -> AnyTally:
         """Metrics of predictions of this model, with nothing counted yet."""
         return self.progress.new()
+
+    def new_reliability(self) -> Reliability | SoftmaxReliability:
+        """Metrics of probabilities of this model, with nothing counted yet."""
+        if self.labels.several is None:
+            return Reliability()
+        from cwtool.softmax import SoftmaxReliability
+
+        return SoftmaxReliability(self.labels.several)
+
+    def probability(self, score: Floats, variance: Floats) -> Floats:
+        """The probability of the positive class, or of each of several classes in a column."""
+        if self.labels.several is None:
+            return probability(self.slope, score, variance)
+        from cwtool import softmax
+
+        return softmax.probability(self.slope, score, variance)
 
     @property
     def learner(self) -> Algorithm | Several:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cwtool.algorithms.base import Algorithm
-from cwtool.algorithms.one_vs_rest import OneVsRest
+from cwtool.algorithms.one_vs_rest import OneVsRest, States
 from cwtool.algorithms.several import Several
 from cwtool.algorithms.side_by_side import Rival, VersusRest, Wide
 from cwtool.confusion import Confusion
 from cwtool.errors import UsageError
 from cwtool.model.file import Arrays
 from cwtool.softmax import Ring
+from cwtool.state import State
 
 if TYPE_CHECKING:
     from cwtool.model.model import Model
@@ -50,6 +51,16 @@ def settle(model: Model) -> None:
     model.index = model.state.index
     model.state.admit(labels.several)
     model.progress, model.calibration = Confusion(labels.several), Ring()
+
+
+def state_of(model: Model, class_: int | None) -> State | None:
+    """The state that the algorithm for two classes can describe: that of the model, or one
+    against the rest that of the class. None if all classes share one state, or none is chosen."""
+    if model.several is None:
+        return model.state
+    if isinstance(model.state, States) and class_ is not None:
+        return model.state.parts[class_]
+    return None
 
 
 def pack(model: Model) -> tuple[dict[str, Any], Arrays]:

@@ -30,7 +30,7 @@ DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
     "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune", "gate",
-    "console", "metrics_text",
+    "console", "metrics_text", "inspect_text",
 )  # fmt: skip
 BENCH, CLI = "bench", "cli"
 
@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "gate": ("errors",),
     "console": ("memory", "metrics_text"),
     "metrics_text": (),
+    "inspect_text": ("metrics_text",),
     "metrics": ("data.rows", "errors"),
     "calibration": ("data.rows", "metrics"),
     "confusion": ("data.labels", "data.rows", "metrics"),

@@ -1,0 +1,134 @@
+"""What inspect found, for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cwtool.metrics_text import metrics_line
+
+LABELS = 20  # labels of classes that are listed
+
+
+def text(found: dict[str, Any]) -> str:
+    """The description for people."""
+    params = "  ".join(f"{k}={v}" for k, v in found["params"].items())
+    reading = "  ".join(f"{k}={v}" for k, v in found["reading"].items() if v and v != "none")
+    measure = found["measure"]
+    lines = [
+        f"algorithm    {found['algorithm']}  {params}",
+        f"reading      {reading or 'as it is'}",
+        *_classes(found),
+        *([f"weights      {found['class_weight']}"] if "class_weight" in found else []),
+        f"rows         {found['rows']:,}",
+        f"features     {found['features']:,} seen{_known(found)}",
+        *_intercept(found["intercept"]),
+        f"row scale    {found['row_scale']:.6g}",
+        *_spectrum(found),
+        *_metric(found),
+        *_posterior(found),
+        f"probability  {'softmax' if 'multiclass' in found else 'sigmoid'}"
+        f"({found['calibration']:.6g} * score / sqrt(1 + variance))",
+        f"progressive  {metrics_line(found['progressive'])}",
+        "history",
+    ]
+    for number, run in enumerate(found["history"], 1):
+        files = ", ".join(f["name"] for f in run["files"])
+        lines.append(
+            f"  {number}. {files}: {run['rows']:,} rows, {run['passes']} pass"
+            f"{'es' if run['passes'] > 1 else ''}, {metrics_line(run)}"
+        )
+    lines += _top(found["top"], measure)
+    if found["interactions"]:
+        lines.append(f"{'interaction':>12}  {'importance':>12}  name")
+    for row in found["interactions"]:
+        lines.append(
+            f"{row['interaction']:>12}  {row['importance']:>12.6g}  {row.get('name', '')}".rstrip()
+        )
+    return "\n".join(lines)
+
+
+def _classes(found: dict[str, Any]) -> list[str]:
+    labels = found["labels"]
+    if "multiclass" not in found:
+        return [f"classes      {labels['negative']}, {labels['positive']} (positive)"]
+    more = f" and {len(labels) - LABELS:,} more" if len(labels) > LABELS else ""
+    return [
+        f"classes      {', '.join(labels[:LABELS])}{more}",
+        f"multiclass   {found['multiclass']}",
+        *([f"class        {found['class']}, whose weights are shown"] if "class" in found else []),
+    ]
+
+
+def _known(found: dict[str, Any]) -> str:
+    """How many features have a weight; of several classes how many weights there are."""
+    n, measure = found["nonzero_weights"], found["measure"]
+    if not measure:
+        return ""
+    if "multiclass" in found and "class" not in found:
+        return f", {n:,} {measure}s in {len(found['labels']):,} classes"
+    return f", {n:,} with {_article(measure)}"
+
+
+def _intercept(intercept: float | dict[str, float]) -> list[str]:
+    if isinstance(intercept, dict):
+        shown = "  ".join(f"{label}: {w:.6g}" for label, w in intercept.items() if w)
+    else:
+        shown = f"{intercept:.6g}" if intercept else ""
+    return [f"intercept    {shown}"] if shown else []
+
+
+def _top(rows: list[dict[str, Any]], measure: str) -> list[str]:
+    """The features with the largest weights, of several classes each with its largest one."""
+    if not rows:
+        return []
+    if "sum" not in rows[0]:
+        lines = [f"{'feature':>12}  {measure:>12}  {'variance':>12}  name"]
+        for row in rows:
+            spread = f"{row['variance']:.6g}" if "variance" in row else "-"
+            shown = f"{row['feature']:>12}  {row[measure]:>12.6g}  {spread:>12}"
+            lines.append(f"{shown}  {row.get('name', '')}".rstrip())
+        return lines
+    heads = f"{f'sum of {measure}s':>18}  {'largest':>12}  {'of class':>12}"
+    lines = [f"{'feature':>12}  {heads}  name"]
+    for row in rows:
+        label, largest = max(row[measure].items(), key=lambda pair: abs(pair[1]))
+        shown = f"{row['feature']:>12}  {row['sum']:>18.6g}  {largest:>12.6g}  {label:>12}"
+        lines.append(f"{shown}  {row.get('name', '')}".rstrip())
+    return lines
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def _metric(found: dict[str, Any]) -> list[str]:
+    """Of a learned metric W = L'L."""
+    if "rank" not in found:
+        return []
+    return [
+        f"metric       {found['terms']} terms of {found['steps']} steps, rank {found['rank']}, "
+        f"{found['support']} columns, scale {found['scaling']}"
+    ]
+
+
+def _posterior(found: dict[str, Any]) -> list[str]:
+    """Of chains that sample Fourier features."""
+    if "samples" not in found:
+        return []
+    loglik = " ".join(f"{v:.1f}" for v in found["loglik_of_chains"])
+    return [
+        f"posterior    {found['samples']} samples with {found['fourier_features']:.1f} Fourier "
+        f"features; log-likelihood of the chains {loglik}"
+    ]
+
+
+def _spectrum(found: dict[str, Any]) -> list[str]:
+    """How far the directions of a factored covariance stand out, those above 1 % of the first."""
+    if "spectrum" not in found:
+        return []
+    values = found["spectrum"]
+    shown = " ".join(f"{v:.3g}" for v in values if v >= 0.01 * values[0])
+    return [
+        f"updated      {found['updated_features']:,} features",
+        f"spectrum     {shown or '-'}",
+    ]
