@@ -14,8 +14,9 @@ COMPARE = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 METRICS = (
     "error", "auc", "precision", "recall", "f1", "macro_f1", "weighted_f1", "balanced_error",
-    "rows", "features",
+    "log_loss", "ece", "rows", "features",
 )  # fmt: skip
+OF_PROBABILITIES = ("log_loss", "ece")  # measured on rows that are held out
 
 
 @dataclass(frozen=True)

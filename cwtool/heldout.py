@@ -15,7 +15,7 @@ from cwtool.data.rows import Rows
 from cwtool.data.sources import display
 from cwtool.errors import DataError
 from cwtool.metrics import AnyTally
-from cwtool.model import Model
+from cwtool.model import AnyReliability, Model
 from cwtool.order import chosen
 from cwtool.run import Run
 
@@ -65,11 +65,17 @@ class HeldOut:
         if self.spool is not None:
             yield from self.spool.all()
 
-    def tally(self, model: Model, run: Run) -> AnyTally:
-        """The metrics of the model on all rows held out."""
+    def tally(self, model: Model, run: Run, reliability: AnyReliability | None = None) -> AnyTally:
+        """The metrics of the model on all rows held out. Those of its probabilities are added to
+        `reliability`, if it is given."""
         tally = model.new_tally()
+        if reliability is not None:
+            model.slope = model.calibration.fit()
         for rows in self._rows(model):
-            tally.add(rows.y, model.scores(rows, run).score, rows.weight)
+            score, variance, _ = model.scores(rows, run)
+            tally.add(rows.y, score, rows.weight)
+            if reliability is not None:
+                reliability.add(rows.y, model.probability(score, variance), rows.weight)
         if tally.rows == 0 and self.paths:
             names = ", ".join(map(display, self.paths))
             raise DataError(f"{names}: no rows to validate on")
@@ -87,9 +93,9 @@ class Best:
     summary: dict[str, Any] = field(default_factory=dict)
     model: Model | None = None  # None: the model as it is now
 
-    def judge(self, pass_: int, tally: AnyTally, model: Model, *, last: bool) -> None:
+    def judge(self, pass_: int, summary: dict[str, Any], model: Model, *, last: bool) -> None:
         """Remember the model of this pass if it is the best; a copy unless it is the last pass."""
-        error = tally.error
+        error = summary["error"]
         if error is not None and error < self.error:
-            self.pass_, self.error, self.summary = pass_, error, tally.summary()
+            self.pass_, self.error, self.summary = pass_, error, summary
             self.model = None if last else model.copy()

@@ -88,11 +88,11 @@ def _top(rows: list[dict[str, Any]], measure: str) -> list[str]:
             shown = f"{row['feature']:>12}  {row[measure]:>12.6g}  {spread:>12}"
             lines.append(f"{shown}  {row.get('name', '')}".rstrip())
         return lines
-    heads = f"{f'sum of {measure}s':>18}  {'largest':>12}  {'of class':>12}"
+    heads = f"{f'sum of |{measure}|':>19}  {'largest':>12}  {'of class':>12}"
     lines = [f"{'feature':>12}  {heads}  name"]
     for row in rows:
         label, largest = max(row[measure].items(), key=lambda pair: abs(pair[1]))
-        shown = f"{row['feature']:>12}  {row['sum']:>18.6g}  {largest:>12.6g}  {label:>12}"
+        shown = f"{row['feature']:>12}  {row['sum']:>19.6g}  {largest:>12.6g}  {label:>12}"
         lines.append(f"{shown}  {row.get('name', '')}".rstrip())
     return lines
 

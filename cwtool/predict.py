@@ -15,7 +15,6 @@ from cwtool.errors import DataError
 from cwtool.metrics import ratio
 from cwtool.model import Model
 from cwtool.run import Run
-from cwtool.softmax import of_born
 
 COLUMNS = ("label", "score", "variance", "probability")
 BY_CLASS = ("score", "probability")  # with several classes: a column a class
@@ -44,8 +43,7 @@ def predict(
         p = model.probability(score, variance)
         if evaluate:
             tally.add(rows.y, score, rows.weight)
-            y = rows.y if model.several is None else of_born(rows.y, score)
-            reliability.add(y, p, rows.weight)
+            reliability.add(rows.y, p, rows.weight)
         del block, rows  # so that the reader can use their memory again
         if write is not None:
             write(_written(model, columns, score, variance, p))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.calibration import Reliability
+from cwtool.calibration import Flags, Reliability
 from cwtool.confusion import predicted
 from cwtool.data.rows import Floats, Ints
 from cwtool.metrics import HEAVIEST, counted
@@ -23,21 +23,13 @@ def standardized(score: Floats, variance: Floats) -> Floats:
 
 
 def probability(a: float, score: Floats, variance: Floats) -> Floats:
-    """softmax(a z); 0 for a class that is not born."""
+    """softmax(a z); 0 for a class that is not born, and for no other."""
     z = standardized(score, variance)
     top = z.max(axis=1, initial=-np.inf, keepdims=True)
     with np.errstate(over="ignore", invalid="ignore"):
-        e = np.where(z == -np.inf, 0.0, np.exp(a * (z - top)))
+        e = np.where(z == -np.inf, 0.0, np.maximum(np.exp(a * (z - top)), np.finfo(float).tiny))
     total = e.sum(axis=1, keepdims=True)
     return e / np.where(total > 0, total, 1)
-
-
-def of_born(y: Ints, score: Floats) -> Ints:
-    """The class numbers y, and -1 for rows whose class was not born when they were scored."""
-    found = np.where((y >= 0) & (y < score.shape[1]), y, -1)
-    rows = np.flatnonzero(found >= 0)
-    found[rows[score[rows, found[rows]] == -np.inf]] = -1
-    return found.astype(np.int32)
 
 
 def slope(z: Floats, y: Ints, weight: Floats) -> float:
@@ -80,7 +72,7 @@ class Ring:
         """Remember these scores, one column a class, given before the rows of the classes y were
         learned; `variance` has one number a row."""
         y, score, variance, weight = counted(weight, y, score, variance)
-        there = np.flatnonzero(of_born(y, score) >= 0)
+        there = np.flatnonzero(_known(y, score, -np.inf))
         self.rows += len(there)
         classes = max(score.shape[1], self.z.shape[1])
         most = max(min(ROWS, ROOM // max(classes, 1)), 1)
@@ -113,6 +105,15 @@ class Ring:
         return ring
 
 
+def _known(y: Ints, values: Floats, unborn: float) -> Flags:
+    """Which rows have a class that was born when they were scored: their values, one column a
+    class, show that by being greater than `unborn`."""
+    known: Flags = (y >= 0) & (y < values.shape[1])
+    rows = np.flatnonzero(known)
+    known[rows] = values[rows, y[rows]] > unborn
+    return known
+
+
 def _widened(z: Floats, classes: int) -> Floats:
     """The rows with columns for so many classes, the new ones not born."""
     return np.pad(z, ((0, 0), (0, classes - z.shape[1])), constant_values=-np.inf)
@@ -129,10 +130,10 @@ class SoftmaxReliability:
         self.new_class_rows = 0
 
     def add(self, y: Ints, p: Floats, weight: Floats | None = None) -> None:
-        """Count these probabilities, one column a class, of rows of the classes y (-1: not born),
-        with these row weights (None: all 1)."""
+        """Count these probabilities, one column a class, of rows of the classes y (-1: never
+        learned), with these row weights (None: all 1)."""
         y, p, weight = counted(weight, y, p)
-        known = y >= 0
+        known = _known(y, p, 0.0)
         self.new_class_rows += int(len(y) - known.sum())
         y, p = y[known], p[known]
         right = p[np.arange(len(y)), y]

@@ -20,6 +20,7 @@ from cwtool.gate import Gate
 from cwtool.heldout import Best, HeldOut, new_spool
 from cwtool.metrics import AnyTally, ratio
 from cwtool.model import Learned, Model
+from cwtool.model.several import state_of
 from cwtool.run import Run
 
 HEAVY = 1000.0  # a row weight above this is worth a note
@@ -233,7 +234,7 @@ class Trainer:
         return {
             "rows": so_far.rows,
             "error": so_far.error,
-            "auc": so_far.auc,
+            **({"auc": so_far.auc} if self.model.several is None else {}),
             "features": self.model.index.count,
             "done": ratio(self.report.bytes, self.report.size),
         }
@@ -242,9 +243,11 @@ class Trainer:
         """The metrics on the rows held out, if there are any; the best pass is remembered."""
         if not self.heldout:
             return
-        tally = self.heldout.tally(self.model, self.settings)
-        self.console.event("validation", {"pass": pass_, **tally.summary()})
-        self.best.judge(pass_, tally, self.model, last=pass_ == self.options.passes)
+        quality = self.model.new_reliability()
+        tally = self.heldout.tally(self.model, self.settings, quality)
+        found = tally.summary() | quality.summary()
+        self.console.event("validation", {"pass": pass_, **found})
+        self.best.judge(pass_, found, self.model, last=pass_ == self.options.passes)
 
     def _out_of_patience(self, pass_: int) -> bool:
         return 0 < self.options.patience <= pass_ - self.best.pass_
@@ -289,11 +292,13 @@ def train(
     if trainer.fitted.rows:
         result["fitted"] = trainer.fitted.summary()
     console.event("train", result)
-    advice = trainer.model.algorithm.advice(trainer.model.state)
+    state = state_of(trainer.model, 0)
+    advice = state and trainer.model.algorithm.advice(state)
     if advice:
         console.note(advice)
     if failed:
+        value = measured.get(failed[0].metric)
         raise QualityError(
-            f"not {failed[0]}: {failed[0].metric} is {measured.get(failed[0].metric)}",
+            f"not {failed[0]}: {failed[0].metric} is {'not measured' if value is None else value}",
             f"the new model is in {place}; {target} is as it was",
         )

@@ -83,8 +83,9 @@ def _algo_names() -> str:
     "--require",
     multiple=True,
     metavar="CONDITION",
-    help="Quality that the new model must reach, such as auc>=0.97. If it does not, it is written "
-    "to MODEL.rejected and the exit code is 5. Can be given more than once.",
+    help="Quality that the new model must reach, such as auc>=0.97, or macro_f1>0.8 for more than "
+    "two classes. If it does not, it is written to MODEL.rejected and the exit code is 5. Can be "
+    "given more than once.",
 )
 @click.option(
     "--trace",
@@ -140,7 +141,7 @@ def command(
     By default the data is read once as a stream, so its size is not limited by memory.
     """
     from cwtool.data.sources import STDIN
-    from cwtool.gate import Gate
+    from cwtool.gate import OF_PROBABILITIES, Gate
     from cwtool.lock import locked
     from cwtool.model.file import check_target
     from cwtool.train import TrainOptions, train
@@ -154,6 +155,8 @@ def command(
     if STDIN in validation and STDIN in data:
         raise click.UsageError("stdin can be read once: as DATA or for --validation")
     gates = tuple(Gate.parse(text) for text in require)
+    if any(gate.metric in OF_PROBABILITIES for gate in gates) and not (validation or holdout):
+        raise click.UsageError("--require log_loss or ece needs --validation or --holdout")
     console = options.console(as_json, quiet, verbose)
     check_target(model, data)
     with locked(model, wait=lock == "wait"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from cwtool.state import FeatureIndex, State
 if TYPE_CHECKING:
     from cwtool.algorithms.several import Several
     from cwtool.softmax import Ring, SoftmaxReliability
+
+AnyReliability: TypeAlias = "Reliability | SoftmaxReliability"
 
 
 class Prediction(NamedTuple):
@@ -104,7 +106,7 @@ class Model:
         """Metrics of predictions of this model, with nothing counted yet."""
         return self.progress.new()
 
-    def new_reliability(self) -> Reliability | SoftmaxReliability:
+    def new_reliability(self) -> AnyReliability:
         """Metrics of probabilities of this model, with nothing counted yet."""
         if self.labels.several is None:
             return Reliability()

@@ -21,7 +21,7 @@ def evaluation(y: list[int], said: list[int], labels: list[float], weight=None) 
     tally, quality = Confusion(labels), SoftmaxReliability(labels)
     classes = np.array(y, dtype=np.int32)
     tally.add(classes, score, weight)
-    quality.add(classes, np.where(score > 0, score, 0), weight)
+    quality.add(classes, np.where(score > 0, score, 1 / len(labels)), weight)
     return tally.summary() | quality.summary()
 
 

@@ -189,6 +189,11 @@ def test_reliability() -> None:
 def test_reliability_of_certainties() -> None:
     found = SoftmaxReliability(LABELS[:2])
     assert found.summary() == {"log_loss": None, "ece": None, "new_class_rows": 0}
-    found.add(np.array([0, 1], dtype=np.int32), np.array([[1.0, 0.0], [1.0, 0.0]]))
-    assert found.summary()["log_loss"] == pytest.approx(-np.log(1e-15) / 2)
-    assert found.summary()["ece"] == 0.5
+    p = probability(1.0, np.array([[1e4, 0.0], [1e4, 0.0], [1e4, -np.inf]]), np.zeros(3))
+    assert (p[:2, 1] > 0).all()
+    found.add(np.array([0, 1, 1], dtype=np.int32), p)
+    assert found.summary() == {
+        "log_loss": pytest.approx(-np.log(1e-15) / 2),
+        "ece": 0.5,
+        "new_class_rows": 1,  # of a class that was not born
+    }
