@@ -54,7 +54,7 @@ class Trial:
         options = self.options
         rows, labels = _rows(self.paths, options.read)
         return cross_validate(
-            lambda: options.model({**options.params, **self.point}, labels),
+            lambda: options.model({**options.params, **self.point}, replace(labels)),
             rows,
             options.folds,
             Run(options.seed, max_memory=options.max_memory),
@@ -90,7 +90,7 @@ def tune(paths: list[str], options: TuneOptions, console: Console) -> Point:
         options.metric,
     )
     if winner is None:
-        reason = outcomes[0].failure or "no fold has both classes"
+        reason = outcomes[0].failure or f"some fold has no value of {options.metric}"
         raise DataError(f"no point could be judged: {reason}")
     console.event("winner", {"algo": options.algo, "metric": options.metric, "params": winner})
     return winner
@@ -115,7 +115,7 @@ def _outcomes(trials: list[Trial], console: Console) -> list[Outcome]:
 def summary(judged: Judged) -> dict[str, float | None]:
     """Mean and standard deviation over the folds; None where a fold has no value."""
     found: dict[str, float | None] = {}
-    for name in METRICS:
+    for name in judged or METRICS:
         values = [value for value in judged.get(name, [None]) if value is not None]
         known = len(values) == len(judged.get(name, [None]))
         found[name] = float(np.mean(values)) if known else None

@@ -14,12 +14,13 @@ from cwtool.data.pipeline import ReadOptions, read_all
 from cwtool.data.rows import Ints, Longs, Origin, Rows, joined
 from cwtool.data.sources import display
 from cwtool.errors import DataError
-from cwtool.metrics import Tally
 from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.run import Run
 
-METRICS = ("error", "auc", "f1")
+METRICS = ("error", "auc", "f1")  # of two classes
+CLASS_METRICS = ("error", "macro_f1", "balanced_error")  # of several
+LOWER_IS_BETTER = ("error", "balanced_error")
 
 Point = dict[str, Any]  # parameters by name
 Judged = dict[str, list[float | None]]  # metric -> its value on each fold
@@ -55,7 +56,7 @@ def fit(model: Model, rows: Rows, run: Run | None = None, passes: int = 1) -> Mo
 
 def evaluate(model: Model, rows: Rows) -> dict[str, Any]:
     """All metrics of the model on these rows."""
-    tally = Tally()
+    tally = model.new_tally()
     tally.add(rows.y, model.scores(rows).score, rows.weight)
     return tally.summary()
 
@@ -63,12 +64,14 @@ def evaluate(model: Model, rows: Rows) -> dict[str, Any]:
 def folds(y: Ints, n: int, seed: int = 0) -> Iterator[tuple[Longs, Longs]]:
     """n times: the numbers of the rows to learn and of the rows to check, both ascending. Every
     row is checked once, and each fold has the same share of every class. The folds depend on the
-    classes y and the seed alone."""
-    rarer = int(min((y > 0).sum(), (y <= 0).sum()))
-    if rarer < n:
-        raise DataError(f"{n} folds need {n} rows of each class; one class has {rarer}")
+    classes y and the seed alone. Of several classes, some may have fewer than n rows."""
+    classes = np.maximum(y, 0)  # -1 has no class: a row of weight 0
+    counts = np.bincount(classes, minlength=2)
+    needed = int(counts.min() if len(counts) == 2 else counts.sum())
+    if needed < n:
+        raise DataError(f"{n} folds need {n} rows of each class; one class has {needed}")
     mixed = permutation(len(y), seed)
-    spread = mixed[np.argsort(y[mixed] > 0, kind="stable")]
+    spread = mixed[np.argsort(classes[mixed], kind="stable")]
     fold = np.empty(len(y), dtype=np.int64)
     fold[spread] = np.arange(len(y)) % n
     for k in range(n):
@@ -91,7 +94,8 @@ def cross_validate(
         order = learned[permutation(len(learned), run.seed, 0)] if shuffled else learned
         model = fit(new_model(), rows.take(order), run, passes)
         found.append(evaluate(model, rows.take(checked)))
-    return {name: [one[name] for one in found] for name in METRICS}
+    names = METRICS if "auc" in found[0] else CLASS_METRICS
+    return {name: [one[name] for one in found] for name in names}
 
 
 def points(grid: dict[str, list[Any]]) -> list[Point]:
@@ -102,7 +106,7 @@ def points(grid: dict[str, list[Any]]) -> list[Point]:
 def best(candidates: Sequence[tuple[Point, Judged]], metric: str = "error") -> Point | None:
     """The point with the best mean over the folds, the first of several equal ones. Points that
     have no value on some fold do not count; None if there are no others."""
-    sign = 1 if metric == "error" else -1
+    sign = 1 if metric in LOWER_IS_BETTER else -1
     means = []
     for point, judged in candidates:
         values = judged.get(metric, [])

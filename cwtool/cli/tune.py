@@ -72,10 +72,11 @@ def value_of(param: Param, word: str) -> Any:
 )
 @click.option(
     "--metric",
-    type=click.Choice(["error", "auc", "f1"]),
+    type=click.Choice(["error", "auc", "f1", "macro_f1", "balanced_error"]),
     default="error",
     show_default=True,
-    help="Metric whose mean over the folds decides which point is the best.",
+    help="Metric whose mean over the folds decides which point is the best. auc and f1 are for two "
+    "classes, macro_f1 and balanced_error for more.",
 )
 @click.option(
     "-m",

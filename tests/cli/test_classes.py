@@ -291,6 +291,22 @@ def test_every_kind_of_algorithm_is_shown(ok: Run, algo: str) -> None:
         assert len(shown["top"]) == (6 if shown["measure"] else 0)
 
 
+@pytest.mark.parametrize("metric", ["error", "macro_f1", "balanced_error"])
+def test_tune(cwtool: Run, ok: Run, metric: str) -> None:
+    """A point whose algorithm has no rivals does not depend on one before it that has them."""
+    Path("a.svm").write_text(classes_text(1, 120) + "77 1:1\n")  # one row: in one fold only
+    grid = ("--grid", "covariance=diag,full", "--grid", "r=0.1,1e9")
+    said = ok("tune", "a.svm", *grid, "--metric", metric, "--json", "-j", "1").splitlines()
+    *points, winner = (json.loads(x) for x in said)
+    assert len(points) == 4
+    best = min(points, key=lambda p: -p[metric] if metric == "macro_f1" else p[metric])
+    assert winner["params"] == best["params"]
+    assert all(0 < p["error"] < 1 and "auc" not in p for p in points)
+    ended = cwtool("tune", "a.svm", "--grid", "r=0.1", "--metric", "auc")
+    assert ended.code != 0
+    assert "no value of auc" in ended.err
+
+
 def test_more_than_twenty_classes(ok: Run) -> None:
     labels = tuple(str(k) for k in range(30))
     draw = np.random.default_rng(3).integers(30, size=600)

@@ -98,6 +98,16 @@ def test_folds(labels: list[bool], n: int, seed: int) -> None:
     assert all(np.array_equal(a[1], b[1]) for a, b in zip(parts, again, strict=True))
 
 
+def test_folds_of_several_classes_have_equal_shares() -> None:
+    """A class may have fewer rows than there are folds."""
+    y = np.repeat(np.arange(4, dtype=np.int32), [40, 1, 23, 9])
+    checked = [part for _, part in folds(y, 5, 3)]
+    assert sorted(np.concatenate(checked).tolist()) == list(range(len(y)))
+    for k in range(4):
+        counts = [int((y[part] == k).sum()) for part in checked]
+        assert max(counts) - min(counts) <= 1
+
+
 def test_too_few_rows_for_the_folds() -> None:
     with pytest.raises(DataError, match="one class has 1"):
         list(folds(np.array([1, 0, 0, 0], dtype=np.int32), 2))
