@@ -55,8 +55,9 @@ class State:
 
     def widen(self, places: int) -> None:
         """Give every column this number of places side by side; new ones are zero."""
+        _, used = self.index.ids_and_slots()
         for table, group in zip(self._tables, self.layout.tables, strict=True):
-            table.widen(len(group), self.places, places)
+            table.widen(len(group), self.places, places, used)
         self.places = places
 
     def admit(self, labels: list[float]) -> None:

@@ -6,7 +6,7 @@ import mmap
 
 import numpy as np
 
-from cwtool.data.rows import Floats
+from cwtool.data.rows import Floats, Ints
 
 
 def zero_pages(n_bytes: int) -> mmap.mmap:
@@ -58,11 +58,14 @@ class Table:
         self.rows[: len(rows)] = rows
         self.count = len(rows)
 
-    def widen(self, n_columns: int, before: int, after: int) -> None:
+    def widen(self, n_columns: int, before: int, after: int, used: Ints) -> None:
         """Give each of the `n_columns` columns `after` places side by side instead of `before`:
-        [a_0 a_1 | b_0 b_1] becomes [a_0 a_1 0 0 | b_0 b_1 0 0]."""
+        [a_0 a_1 | b_0 b_1] becomes [a_0 a_1 0 0 | b_0 b_1 0 0]. Only the rows `used` are copied,
+        so that the pages of all others take no memory."""
         old = self.rows
         wide = Table(len(old), n_columns * after)
         for c in range(n_columns):
-            wide.rows[:, c * after : c * after + before] = old[:, c * before : (c + 1) * before]
+            wide.rows[used, c * after : c * after + before] = old[
+                used, c * before : (c + 1) * before
+            ]
         self.width, self._pages, self.rows = wide.width, wide._pages, wide.rows
