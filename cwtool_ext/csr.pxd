@@ -23,7 +23,6 @@ cdef struct Row:
 
 cdef class Csr:
     cdef readonly Py_ssize_t count  # of rows
-    cdef readonly Py_ssize_t width  # all indices lie below
     cdef readonly Py_ssize_t longest  # nonzeros of the longest row
     cdef readonly double scale
     cdef const int64_t* start
@@ -32,6 +31,9 @@ cdef class Csr:
     cdef const int64_t[::1] _indptr
     cdef const int32_t[::1] _indices
     cdef const double[::1] _values
+    cdef int32_t _bits  # of all indices, each set where one has it
+
+    cdef Py_ssize_t width(self) noexcept
 
     cdef int fit(self, Py_ssize_t features) except -1
 

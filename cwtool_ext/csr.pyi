@@ -12,6 +12,5 @@ class Csr:
         scale: float = 1.0,
     ) -> None: ...
     count: int
-    width: int
     longest: int
     scale: float

@@ -13,7 +13,7 @@ cdef class Csr:
     ):
         cdef Py_ssize_t i, nnz = indices.shape[0]
         cdef int64_t length, longest = 0, least = 0
-        cdef int32_t most = -1, signs = 0
+        cdef int32_t bits = 0
         self.count = indptr.shape[0] - 1
         if self.count < 0 or indptr[0] != 0 or indptr[self.count] != nnz:
             raise ValueError("indptr must run from 0 to the number of indices")
@@ -25,22 +25,30 @@ cdef class Csr:
                 longest = max(longest, length)
                 least = min(least, length)
             for i in range(nnz):
-                most = max(most, indices[i])
-                signs |= indices[i]
+                bits |= indices[i]
         if least < 0:
             raise ValueError("indptr must not decrease")
-        if signs < 0:
+        if bits < 0:
             raise ValueError("a feature index is negative")
-        self.width, self.longest, self.scale = <Py_ssize_t> most + 1, longest, scale
+        self._bits, self.longest, self.scale = bits, longest, scale
         self._indptr, self._indices, self._values = indptr, indices, values
         self.start = &indptr[0]
         self.index = &indices[0] if nnz else NULL
         self.value = &values[0] if nnz else NULL
 
+    cdef Py_ssize_t width(self) noexcept:
+        """All indices lie below."""
+        cdef int32_t most = -1
+        cdef Py_ssize_t i
+        for i in range(self._indices.shape[0]):
+            most = max(most, self.index[i])
+        return <Py_ssize_t> most + 1
+
     cdef int fit(self, Py_ssize_t features) except -1:
-        """Refuse rows with an index that is not below `features`."""
-        if self.width > features:
-            raise ValueError(f"feature index {self.width - 1} lies outside 0..{features - 1}")
+        """Refuse rows with an index that is not below `features`. No index is greater than the
+        bits of all of them together, so the greatest is looked for only if these do not fit."""
+        if self._bits >= features and self._indices.shape[0] and self.width() > features:
+            raise ValueError(f"feature index {self.width() - 1} lies outside 0..{features - 1}")
         return 0
 
 

@@ -11,6 +11,13 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 
+cdef extern from *:
+    """
+    #define cwtool_rarely(condition) __builtin_expect((condition), 0)
+    """
+    bint rarely "cwtool_rarely"(bint condition) noexcept nogil
+
+
 cdef inline int64_t find(int32_t id, const int32_t[::1] keys, const int32_t[::1] buckets,
                          int shift, uint32_t mask) noexcept nogil:
     """The bucket that holds `id`, or the empty one where it belongs."""
@@ -39,15 +46,6 @@ def rehash(const int32_t[::1] keys, int64_t count, int32_t[::1] buckets):
             buckets[find(keys[k], keys, buckets, shift, mask)] = <int32_t> (k + 1)
 
 
-cdef inline bint mark(uint64_t* seen, uint32_t id) noexcept nogil:
-    """Set the bit of an id; true if it was not set before, which is rare."""
-    cdef uint64_t bit = <uint64_t> 1 << (id & 63)
-    if seen[id >> 6] & bit:
-        return False
-    seen[id >> 6] |= bit
-    return True
-
-
 def observe(const int32_t[::1] ids, int64_t start, int64_t direct, uint64_t[::1] seen,
             int32_t[::1] keys, int32_t[::1] buckets, int64_t count, int32_t[::1] slots):
     """The slots of ids[start:], giving new ones to new ids as far as `keys` and `buckets` have
@@ -64,16 +62,20 @@ def observe(const int32_t[::1] ids, int64_t start, int64_t direct, uint64_t[::1]
         raise ValueError("one slot an id is needed")
     cdef uint64_t* bits = &seen[0] if seen.shape[0] else NULL
     with nogil:
-        for k in range(start, ids.shape[0] if not mapped else start):
+        for k in range(start, start if mapped else ids.shape[0]):
             id = <uint32_t> ids[k]
             if id >= bound:
                 done = k
                 break
-            fresh += mark(bits, id)
+            if rarely(not (bits[id >> 6] >> (id & 63)) & 1):  # reading alone is cheaper
+                bits[id >> 6] |= <uint64_t> 1 << (id & 63)
+                fresh += 1
         for k in range(start, ids.shape[0] if mapped else start):
             id = <uint32_t> ids[k]
             if id < bound:
-                fresh += mark(bits, id)
+                if rarely(not (bits[id >> 6] >> (id & 63)) & 1):
+                    bits[id >> 6] |= <uint64_t> 1 << (id & 63)
+                    fresh += 1
                 slots[k] = <int32_t> id
                 continue
             at = find(<int32_t> id, keys, buckets, shift, mask)
