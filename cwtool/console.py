@@ -69,8 +69,17 @@ def _train(e: dict[str, Any]) -> str:
     return (
         f"{e['algo']}  {e['rows']:,} rows  {measured}  "
         f"{speed:,.0f} rows/s  features {e['features']:,}{best}\n"
+        f"{_at_threshold(e)}"
         f"wrote {e['model']} ({words(e['bytes'])})"
     )
+
+
+def _at_threshold(e: dict[str, Any]) -> str:
+    if "at_threshold" not in e:
+        return ""
+    point = e["operating_point"]
+    how = "" if point == repr(e["threshold"]) else f" ({point})"
+    return f"at the threshold {e['threshold']:.6g}{how}  {metrics_line(e['at_threshold'])}\n"
 
 
 def _select(e: dict[str, Any]) -> str:

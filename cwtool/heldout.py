@@ -68,7 +68,7 @@ class HeldOut:
     def tally(self, model: Model, run: Run, reliability: AnyReliability | None = None) -> AnyTally:
         """The metrics of the model on all rows held out. Those of its probabilities are added to
         `reliability`, if it is given."""
-        tally = model.new_tally()
+        tally = model.new_tally(finished=True)
         if reliability is not None:
             model.slope = model.calibration.fit()
         for rows in self._rows(model):

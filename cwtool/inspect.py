@@ -111,6 +111,7 @@ def describe(
         "reading": asdict(model.reading),
         **_classes(model, class_),
         **({"class_weight": model.class_weight.setting} if model.class_weight else {}),
+        **_threshold(model),
         "rows": model.rows,
         "features": model.index.count,
         "measure": measure(model),
@@ -124,6 +125,13 @@ def describe(
         "top": _largest(model, weights, top, names),
         "interactions": interactions(model, names, class_)[:top],
     }
+
+
+def _threshold(model: Model) -> dict[str, Any]:
+    """The threshold, if the model has one."""
+    if not model.operating_point or model.several is not None:
+        return {}
+    return {"operating_point": model.operating_point.setting, "threshold": model.threshold}
 
 
 def _classes(model: Model, class_: int | None) -> dict[str, Any]:

@@ -19,6 +19,7 @@ def text(found: dict[str, Any]) -> str:
         f"reading      {reading or 'as it is'}",
         *_classes(found),
         *([f"weights      {found['class_weight']}"] if "class_weight" in found else []),
+        *([f"threshold    {_point(found)}"] if "threshold" in found else []),
         f"rows         {found['rows']:,}",
         f"features     {found['features']:,} seen{_known(found)}",
         *_intercept(found["intercept"]),
@@ -45,6 +46,12 @@ def text(found: dict[str, Any]) -> str:
             f"{row['interaction']:>12}  {row['importance']:>12.6g}  {row.get('name', '')}".rstrip()
         )
     return "\n".join(lines)
+
+
+def _point(found: dict[str, Any]) -> str:
+    value = found["threshold"]
+    named = found["operating_point"] != repr(value)
+    return f"{value:.6g}" + (f" ({found['operating_point']})" if named else "")
 
 
 def _classes(found: dict[str, Any]) -> list[str]:

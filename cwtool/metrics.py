@@ -29,6 +29,14 @@ def bin_centers() -> Floats:
     return out
 
 
+@cache
+def bin_edges() -> Floats:
+    """The least score of each bin."""
+    out = np.empty(tally.BINS)
+    tally.edges(out)
+    return out
+
+
 def no_counts() -> Counts:
     return np.zeros((2, tally.BINS), dtype=np.int64)
 
@@ -112,6 +120,7 @@ class Tally:
     scores: Counts = field(default_factory=no_counts)  # of rows, whatever their weights
     confusion: Counts = field(default_factory=_confusion)  # of rows: [actual, predicted]
     weighted: Weighted | None = None  # None: all rows so far have the weight 1
+    threshold: float = 0.0  # the least score that is called class 1
 
     def new(self) -> Tally:
         return Tally()
@@ -121,9 +130,9 @@ class Tally:
         y, score, weight = counted(weight, y, score)
         if self.weighted is None and uneven(weight):
             self.weighted = self.in_units()
-        tally.add(y, score, self.scores, self.confusion)
+        tally.add(y, score, self.scores, self.confusion, None, self.threshold)
         if self.weighted is not None:
-            tally.add(y, score, *self.weighted, units(weight, len(y)))
+            tally.add(y, score, *self.weighted, units(weight, len(y)), self.threshold)
             check_range(self.weighted.confusion)
 
     def in_units(self) -> Weighted:
@@ -150,7 +159,18 @@ class Tally:
             self.scores + sign * other.scores,
             self.confusion + sign * other.confusion,
         )
-        return Tally(scores, confusion, weighted)
+        return Tally(scores, confusion, weighted, self.threshold)
+
+    def at(self, threshold: float) -> Tally:
+        """The same scores, called by another threshold: exact where this is the edge of a bin, or 0
+        and no score lies within 2^-32 of it."""
+        called = np.where(bin_centers() == 0, 0.0, bin_edges()) >= threshold
+
+        def confusion(scores: Counts) -> Counts:
+            return np.stack([scores[:, ~called].sum(axis=1), scores[:, called].sum(axis=1)], axis=1)
+
+        weighted = self.weighted and Weighted(self.weighted.scores, confusion(self.weighted.scores))
+        return Tally(self.scores, confusion(self.scores), weighted, threshold)
 
     @property
     def rows(self) -> int:

@@ -46,6 +46,7 @@ def evaluated(e: dict[str, Any]) -> str:
         f"{metrics_line(e)}  AP {number(e['average_precision'])}  {quality}\n"
         f"{e['rows']:,} rows{weight}, {percent(e['base_rate'])} positive ({e['positive']}); "
         f"TP {c['tp']:,}  FP {c['fp']:,}  TN {c['tn']:,}  FN {c['fn']:,}"
+        + (f"  threshold {e['threshold']:.6g}" if "threshold" in e else "")
     )
 
 

@@ -31,7 +31,7 @@ def predict(
 ) -> dict[str, Any]:
     """Pass the asked columns of each block to `write`; returns what was counted on the way."""
     report = ReadReport()
-    tally, reliability = model.new_tally(), model.new_reliability()
+    tally, reliability = model.new_tally(finished=True), model.new_reliability()
     run = Run(jobs=options.jobs)
     n_rows = nnz = unknown = 0
     for block in read_blocks(paths, options, report):
@@ -62,6 +62,8 @@ def predict(
         found = tally.summary() | reliability.summary()
         if model.several is None:
             found["positive"] = model.labels.name(1)
+            if model.operating_point:
+                found["threshold"] = model.threshold
         result |= found | {"rows": n_rows}  # rows of weight 0 are predicted as well
     return result
 
@@ -103,7 +105,7 @@ def _written(
 def _labels(model: Model, score: Floats) -> list[str]:
     """The predicted label of each row."""
     several, names = model.labels.several, model.labels.names
-    found = score >= 0 if several is None else predicted(several, score)
+    found = score >= model.threshold if several is None else predicted(several, score)
     return [names[k] for k in found.tolist()]
 
 

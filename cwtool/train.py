@@ -18,7 +18,7 @@ from cwtool.data.sources import display
 from cwtool.errors import DataError, QualityError, UsageError
 from cwtool.gate import Gate
 from cwtool.heldout import Best, HeldOut, new_spool
-from cwtool.metrics import AnyTally, ratio
+from cwtool.metrics import AnyTally, Tally, ratio
 from cwtool.model import Learned, Model
 from cwtool.model.several import state_of
 from cwtool.run import Run
@@ -99,13 +99,21 @@ class Trainer:
         return record
 
     def measured(self, record: dict[str, Any]) -> dict[str, Any]:
-        """What `require` is judged by: the rows held out, or the predictions before learning. Rows
-        that there was no model to predict count as they are once learned, if there are no others.
-        """
-        predicted = self.total - self.untrained
-        if self.untrained.rows:
-            record = {**record, **(predicted if predicted.rows else self.fitted).summary()}
+        """What `require` is judged by: the rows held out, or the predictions before learning, by
+        the threshold of the model if it has one."""
+        if self.untrained.rows or self.model.operating_point:
+            record = {**record, **self.judged.summary()}
         return {**record, **self.best.summary, "rows": self.total.rows}
+
+    @property
+    def judged(self) -> AnyTally:
+        """The predictions before learning, by the threshold of the model if it has one. Rows that
+        there was no model to predict count as they are once learned, if there are no others."""
+        predicted = self.total - self.untrained
+        found = predicted if predicted.rows else self.fitted
+        if self.model.operating_point and isinstance(found, Tally):
+            return found.at(self.model.threshold)
+        return found
 
     def _first_pass(self, paths: list[str]) -> None:
         labels = self.model.labels
@@ -289,6 +297,10 @@ def train(
         "model": display(str(place)),
         "bytes": size,
     }
+    if trainer.model.operating_point and isinstance(trainer.judged, Tally):
+        result["operating_point"] = trainer.model.operating_point.setting
+        result["threshold"] = trainer.model.threshold
+        result["at_threshold"] = trainer.judged.summary()
     if trainer.fitted.rows:
         result["fitted"] = trainer.fitted.summary()
     console.event("train", result)

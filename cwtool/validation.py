@@ -56,7 +56,7 @@ def fit(model: Model, rows: Rows, run: Run | None = None, passes: int = 1) -> Mo
 
 def evaluate(model: Model, rows: Rows) -> dict[str, Any]:
     """All metrics of the model on these rows."""
-    tally = model.new_tally()
+    tally = model.new_tally(finished=True)
     tally.add(rows.y, model.scores(rows).score, rows.weight)
     return tally.summary()
 

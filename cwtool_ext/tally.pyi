@@ -6,12 +6,14 @@ from numpy.typing import NDArray
 BINS: int
 
 def centers(out: NDArray[np.float64]) -> None: ...
+def edges(out: NDArray[np.float64]) -> None: ...
 def add(
     y: NDArray[np.int32],
     score: NDArray[np.float64],
     scores: NDArray[np.int64],
     confusion: NDArray[np.int64],
     units: NDArray[np.int64] | None = None,
+    threshold: float = 0,
 ) -> None: ...
 def add_margins(
     y: NDArray[np.int32],

@@ -5,7 +5,8 @@ A histogram has 2 * 64 * 256 + 1 bins: for each sign the magnitudes 2^-32 .. 2^3
 stops and goes on gives what one long run gives.
 """
 
-from libc.math cimport sqrt
+from libc.float cimport DBL_MAX
+from libc.math cimport nextafter, sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
@@ -45,6 +46,20 @@ def centers(double[::1] out) -> None:
         out[HALF - 1 - k] = -out[HALF + 1 + k]
 
 
+def edges(double[::1] out) -> None:
+    """The least score of each bin. A magnitude that lies between two bins belongs to the greater
+    one, so that the least score of a negative bin is the number next to this magnitude."""
+    cdef int64_t k
+    cdef double least
+    if out.shape[0] != 2 * HALF + 1:
+        raise ValueError("one edge a bin is needed")
+    for k in range(HALF):
+        least = 2.0 ** (k // STEPS - OCTAVES // 2) * (1 + (k % STEPS) / <double> STEPS)
+        out[HALF + 1 + k] = least
+        out[HALF - k] = nextafter(-least, 0)
+    out[0] = -DBL_MAX
+
+
 cdef bint counts_units(const int64_t[::1] units, Py_ssize_t rows) except? True:
     """Whether rows count as units; there must be one number for each row then."""
     if units is not None and units.shape[0] < rows:
@@ -53,9 +68,10 @@ cdef bint counts_units(const int64_t[::1] units, Py_ssize_t rows) except? True:
 
 
 def add(const int32_t[::1] y, const double[::1] score, int64_t[:, ::1] scores,
-        int64_t[:, ::1] confusion, const int64_t[::1] units=None) -> None:
-    """Count each score under its class y (0 or 1) and the class predicted, 1 iff score >= 0:
-    confusion[actual, predicted]. A row counts as 1, or as units[i]."""
+        int64_t[:, ::1] confusion, const int64_t[::1] units=None,
+        double threshold=0) -> None:
+    """Count each score under its class y (0 or 1) and the class predicted, 1 iff score >=
+    threshold: confusion[actual, predicted]. A row counts as 1, or as units[i]."""
     cdef int64_t i, n = 1
     cdef int actual
     cdef bint weighted = counts_units(units, y.shape[0])
@@ -66,7 +82,7 @@ def add(const int32_t[::1] y, const double[::1] score, int64_t[:, ::1] scores,
             actual = y[i] == 1
             if weighted:
                 n = units[i]
-            confusion[actual, score[i] >= 0] += n
+            confusion[actual, score[i] >= threshold] += n
             scores[actual, bin_of(score[i])] += n
 
 

@@ -132,14 +132,26 @@ max_memory = click.option(
 )
 
 
-def _class_weight(ctx: click.Context, param: click.Parameter, text: str | None) -> str:
-    from cwtool.model.class_weight import ClassWeight
-
+def _setting(kind: Callable[[str], Any], text: str | None) -> str:
+    """A setting as the library writes it; `kind` reads it."""
     try:
-        return ClassWeight(text or "").setting
+        found: str = kind(text or "").setting
     except UsageError as failure:
         hint = f" ({failure.hint})" if failure.hint else ""
         raise click.BadParameter(with_options(f"{failure}{hint}")) from None
+    return found
+
+
+def _class_weight(ctx: click.Context, param: click.Parameter, text: str | None) -> str:
+    from cwtool.model.class_weight import ClassWeight
+
+    return _setting(ClassWeight, text)
+
+
+def _threshold(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+    from cwtool.threshold import OperatingPoint
+
+    return None if text is None else _setting(OperatingPoint, text)
 
 
 class_weight = click.option(
@@ -204,6 +216,19 @@ def labels(given: dict[str, Any]) -> Labels:
             "of them"
         )
     return Labels.against_rest(positive)
+
+
+def threshold(which: str) -> Callable[[F], F]:
+    """The option for the threshold, with what the command does with it."""
+    return click.option(
+        "--threshold",
+        metavar="f1|balanced|NUMBER",
+        callback=_threshold,
+        help="Least score of a row that is called the positive class. f1 is the threshold with the "
+        "greatest F1, and balanced that with the least mean of the error rates of both classes, "
+        "each by the scores of the training rows before they were learned (of a first batch: once "
+        f"learned). {which}",
+    )
 
 
 # how a line becomes a row: kept in the model

@@ -53,6 +53,7 @@ from cwtool.cli import options
     help="What to do about features that the model has never seen: ignore them, report how many "
     "there are, or fail. They add nothing to a score.",
 )
+@options.threshold("[default: that of the model]")
 @options.reading
 @options.talking
 @click.pass_context
@@ -64,6 +65,7 @@ def command(
     out: Path | None,
     evaluate: bool,
     unknown_features: str,
+    threshold: str | None,
     on_bad_line: str,
     max_bad_lines: int,
     block_size: int,
@@ -77,16 +79,22 @@ def command(
     Files can be plain text or compressed with gzip, bzip2, xz or zstd; - reads standard input. They
     are read as the training data of the model was: same first index, normalization, bias and
     hashing. The probability of the positive class is sigmoid(a * score / sqrt(1 + variance)), with
-    a fitted in training. With more than two classes, the class with the highest score is predicted,
-    and probabilities are the softmax of a * score / sqrt(1 + variance), with one variance a row.
+    a fitted in training. Rows whose score is the threshold or more are called positive; without a
+    threshold it is 0, and rows that score exactly 0 (empty ones, and those with unknown features
+    alone) are called the class that was more frequent in training. With more than two classes, the
+    class with the highest score is predicted, and probabilities are the softmax of
+    a * score / sqrt(1 + variance), with one variance a row.
     """
     from cwtool.errors import DataError
     from cwtool.files import complete_text
     from cwtool.model import Model
     from cwtool.predict import COLUMNS, column_names, predict
+    from cwtool.threshold import OperatingPoint
 
     console = options.console(as_json, quiet, verbose)
     subject = Model.load(model)
+    if threshold is not None:
+        subject.operating_point = OperatingPoint(threshold)
     columns = COLUMNS if output == "all" else (output,)
     asked = ctx.get_parameter_source("output") is not click.core.ParameterSource.DEFAULT
     wanted = out is not None or asked or not evaluate

@@ -96,6 +96,11 @@ def _algo_names() -> str:
 )
 @options.classes
 @options.class_weight
+@options.threshold(
+    "Kept in the model, and found anew at the end of each run; --resume may change it. Learning "
+    "and progressive metrics do not depend on it: these call scores of at least 0 positive.  "
+    "[default: 0, where scores of exactly 0 are of the class that is more frequent in training]"
+)
 @options.rows
 @options.max_memory
 @options.reading
@@ -123,6 +128,7 @@ def command(
     patience: int | None,
     require: tuple[str, ...],
     trace: int | None,
+    threshold: str | None,
     max_memory: int,
     on_bad_line: str,
     max_bad_lines: int,
@@ -137,13 +143,15 @@ def command(
     """Learn a model from LIBSVM files in the given order.
 
     Files can be plain text or compressed with gzip, bzip2, xz or zstd; - reads standard input. Each
-    row is predicted before it is learned, and the error and AUC of these predictions are reported.
-    By default the data is read once as a stream, so its size is not limited by memory.
+    row is predicted before it is learned, and the error and AUC of these predictions are reported:
+    the progressive metrics, which call a score of at least 0 positive. By default the data is read
+    once as a stream, so its size is not limited by memory.
     """
     from cwtool.data.sources import STDIN
     from cwtool.gate import OF_PROBABILITIES, Gate
     from cwtool.lock import locked
     from cwtool.model.file import check_target
+    from cwtool.threshold import OperatingPoint
     from cwtool.train import TrainOptions, train
 
     if patience and not (validation or holdout):
@@ -161,6 +169,8 @@ def command(
     check_target(model, data)
     with locked(model, wait=lock == "wait"):
         subject = _subject(ctx, algo, resume, others)
+        if threshold is not None:
+            subject.operating_point = OperatingPoint(threshold)
         paths = list(data) if again else _unseen(list(data), subject, console)
         if not paths:
             subject.save(model)

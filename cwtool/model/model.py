@@ -23,6 +23,7 @@ from cwtool.model.class_weight import ClassWeight
 from cwtool.model.scale import RowScale, slotted
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, State
+from cwtool.threshold import OperatingPoint
 
 if TYPE_CHECKING:
     from cwtool.algorithms.several import Several
@@ -62,6 +63,8 @@ class Model:
     progress: AnyTally = field(default_factory=Tally)  # of first visits, predicted before learned
     calibration: Calibration | Ring = field(default_factory=Calibration)
     class_weight: ClassWeight = field(default_factory=ClassWeight)
+    of_batches: Tally = field(default_factory=Tally)  # as `judged`, of a learner of batches
+    operating_point: OperatingPoint = field(default_factory=OperatingPoint)
     slope: float = 1.0  # a of the probability: sigmoid or softmax of a s / sqrt(1 + v)
     history: list[dict[str, Any]] = field(default_factory=list)
     version: str = __version__  # of the cwtool that wrote it
@@ -74,17 +77,19 @@ class Model:
         reading: Reading | None = None,
         *,
         class_weight: str = "",
+        threshold: str = "",
         labels: Labels | None = None,
     ) -> Model:
         """An untrained model of the named algorithm with these parameters. `class_weight` is
-        balanced, or LABEL=WEIGHT,LABEL=WEIGHT; `labels` are those of the rows, if these are known
-        before any is learned."""
+        balanced, or LABEL=WEIGHT,LABEL=WEIGHT; `threshold` is f1, balanced or a number; `labels`
+        are those of the rows, if these are known before any is learned."""
         kind = registry.algorithm(name)
         algorithm = kind(params.build(kind.Params, given))
         state = algorithm.new_state()
         scale = RowScale(algorithm.prior, of_batches=isinstance(algorithm, Batch))
         model = cls(algorithm, state.index, state, scale, reading or Reading(), labels or Labels())
         model.class_weight = ClassWeight(class_weight)
+        model.operating_point = OperatingPoint(threshold)
         if class_weight and not kind.takes_weights:
             raise _no_weights(algorithm, "class weights")
         if model.labels.multiclass not in ("auto", "no"):
@@ -102,9 +107,14 @@ class Model:
 
         several.settle(self)
 
-    def new_tally(self) -> AnyTally:
-        """Metrics of predictions of this model, with nothing counted yet."""
-        return self.progress.new()
+    def new_tally(self, *, finished: bool = False) -> AnyTally:
+        """Metrics of predictions of this model, with nothing counted yet. Those of a model that
+        has `finished` learning call the positive class by its threshold, and progressive ones by
+        the sign of the score."""
+        found = self.progress.new()
+        if finished and isinstance(found, Tally):
+            found.threshold = self.threshold
+        return found
 
     def new_reliability(self) -> AnyReliability:
         """Metrics of probabilities of this model, with nothing counted yet."""
@@ -131,6 +141,21 @@ class Model:
     def rows(self) -> int:
         """The number of rows learned, each counted once."""
         return self.progress.rows
+
+    @property
+    def threshold(self) -> float:
+        """The least score that is called the positive class, for two classes."""
+        assert isinstance(self.progress, Tally)
+        counts = self.progress.measured[1].sum(axis=1).tolist()
+        return self.operating_point.threshold(self.judged, *counts)
+
+    @property
+    def judged(self) -> Tally:
+        """The scores that thresholds are found from: those of rows before they were learned. Rows
+        of a first batch, which there was no model to predict, are left out; as long as there are
+        no others, they count with their scores once learned."""
+        assert isinstance(self.progress, Tally)
+        return self.of_batches if self.of_batches.rows else self.progress
 
     def portions(
         self, blocks: Iterator[tuple[Rows, Origin]], run: Run
@@ -167,6 +192,10 @@ class Model:
             here = slice(done, done := done + part.n_rows)
             importance = None if rows.weight is None else rows.weight[here]
             self.calibration.add(part.y, *found, importance)
+            if batch is not None and self.several is None:
+                if not untrained and self.of_batches.rows == self.rows:  # all of a first batch
+                    self.of_batches = Tally()
+                self.of_batches.add(part.y, found.score, importance)
         scores = _joined(before)
         self.progress.add(rows.y, scores.score, rows.weight)
         return Learned(*scores, _joined(after).score if after else None, weight)

@@ -14,6 +14,7 @@ from cwtool.data.parse import Reading
 from cwtool.metrics import Counts, Tally, Weighted, dense, sparse
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.file import Arrays
+from cwtool.threshold import OperatingPoint
 
 if TYPE_CHECKING:
     from cwtool.model.model import Model
@@ -38,6 +39,8 @@ def pack(model: Model) -> tuple[dict[str, Any], Arrays]:
     }
     if model.class_weight:
         header["class_weight"] = model.class_weight.packed()
+    if model.operating_point:
+        header["threshold"] = {"setting": model.operating_point.setting}
     if model.several is not None:
         from cwtool.model import several
 
@@ -63,6 +66,12 @@ def _pack_two(model: Model) -> tuple[dict[str, Any], Arrays]:
     if progress.weighted is not None:
         header["weighted_confusion"] = progress.weighted.confusion.tolist()
         counts["score.weight"] = progress.weighted.scores
+    if model.operating_point:
+        header["threshold"] = {"setting": model.operating_point.setting, "value": model.threshold}
+    if model.of_batches.rows:
+        counts["batch.score"] = model.of_batches.scores
+        if model.of_batches.weighted is not None:
+            counts["batch.score.weight"] = model.of_batches.weighted.scores
     if calibration.weighted is not None:
         counts["margin.weight"] = calibration.weighted
     arrays: Arrays = {}
@@ -79,6 +88,7 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
     model = Model.new(header["algorithm"], header["params"], Reading(**header["reading"]))
     model.scale.seen[:] = header["scale"]["rows"], header["scale"]["total"]
     model.class_weight = ClassWeight.unpacked(header.get("class_weight", {}))
+    model.operating_point = OperatingPoint(header.get("threshold", {}).get("setting", ""))
     if header.get("multiclass", "no") != "no":
         from cwtool.model import several
 
@@ -104,11 +114,21 @@ def _unpack_two(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
     if "weighted_confusion" in header:
         confusion = np.array(header["weighted_confusion"], dtype=np.int64)
         progress.weighted = Weighted(_histogram(arrays, "score.weight"), confusion)
+    if "batch.score.at" in arrays:
+        model.of_batches = _scores(arrays, "batch.score")
     calibration = model.calibration = Calibration(
         _histogram(arrays, "margin"), header["calibration"]["rows"]
     )
     if "margin.weight.at" in arrays:
         calibration.weighted = _histogram(arrays, "margin.weight")
+
+
+def _scores(arrays: Arrays, name: str) -> Tally:
+    """The tally of which only the scores are kept."""
+    found = Tally(_histogram(arrays, name))
+    if f"{name}.weight.at" in arrays:
+        found.weighted = Weighted(_histogram(arrays, f"{name}.weight"), found.confusion.copy())
+    return found.at(0.0)
 
 
 def _histogram(arrays: Arrays, name: str) -> Counts:

@@ -9,7 +9,6 @@ import numpy as np
 
 from cwtool.algorithms.base import Linear
 from cwtool.data.rows import Floats, Ints, Rows
-from cwtool.metrics import Tally
 from cwtool.model import Model
 from cwtool.run import Run
 from cwtool.select.choosing import Selection
@@ -54,7 +53,7 @@ class Judge:
         algorithm = found.model.algorithm
         if not isinstance(algorithm, Linear):
             return self._error(self._new(found, algorithm.name, asdict(algorithm.params)), found)
-        tally = Tally()
+        tally = found.model.new_tally(finished=True)
         tally.add(self.test.y, margins(found, self.test), self.test.weight)
         return tally.error
 

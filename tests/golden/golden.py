@@ -74,7 +74,9 @@ def results(run: Run, model: str, case: dict[str, Any]) -> Result:
         weights = from_tsv(run("inspect", model, "--weights", "-"))
     else:
         weights = from_json(described)
-    evaluated = json.loads(run("predict", case["predict"], "-m", model, "--evaluate", "--json"))
+    # version 0.1 called every score of at least 0 positive
+    command = ("predict", case["predict"], "-m", model, "--evaluate", "--threshold", "0", "--json")
+    evaluated = json.loads(run(*command))
     return {
         "progressive": {k: progressive[k] for k in ("rows", "error", "auc")},
         "evaluated": {k: evaluated[k] for k in ("error", "auc")},

@@ -24,7 +24,7 @@ MODULES = {
 # leaves use other leaves and kernels at most; `data` and `report` are packages of leaves
 LEAVES = (
     "errors", "params", "run", "order", "memory", "files", "parallel", "metrics", "calibration",
-    "confusion", "softmax", "lock",
+    "confusion", "softmax", "threshold", "lock",
 )  # fmt: skip
 DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
@@ -52,6 +52,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "calibration": ("data.rows", "metrics"),
     "confusion": ("data.labels", "data.rows", "metrics"),
     "softmax": ("calibration", "confusion", "data.rows", "metrics"),
+    "threshold": ("data.rows", "errors", "metrics"),
     "registry": ("errors", "algorithms", "params"),
     DATA: ("errors", "files", "memory", "order", "parallel"),
     REPORT: ("errors", "files"),

@@ -1,0 +1,107 @@
+"""The threshold: the least score that is called the positive class.
+
+It is given as a number, or found from the scores of the training rows before they were learned: the
+edge of their histogram with the least loss. Another operating point is another line in LOSSES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite, ulp
+from typing import NamedTuple
+
+import numpy as np
+
+from cwtool.data.rows import Floats
+from cwtool.errors import UsageError
+from cwtool.metrics import Counts, Tally, bin_edges
+
+ABOVE_ZERO = ulp(0.0)  # the least number above 0: scores of exactly 0 are below it
+
+
+class Cells(NamedTuple):
+    """The confusion at each edge: true and false positives, false and true negatives."""
+
+    tp: Floats
+    fp: Floats
+    fn: Floats
+    tn: Floats
+
+
+def _f1(at: Cells) -> Floats:
+    """-F1 = -2 tp / (2 tp + fp + fn)"""
+    return -2 * at.tp / (2 * at.tp + at.fp + at.fn)
+
+
+def _balanced(at: Cells) -> Floats:
+    """(fn / P + fp / N) P N, with P rows of the positive class and N of the other"""
+    return at.fn * (at.fp + at.tn) + at.fp * (at.tp + at.fn)
+
+
+LOSSES: dict[str, Callable[[Cells], Floats]] = {"f1": _f1, "balanced": _balanced}
+
+
+class OperatingPoint:
+    """How the threshold of a model is found: `setting` is a number, the name of a loss, or empty.
+    An empty one is 0, and rows that score exactly 0 are of the class that is more frequent in
+    training; of the positive one if both are equally frequent."""
+
+    def __init__(self, setting: str = "") -> None:
+        self.number: float | None = None
+        if setting and setting not in LOSSES:
+            self.number = _number(setting)
+        self.setting = setting if self.number is None else repr(self.number)
+
+    def __bool__(self) -> bool:
+        return self.setting != ""
+
+    def threshold(self, scores: Tally, negatives: float, positives: float) -> float:
+        """The threshold of a model that has learned so many rows of each class, by the scores of
+        some of them."""
+        if self.number is not None:
+            return self.number
+        if not self or not scores.measured[1].sum(axis=1).all():  # nothing to tell apart
+            return 0.0 if positives >= negatives else ABOVE_ZERO
+        return _best(LOSSES[self.setting](_cells(scores)))
+
+    def shifts(self, counts: Counts, slope: float) -> Floats:
+        """For several classes, what is taken from the score of each class k before the greatest
+        is chosen: ln((n_k + 1) / (N + K)) / a, with n_k of the N training rows in class k and the
+        slope a, so that arg max_k a z_k - ln((n_k + 1) / (N + K)) is called; 0 without a
+        threshold."""
+        if not self:
+            return np.zeros(len(counts))
+        if self.setting != "balanced":
+            raise UsageError(
+                f"`threshold={self.setting}` is for two classes, and there are {len(counts)}",
+                "use `threshold=balanced`, or leave it out",
+            )
+        shifts: Floats = np.log((counts + 1) / (counts.sum() + len(counts))) / slope
+        return shifts
+
+
+def _number(setting: str) -> float:
+    try:
+        number = float(setting)
+    except ValueError:
+        number = np.nan
+    if not isfinite(number):
+        raise UsageError(
+            f"`threshold` is {setting!r}; it must be {', '.join(LOSSES)} or a number",
+            "write for example `threshold=f1`",
+        )
+    return number
+
+
+def _cells(tally: Tally) -> Cells:
+    """The confusion if the scores of each bin and of those above are called positive."""
+    negative, positive = (scores.astype(float) for scores in tally.measured[0])
+    tp, fp = (np.cumsum(scores[::-1])[::-1] for scores in (positive, negative))
+    return Cells(tp, fp, tp[0] - tp, fp[0] - fp)
+
+
+def _best(loss: Floats) -> float:
+    """The edge with the least loss; of equal ones that nearest to 0."""
+    edges = bin_edges()
+    equal = np.flatnonzero(loss == loss.min())
+    return float(edges[equal[np.argmin(np.abs(edges[equal]))]])

@@ -1,0 +1,147 @@
+"""Thresholds and ties from the command line."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cwtool.model import file
+
+Run = Callable[..., Any]
+
+
+def events(out: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def essence(path: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """All of a model but its history."""
+    header, arrays = file.load(Path(path))
+    del header["history"]
+    return header, {name: array.tobytes() for name, array in arrays.items()}
+
+
+@pytest.fixture
+def rare(planted: Run) -> Run:
+    """Write a file with few rows of the class +1; its name."""
+
+    def write(name: str, seed: int, n_rows: int) -> str:
+        lines = Path(planted(name, seed, n_rows)).read_text().splitlines(keepends=True)
+        kept = [line for k, line in enumerate(lines) if line[0] == "-" or k % 5 == 1]
+        Path(name).write_text("".join(kept))
+        return name
+
+    return write
+
+
+def confusion(labels: list[str], scores: list[float], threshold: float) -> dict[str, int]:
+    cells = {"tp": 0, "fp": 0, "tn": 0, "fn": 0}
+    for label, score in zip(labels, scores, strict=True):
+        cells[("t" if (score >= threshold) == (label == "+1") else "f")
+              + ("p" if score >= threshold else "n")] += 1  # fmt: skip
+    return cells
+
+
+@pytest.mark.parametrize("algo", ["arow", "pa1", "dcd", "sop"])
+@pytest.mark.parametrize("point", ["f1", "balanced", "0.25"])
+def test_labels_and_metrics_follow_the_threshold(ok: Run, rare: Run, algo: str, point: str) -> None:
+    data, test = rare("a.svm", 1, 400), rare("t.svm", 2, 200)
+    asked = ["--algo", algo, "--threshold", point, "--validation", test, "--json"]
+    *_, checked, trained = events(ok("train", data, "-m", "m.cw", *asked))
+    rows = events(ok("predict", test, "-m", "m.cw", "--output", "all", "--json", "-q"))
+    truth = [line.split()[0] for line in Path(test).read_text().splitlines()]
+    want = confusion(truth, [row["score"] for row in rows], trained["threshold"])
+    (found,) = events(ok("predict", test, "-m", "m.cw", "--evaluate", "--json"))
+    assert found["confusion"] == checked["confusion"] == want
+    assert found["threshold"] == trained["threshold"] != 0
+    assert [row["label"] == "+1" for row in rows] == [
+        row["score"] >= trained["threshold"] for row in rows
+    ]
+    described = json.loads(ok("inspect", "m.cw", "--json"))
+    assert (described["operating_point"], described["threshold"]) == (point, found["threshold"])
+    assert f"threshold    {found['threshold']:.6g}" in ok("inspect", "m.cw")
+
+
+def test_train_reports_both_and_judges_by_the_threshold(cwtool: Run, rare: Run) -> None:
+    data = rare("a.svm", 1, 600)
+    plain = events(cwtool("train", data, "-m", "p.cw", "--json").out)[-1]
+    ended = cwtool("train", data, "-m", "m.cw", "--json", "--threshold", "f1")
+    found = events(ended.out)[-1]
+    assert found["f1"] == plain["f1"] < found["at_threshold"]["f1"]
+    between = (found["f1"] + found["at_threshold"]["f1"]) / 2
+    gate = ["--require", f"f1>={between}"]
+    assert cwtool("train", data, "-m", "m.cw", "--threshold", "f1", *gate, "-q").code == 0
+    assert cwtool("train", data, "-m", "m.cw", *gate, "-q").code == 5
+    text = cwtool("train", data, "-m", "m.cw", "--threshold", "f1").out
+    shown = f"at the threshold {found['threshold']:.6g} (f1)  error "
+    assert shown in text
+    assert f"F1 {found['at_threshold']['f1']:.4f}" in text
+
+
+@pytest.mark.parametrize("algo", ["arow", "dcd"])
+def test_resuming_keeps_finds_and_changes_thresholds(ok: Run, rare: Run, algo: str) -> None:
+    first, second = rare("a.svm", 1, 200), rare("b.svm", 2, 150)
+    point = ["--threshold", "f1"]
+    ok("train", first, second, "-m", "once.cw", "--algo", algo, *point, "-q")
+    ok("train", first, "-m", "day.cw", "--algo", algo, *point, "-q")
+    before = essence("day.cw")[0]["threshold"]
+    ok("train", second, "--resume", "day.cw", "-m", "day.cw", "-q")
+    assert essence("day.cw") == essence("once.cw")
+    assert essence("day.cw")[0]["threshold"] != before
+    ok("train", first, "-m", "day.cw", "--algo", algo, "-q")
+    assert "threshold" not in essence("day.cw")[0]
+    ok("train", second, "--resume", "day.cw", "-m", "day.cw", *point, "-q")
+    assert essence("day.cw") == essence("once.cw")
+
+
+def test_predict_overrides(ok: Run, rare: Run) -> None:
+    data, test = rare("a.svm", 1, 400), rare("t.svm", 2, 200)
+    ok("train", data, "-m", "f.cw", "--threshold", "f1", "-q")
+    ok("train", data, "-m", "b.cw", "--threshold", "balanced", "-q")
+    ok("train", data, "-m", "m.cw", "-q")
+    for point in ("f1", "balanced"):
+        found = [
+            events(ok("predict", test, "-m", f"{model}.cw", "--evaluate", "--json", *more))
+            for model, more in [(point[0], []), ("m", ["--threshold", point])]
+        ]
+        assert found[0] == found[1]
+    (all_,) = events(ok("predict", test, "-m", "f.cw", "--evaluate", "--json", "--threshold", -99))
+    assert all_["recall"] == 1
+    assert all_["confusion"]["tn"] == 0
+    assert "threshold -99" in ok("predict", test, "-m", "f.cw", "--evaluate", "--threshold", "-99")
+    assert essence("f.cw")[0]["threshold"]["setting"] == "f1"
+
+
+@pytest.mark.parametrize("command", [["train", "-m", "n.cw"], ["predict", "-m", "m.cw"]])
+def test_a_threshold_that_cannot_be(cwtool: Run, rare: Run, command: list[str]) -> None:
+    data = rare("a.svm", 1, 100)
+    cwtool("train", data, "-m", "m.cw", "-q")
+    ended = cwtool(*command, data, "--threshold", "best")
+    assert ended.code == 2
+    assert "it must be f1, balanced or a number" in " ".join(ended.err.split())
+
+
+@pytest.mark.parametrize(("more", "called"), [("-1", "-1"), ("+1", "+1"), ("", "+1")])
+@pytest.mark.parametrize("algo", ["arow", "dcd"])
+def test_rows_that_score_zero_are_of_the_more_frequent_class(
+    ok: Run, folder: Path, algo: str, more: str, called: str
+) -> None:
+    """Empty rows and rows of unknown features alone; labels, metrics, validation, selection."""
+    lines = ["-1 1:1 3:1", "+1 2:1 3:1"] * 6 + [f"{more} {1 + (more == '+1')}:1"] * bool(more)
+    (folder / "a.svm").write_text("\n".join(lines) + "\n")
+    (folder / "t.svm").write_text("-1\n-1 99:1\n+1 99:1 100:1\n-1 1:1\n+1 2:1\n")
+    asked = ["--algo", algo, "--validation", "t.svm", "--json"]
+    *_, checked, _ = events(ok("train", "a.svm", "-m", "m.cw", *asked))
+    labels = ok("predict", "t.svm", "-m", "m.cw", "-q").split()
+    assert labels == [called] * 3 + ["-1", "+1"]
+    (found,) = events(ok("predict", "t.svm", "-m", "m.cw", "--evaluate", "--json"))
+    assert found["error"] == checked["error"] == (0.2 if called == "-1" else 0.4)
+    assert "threshold" not in found
+    asked = ["--algo", algo, "--features", "2", "--test", "t.svm", "--json"]
+    if algo == "arow":
+        (chosen,) = events(ok("select-features", "a.svm", *asked))
+        assert chosen["test_error"] == found["error"]
+    old = ok("predict", "t.svm", "-m", "m.cw", "-q", "--threshold", "0").split()
+    assert old == ["+1"] * 3 + ["-1", "+1"]
