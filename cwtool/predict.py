@@ -14,6 +14,7 @@ from cwtool.data.rows import Floats, Rows
 from cwtool.errors import DataError
 from cwtool.metrics import ratio
 from cwtool.model import Model
+from cwtool.notices import noticed
 from cwtool.run import Run
 
 COLUMNS = ("label", "score", "variance", "probability")
@@ -59,6 +60,7 @@ def predict(
         "qids": report.qids,
     }
     if evaluate:
+        result["notice"] = noticed(model, tally)
         found = tally.summary() | reliability.summary()
         if model.several is None:
             found["positive"] = model.labels.name(1)

@@ -21,6 +21,7 @@ from cwtool.heldout import Best, HeldOut, new_spool
 from cwtool.metrics import AnyTally, Tally, ratio
 from cwtool.model import Learned, Model
 from cwtool.model.several import state_of
+from cwtool.notices import noticed, ties
 from cwtool.run import Run
 
 HEAVY = 1000.0  # a row weight above this is worth a note
@@ -308,6 +309,9 @@ def train(
     advice = state and trainer.model.algorithm.advice(state)
     if advice:
         console.note(advice)
+    for notice in (noticed(trainer.model, trainer.judged), ties(trainer.model, trainer.judged)):
+        if notice:
+            console.note(notice)
     if failed:
         value = measured.get(failed[0].metric)
         raise QualityError(

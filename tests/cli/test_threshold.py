@@ -145,3 +145,36 @@ def test_rows_that_score_zero_are_of_the_more_frequent_class(
         assert chosen["test_error"] == found["error"]
     old = ok("predict", "t.svm", "-m", "m.cw", "-q", "--threshold", "0").split()
     assert old == ["+1"] * 3 + ["-1", "+1"]
+
+
+def test_a_rare_class_is_noted_once(cwtool: Run, rare: Run) -> None:
+    data = rare("a.svm", 1, 600)
+    lines = Path(data).read_text().splitlines(keepends=True)
+    positive = [line for line in lines if line[0] == "+"]
+    few = [line for line in lines if line[0] == "-"] + positive[:15]
+    Path(data).write_text("".join(few))
+    note = f"only {100 * 15 / len(few):.3g} % of the rows are of the class +1; with --threshold "
+    for command in (["train"], ["predict", "--evaluate"]):
+        ended = cwtool(*command, data, "-m", "m.cw", "--json")
+        assert ended.err.count(note) == ended.err.count("training with --bias") == 1
+        assert all("notice" not in event for event in events(ended.out))
+    assert "of the class" not in cwtool("train", data, "-m", "m.cw", "--bias").err
+    assert "of the class" not in cwtool("predict", data, "-m", "m.cw", "--evaluate").err
+    assert "of the class" not in cwtool("train", data, "-m", "m.cw", "--threshold", "f1").err
+    called = cwtool("predict", data, "-m", "m.cw", "--evaluate", "--threshold", "99").err
+    assert "all rows are called -1, and " in called
+    assert "--class-weight balanced" in called
+
+
+def test_rows_that_score_zero_are_noted(cwtool: Run, rare: Run) -> None:
+    data = rare("a.svm", 1, 400)
+    rows = Path(data).read_text()
+    Path(data).write_text(rows + "-1\n" * 30)
+    n = rows.count("\n") + 30
+    err = cwtool("train", data, "-m", "m.cw").err
+    zero = float(err.split(" % of the rows score 0; ")[0].splitlines()[-1])
+    assert 100 * 30 / n <= zero < 100 * 35 / n
+    assert "metrics call them +1, and the trained model calls such rows -1, the more" in err
+    assert "score 0" not in cwtool("train", data, "-m", "m.cw", "--bias").err
+    assert "score 0" not in cwtool("train", data, "-m", "m.cw", "--threshold", "0").err
+    assert "score 0" not in cwtool("train", data, "-m", "m.cw", "-a", "dcd", "--bias").err

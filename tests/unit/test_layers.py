@@ -30,7 +30,7 @@ DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
     "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune", "gate",
-    "console", "metrics_text", "inspect_text",
+    "console", "metrics_text", "inspect_text", "notices",
 )  # fmt: skip
 BENCH, CLI = "bench", "cli"
 
@@ -48,6 +48,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "console": ("memory", "metrics_text"),
     "metrics_text": (),
     "inspect_text": ("metrics_text",),
+    "notices": (MODEL, "data.labels", "metrics", "confusion"),
     "metrics": ("data.rows", "errors"),
     "calibration": ("data.rows", "metrics"),
     "confusion": ("data.labels", "data.rows", "metrics"),

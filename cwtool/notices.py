@@ -1,0 +1,87 @@
+"""What is worth telling of predictions that pass over a class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.confusion import Confusion
+from cwtool.data.labels import written
+from cwtool.metrics import AnyTally, Tally, bin_centers
+from cwtool.model import Model
+
+FEWEST = 20  # rows below which predictions say too little
+RARE = 0.1  # a class with at most this share of the rows is rare
+SHARE, RECALL = 0.01, 0.05  # a class with this share of the rows should have this recall
+
+
+def noticed(model: Model, tally: AnyTally) -> str | None:
+    """What is worth telling of these predictions of the model, if anything."""
+    if isinstance(tally, Confusion):
+        matrix, names = tally.measured[1:, 1:], [written(label) for label in tally.labels]
+    else:
+        assert isinstance(tally, Tally)
+        matrix, names = tally.measured[1], [model.labels.name(0), model.labels.name(1)]
+    has = {"bias": model.reading.bias, "threshold": bool(model.operating_point)}
+    return imbalance(matrix, names, **has)
+
+
+def imbalance(
+    matrix: NDArray[Any], names: Sequence[str], *, bias: bool, threshold: bool
+) -> str | None:
+    """A sentence with a remedy, if all predictions are of one class, if a class is hardly ever
+    predicted where it should be, or if one of two classes is rare and nothing was done about it.
+    `matrix[actual, predicted]` counts the rows of the classes with these names; `bias` and
+    `threshold` tell what the model has."""
+    support, called = matrix.sum(axis=1), matrix.sum(axis=0)
+    total = float(support.sum())
+    if total < FEWEST or np.count_nonzero(support) < 2:
+        return None
+    share = support / total
+    recall = np.diagonal(matrix) / np.maximum(support, 1e-300)
+    missed = np.flatnonzero((share >= SHARE) & (recall < RECALL))
+    rarest = int(np.argmin(np.where(support > 0, support, np.inf)))
+    if np.count_nonzero(called) == 1:
+        only = int(np.argmax(called))
+        others = _percent(1 - share[only])
+        found = f"all rows are called {names[only]}, and {others} of them are of another class"
+    elif len(missed):
+        least = int(missed[np.argmin(recall[missed])])
+        found = (
+            f"only {_percent(recall[least])} of the rows of the class {names[least]} are called so"
+        )
+    elif len(names) == 2 and share[rarest] <= RARE and not (bias or threshold):
+        found = f"only {_percent(share[rarest])} of the rows are of the class {names[rarest]}"
+    else:
+        return None
+    return f"{found}; {_remedy(len(names), bias, threshold)}"
+
+
+def _remedy(classes: int, bias: bool, threshold: bool) -> str:
+    if threshold:
+        return "training with `class_weight=balanced` makes rows of rare classes weigh more"
+    points = "`threshold=balanced` or `threshold=f1`" if classes == 2 else "`threshold=balanced`"
+    moved = f"with {points} rare classes are called more often"
+    return moved if bias else f"{moved}, and training with `bias` learns how rare they are"
+
+
+def ties(model: Model, tally: AnyTally) -> str | None:
+    """A sentence, if the model calls many of the rows counted in these progressive metrics, which
+    score 0, another class than the metrics do."""
+    if not isinstance(tally, Tally) or model.operating_point or model.threshold == 0:
+        return None
+    tied = float(tally.measured[0][:, bin_centers() == 0].sum())
+    if tied < SHARE * float(tally.measured[1].sum()):
+        return None
+    return (
+        f"{_percent(tied / float(tally.measured[1].sum()))} of the rows score 0; progressive "
+        f"metrics call them {model.labels.name(1)}, and the trained model calls such rows "
+        f"{model.labels.name(0)}, the more frequent class; with `bias` they get a score"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

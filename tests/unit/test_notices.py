@@ -1,0 +1,67 @@
+"""What is told of predictions that pass over a class."""
+
+import numpy as np
+import pytest
+
+from cwtool.notices import imbalance
+
+TWO, THREE = ("-1", "+1"), ("1", "2", "3")
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        ([[90, 0], [10, 0]], "all rows are called -1, and 10 % of them are of another class; "),
+        ([[0, 10], [0, 90]], "all rows are called +1, and 10 % of them are of another class; "),
+        ([[60, 0], [39, 1]], "only 2.5 % of the rows of the class +1 are called so; "),
+        ([[90, 0], [0, 10]], "only 10 % of the rows are of the class +1; "),
+        ([[5.0, 0.5], [0.5, 94.0]], "only 5.5 % of the rows are of the class -1; "),
+    ],
+)
+def test_two_classes(matrix: list[list[float]], words: str) -> None:
+    found = imbalance(np.array(matrix), TWO, bias=False, threshold=False)
+    assert found is not None
+    assert found.startswith(words)
+    assert "with `threshold=balanced` or `threshold=f1`" in found
+    assert "training with `bias`" in found
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        [[80, 2], [9, 9]],  # no class is rare, and none is passed over
+        [[990, 1], [9, 0]],  # of 0.9 % of the rows little can be said
+        [[100, 0], [0, 0]],  # there is one class
+        [[17, 0], [2, 0]],  # there are few rows
+        [[95, 0], [4, 1]],
+    ],
+)
+def test_nothing_to_tell(matrix: list[list[int]]) -> None:
+    assert imbalance(np.array(matrix), TWO, bias=matrix[1][0] in (4, 9), threshold=False) is None
+
+
+def test_remedies_that_were_taken_are_not_told_again() -> None:
+    rare = np.array([[90, 1], [4, 5]])
+    assert imbalance(rare, TWO, bias=False, threshold=False) is not None
+    assert imbalance(rare, TWO, bias=True, threshold=False) is None
+    assert imbalance(rare, TWO, bias=False, threshold=True) is None
+    missed = np.array([[90, 0], [10, 0]])
+    with_bias = imbalance(missed, TWO, bias=True, threshold=False)
+    assert with_bias is not None
+    assert "bias" not in with_bias
+    with_threshold = imbalance(missed, TWO, bias=True, threshold=True)
+    assert with_threshold is not None
+    assert with_threshold.endswith(
+        "training with `class_weight=balanced` makes rows of rare classes weigh more"
+    )
+
+
+def test_several_classes() -> None:
+    matrix = np.array([[50, 5, 0], [2, 90, 0], [2, 3, 0]])
+    found = imbalance(matrix, THREE, bias=True, threshold=False)
+    assert found == (
+        "only 0 % of the rows of the class 3 are called so; with `threshold=balanced` rare classes "
+        "are called more often"
+    )
+    matrix[2] = 0, 0, 5
+    assert imbalance(matrix, THREE, bias=False, threshold=False) is None
