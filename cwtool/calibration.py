@@ -14,15 +14,20 @@ from cwtool_ext import tally
 
 Flags = NDArray[np.bool_]
 
+LEAST = 2.0**-60  # slope for scores whose typical size is 1
+
 
 @dataclass
 class Calibration:
-    """P(y = +1) = sigmoid(a s / sqrt(1 + v)), with a by maximum likelihood on the scores that
-    were given before learning, the latest half or more of them."""
+    """P(y = +1) = sigmoid(a s / sqrt(1 + v) + b), with a by maximum likelihood on the scores that
+    were given before learning, the latest half or more of them. b is 0, and fitted as well where
+    the classes are learned with weights: these shift the scores, and probabilities do not count
+    them."""
 
     margins: Counts = field(default_factory=no_counts)
     rows: int = 0
     weighted: Counts | None = None  # margins in 2^-20ths of weight; None: all rows weigh 1
+    positive: Counts | None = None  # of class 1 alone, in 2^-20ths; None: b is 0
 
     def add(self, y: Ints, score: Floats, variance: Floats, weight: Floats | None = None) -> None:
         """Count these scores, given before the rows of the classes y were learned. Rows count by
@@ -34,7 +39,26 @@ class Calibration:
         if self.weighted is not None:
             part = units(weight, len(y))
             tally.add_margins(y, score, variance, self.rows, self.weighted, part)
+        if self.positive is not None:
+            part = units(weight, len(y)) * (y == 1)
+            tally.add_margins(y, score, variance, self.rows, self.positive, part)
         self.rows += len(y)
+
+    def fit_both(self) -> tuple[float, float]:
+        """a > 0 and b, the minimum of sum_i log(1 + exp(-(a z_i + y_i b))), with z as below, and
+        of half a row more of each class with z = -mean |z|."""
+        if self.positive is None:
+            return self.fit(), 0.0
+        counts = self.margins * UNIT if self.weighted is None else self.weighted
+        positive = self.positive.sum(axis=0) / UNIT
+        n = np.stack([positive, counts.sum(axis=0) / UNIT - positive])
+        used = np.flatnonzero(n.sum(axis=0))
+        z, n = bin_centers()[used], n[:, used]
+        typical = float(np.abs(z) @ n.sum(axis=0)) / n.sum() if len(used) else 0.0
+        if typical == 0:
+            return 1.0, 0.0
+        a, b = _joint(np.append(z / typical, -1.0), np.column_stack([n, [0.5, 0.5]]))
+        return a / typical, b
 
     def fit(self) -> float:
         """min over a > 0 of sum_i log(1 + exp(-a z_i)), z = y s / sqrt(1 + v), and one more row
@@ -57,15 +81,45 @@ class Calibration:
         return float(2.0 ** ((low + high) / 2) / typical)
 
 
+def _joint(z: Floats, n: Floats) -> tuple[float, float]:
+    """min over a > 0 and b of f = sum_k n_0k L(a z_k + b) + n_1k L(a z_k - b) with
+    L(t) = log(1 + exp(-t)), by Newton's method; each step is halved until f falls. There are n_0k
+    rows of class 1 and n_1k of class 0."""
+    sign = np.array([[1.0], [-1.0]])  # of b
+
+    def loss(at: Floats) -> float:
+        return float((n * np.logaddexp(0, -(at[0] * z + sign * at[1]))).sum())
+
+    at = np.array([1.0, 0.0])
+    for _ in range(200):
+        p = _sigmoid(-(at[0] * z + sign * at[1]))  # -L'
+        down_a, down_b = (n * p * z).sum(), (n * p * sign).sum()
+        bend = n * p * (1 - p)
+        aa, ab, bb = (bend * z * z).sum(), (bend * z * sign).sum(), bend.sum()
+        if not (det := aa * bb - ab * ab) > 0:
+            break
+        step = np.array([bb * down_a - ab * down_b, aa * down_b - ab * down_a]) / det
+        reach, now = 1.0, loss(at)
+        while reach > 1e-10 and not loss(at + reach * step) < now:
+            reach /= 2
+        if reach <= 1e-10:  # as low as numbers can tell
+            break
+        at = at + reach * step
+    if at[0] > LEAST:
+        return float(at[0]), float(at[1])
+    odds = n.sum(axis=1)  # the scores tell nothing
+    return LEAST, float(np.log(odds[0] / odds[1]))
+
+
 def _sigmoid(t: Floats) -> Floats:
     """1 / (1 + exp(-t)) without overflow."""
     e = np.exp(-np.abs(t))
     return np.where(t >= 0, 1 / (1 + e), e / (1 + e))
 
 
-def probability(a: float, score: Floats, variance: Floats) -> Floats:
+def probability(a: float, score: Floats, variance: Floats, b: float = 0.0) -> Floats:
     with np.errstate(over="ignore"):
-        return _sigmoid(a * (score / np.sqrt(1 + variance)))
+        return _sigmoid(a * (score / np.sqrt(1 + variance)) + b)
 
 
 @dataclass

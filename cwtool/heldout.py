@@ -70,7 +70,7 @@ class HeldOut:
         `reliability`, if it is given."""
         tally = model.new_tally(finished=True)
         if reliability is not None:
-            model.slope = model.calibration.fit()
+            model.calibrate()
         for rows in self._rows(model):
             score, variance, _ = model.scores(rows, run)
             tally.add(rows.y, score, rows.weight)

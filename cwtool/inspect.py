@@ -120,6 +120,7 @@ def describe(
         "row_scale": model.scale.value,
         **details(model, class_),
         "calibration": model.slope,
+        **({"calibration_offset": model.offset} if model.offset else {}),
         "progressive": model.progress.summary(),
         "history": model.history,
         "top": _largest(model, weights, top, names),

@@ -28,7 +28,7 @@ def text(found: dict[str, Any]) -> str:
         *_metric(found),
         *_posterior(found),
         f"probability  {'softmax' if 'multiclass' in found else 'sigmoid'}"
-        f"({found['calibration']:.6g} * score / sqrt(1 + variance))",
+        f"({_exponent(found)})",
         f"progressive  {metrics_line(found['progressive'])}",
         "history",
     ]
@@ -46,6 +46,13 @@ def text(found: dict[str, Any]) -> str:
             f"{row['interaction']:>12}  {row['importance']:>12.6g}  {row.get('name', '')}".rstrip()
         )
     return "\n".join(lines)
+
+
+def _exponent(found: dict[str, Any]) -> str:
+    """What the probability of a row is the sigmoid or softmax of."""
+    offset = found.get("calibration_offset", 0.0)
+    shift = f" {'-' if offset < 0 else '+'} {abs(offset):.6g}" if offset else ""
+    return f"{found['calibration']:.6g} * score / sqrt(1 + variance){shift}"
 
 
 def _point(found: dict[str, Any]) -> str:

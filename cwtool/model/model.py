@@ -17,7 +17,7 @@ from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.data.rows import Floats, Ints, Longs, Origin, Rows, SlotRows, joined
 from cwtool.errors import ModelError, UsageError
-from cwtool.metrics import AnyTally, Tally
+from cwtool.metrics import AnyTally, Tally, no_counts
 from cwtool.model import file, packing
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.scale import RowScale, slotted
@@ -66,6 +66,7 @@ class Model:
     of_batches: Tally = field(default_factory=Tally)  # as `judged`, of a learner of batches
     operating_point: OperatingPoint = field(default_factory=OperatingPoint)
     slope: float = 1.0  # a of the probability: sigmoid or softmax of a s / sqrt(1 + v)
+    offset: float = 0.0  # b of the probability sigmoid(a s / sqrt(1 + v) + b) of two classes
     history: list[dict[str, Any]] = field(default_factory=list)
     version: str = __version__  # of the cwtool that wrote it
 
@@ -92,6 +93,8 @@ class Model:
         model.operating_point = OperatingPoint(threshold)
         if class_weight and not kind.takes_weights:
             raise _no_weights(algorithm, "class weights")
+        if class_weight:
+            model.calibration = Calibration(positive=no_counts())
         if model.labels.multiclass not in ("auto", "no"):
             from cwtool.model.several import check_mode
 
@@ -124,10 +127,17 @@ class Model:
 
         return SoftmaxReliability(self.labels.several)
 
+    def calibrate(self) -> None:
+        """Fit the probabilities to the scores so far."""
+        if isinstance(self.calibration, Calibration):
+            self.slope, self.offset = self.calibration.fit_both()
+        else:
+            self.slope = self.calibration.fit()
+
     def probability(self, score: Floats, variance: Floats) -> Floats:
         """The probability of the positive class, or of each of several classes in a column."""
         if self.labels.several is None:
-            return probability(self.slope, score, variance)
+            return probability(self.slope, score, variance, self.offset)
         from cwtool import softmax
 
         return softmax.probability(self.slope, score, variance)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def pack(model: Model) -> tuple[dict[str, Any], Arrays]:
     """Everything that a file holds; the state is finished first."""
     model.learner.finish(model.state)
-    model.slope = model.calibration.fit()
+    model.calibrate()
     rows, total = model.scale.seen.tolist()
     header = {
         "cwtool": __version__,
@@ -72,6 +72,9 @@ def _pack_two(model: Model) -> tuple[dict[str, Any], Arrays]:
         counts["batch.score"] = model.of_batches.scores
         if model.of_batches.weighted is not None:
             counts["batch.score.weight"] = model.of_batches.weighted.scores
+    if calibration.positive is not None:
+        header["calibration"] = {"a": model.slope, "b": model.offset, "rows": calibration.rows}
+        counts["margin.positive"] = calibration.positive
     if calibration.weighted is not None:
         counts["margin.weight"] = calibration.weighted
     arrays: Arrays = {}
@@ -98,6 +101,7 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
     model.state.unpack_numbers(header["numbers"])
     model.state.unpack(arrays)
     model.slope = header["calibration"]["a"]
+    model.offset = header["calibration"].get("b", 0.0)
     model.history = header["history"]
     model.version = header["cwtool"]
     return model
@@ -121,6 +125,8 @@ def _unpack_two(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
     )
     if "margin.weight.at" in arrays:
         calibration.weighted = _histogram(arrays, "margin.weight")
+    if "margin.positive.at" in arrays:
+        calibration.positive = _histogram(arrays, "margin.positive")
 
 
 def _scores(arrays: Arrays, name: str) -> Tally:

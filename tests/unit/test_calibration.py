@@ -1,0 +1,107 @@
+"""Slope and offset of probabilities where the classes are learned with weights."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from cwtool.calibration import Calibration, Reliability, probability
+from cwtool.data.rows import Rows
+from cwtool.metrics import no_counts
+from cwtool.model import Model
+from cwtool.run import Run
+
+
+def sample(seed: int, n: int, shift: float, gap: float = 1.5) -> tuple[np.ndarray, np.ndarray]:
+    """Classes, of which a tenth are 1, and scores that are too high by `shift`."""
+    random = np.random.default_rng(seed)
+    y = (random.random(n) < 0.1).astype(np.int32)
+    return y, gap * (2 * y - 1) + random.normal(size=n) + shift
+
+
+def slow(y: np.ndarray, z: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The minimum of the negative log-likelihood with half a wrong row of each class."""
+    typical = (weight * np.abs(z)).sum() / weight.sum()
+    z = np.concatenate([z, [-typical, typical]]) / typical
+    y = np.concatenate([y, [1, 0]])
+    weight = np.concatenate([weight, [0.5, 0.5]])
+
+    def loss(at: np.ndarray) -> float:
+        return float(weight @ np.logaddexp(0, -(2 * y - 1) * (at[0] * z + at[1])))
+
+    found = minimize(loss, [1.0, 0.0], method="BFGS", options={"gtol": 1e-9})
+    return found.x / [typical, 1]
+
+
+@given(
+    st.integers(0, 10**6), st.integers(2, 60), st.floats(-3, 3), st.floats(0.2, 5), st.booleans()
+)
+def test_against_a_general_minimizer(
+    seed: int, n: int, shift: float, gap: float, weighted: bool
+) -> None:
+    y, score = sample(seed, n, shift, gap)
+    weight = np.random.default_rng(seed).choice([0.5, 1.0, 4.0], n) if weighted else np.ones(n)
+    latest = slice(2 ** int(np.log2(n)) // 2 - 1, None)  # what the histogram still has
+    calibration = Calibration(positive=no_counts())
+    calibration.add(y, score, np.zeros(n), weight)
+    a, b = calibration.fit_both()
+    want = slow(y[latest], score[latest], weight[latest])
+    if want[0] > 1e-6:  # otherwise the scores tell nothing
+        assert (a, b) == pytest.approx(tuple(want), rel=0.02, abs=0.02)  # bins are 0.4 % wide
+    else:
+        assert a < 1e-6
+
+
+def test_shifted_scores_get_good_probabilities() -> None:
+    y, score = sample(1, 4000, 2.0)
+    both, slope_alone = Calibration(positive=no_counts()), Calibration()
+    quality = []
+    for calibration in (both, slope_alone):
+        calibration.add(y, score, np.zeros(len(y)))
+        a, b = calibration.fit_both()
+        reliability = Reliability()
+        reliability.add(y, probability(a, score, np.zeros(len(y)), b))
+        quality.append(reliability.summary())
+    assert slope_alone.fit_both() == (slope_alone.fit(), 0.0)
+    assert quality[0]["log_loss"] < 0.7 * quality[1]["log_loss"]
+    assert quality[0]["ece"] < 0.02 < 0.1 < quality[1]["ece"]
+
+
+@pytest.mark.parametrize("y", [[0, 0, 0], [1, 1, 1], []])
+def test_one_class_or_no_rows(y: list[int]) -> None:
+    calibration = Calibration(positive=no_counts())
+    classes = np.array(y, dtype=np.int32)
+    calibration.add(classes, 2.0 * classes - 1, np.zeros(len(y)))
+    a, b = calibration.fit_both()
+    assert np.isfinite([a, b]).all()
+    assert a > 0
+
+
+def test_scores_without_meaning() -> None:
+    calibration = Calibration(positive=no_counts())
+    y = np.array([0, 1, 1, 1] * 8, dtype=np.int32)
+    calibration.add(y, np.where(y == 1, -1.0, 1.0), np.zeros(32))
+    a, b = calibration.fit_both()
+    assert 0 < a < 1e-12
+    assert probability(a, np.array([5.0]), np.zeros(1), b)[0] == pytest.approx(0.75, abs=0.02)
+
+
+def learned(parts: list[Rows], **settings: str) -> Model:
+    model = Model.new("arow", {}, **settings)
+    for part in parts:
+        model.learn(part, Run())
+        model = model.copy()
+    return model
+
+
+def test_only_class_weights_have_an_offset_and_resuming_keeps_it() -> None:
+    random = np.random.default_rng(2)
+    y = (random.random(300) < 0.15).astype(int)
+    x = random.normal(size=(300, 2)) + y[:, None]
+    rows = Rows.from_lists([list(enumerate(row)) for row in x.tolist()], y.tolist())
+    parts = [rows.slice(0, 70), rows.slice(70, 71), rows.slice(71, 300)]
+    once, later = (learned(p, class_weight="balanced") for p in ([rows], parts))
+    assert (once.slope, once.offset) == (later.slope, later.offset)
+    assert once.offset < -0.5
+    assert learned([rows]).offset == 0
