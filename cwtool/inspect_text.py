@@ -27,8 +27,7 @@ def text(found: dict[str, Any]) -> str:
         *_spectrum(found),
         *_metric(found),
         *_posterior(found),
-        f"probability  {'softmax' if 'multiclass' in found else 'sigmoid'}"
-        f"({_exponent(found)})",
+        f"probability  {'softmax' if 'multiclass' in found else 'sigmoid'}({_exponent(found)})",
         f"progressive  {metrics_line(found['progressive'])}",
         "history",
     ]

@@ -186,7 +186,8 @@ class Trainer:
         if found.weight is not None:
             self.heaviest = max(self.heaviest, float(found.weight.max(initial=0.0)))
         if self.kept is not None:
-            self.kept.add(rows.weighing(found.weight))
+            counted = None if rows.weight is None else rows.weight[rows.weight > 0]
+            self.kept.add(rows.weighing(found.weight), counted)
 
     def _learn_batch(self, algorithm: Batch, rows: Rows, origin: Origin) -> Learned:
         """The same for a whole batch, whose fit may take long."""
@@ -201,7 +202,7 @@ class Trainer:
         batch.add(rows.y, found.score, rows.weight)
         self.file += batch
         self.since += batch
-        if algorithm.batch_rows:  # a batch that is not a whole file
+        if algorithm.batch_rows and batch.rows:  # a batch that is not a whole file
             self.console.event("slot", {"file": origin.source, **batch.summary()})
         if found.fitted is not None:
             self.untrained += batch
@@ -212,10 +213,9 @@ class Trainer:
         assert self.kept is not None
         tally = self.model.new_tally()
         with self.console.progress(f"pass {pass_}") as progress:
-            for rows, order in self.kept.shuffled(self.options.seed, pass_):
+            for rows, order, counted in self.kept.shuffled(self.options.seed, pass_):
                 score = self.model.relearn(rows, order, self.settings).score
-                # metrics never count class weights, which are part of these weights
-                tally.add(rows.y, score, None if self.model.class_weight else rows.weight)
+                tally.add(rows.y, score, counted)
                 progress.update(lambda: {"pass": pass_})
         seen = {"pass": pass_, "error": tally.error or 0.0, "nonzero_weights": self._nonzero()}
         self.console.event("pass", seen)

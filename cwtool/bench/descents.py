@@ -40,7 +40,7 @@ def ours(name: str, rows: Rows, *, mixed: bool, jobs: int = 1) -> Pass:
         if number == 0:
             model.learn(rows, run)
         elif mixed:
-            for window, order in kept.shuffled(run.seed, number):
+            for window, order, _ in kept.shuffled(run.seed, number):
                 model.relearn(window, order, run)
         else:
             model.relearn(rows, rows.order, run)

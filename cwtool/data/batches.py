@@ -21,24 +21,28 @@ def batches(
     blocks: Iterable[tuple[Rows, Origin]], n_rows: int, max_memory: int = 0
 ) -> Iterator[tuple[Rows, Origin]]:
     """Batches of `n_rows` rows (0: no limit) that never reach over the end of a file, so that
-    files learned in one run or in several give the same batches. A batch has the origin of its
-    first block."""
+    files learned in one run or in several give the same batches. Rows of weight 0 come with their
+    neighbours and are not counted. A batch has the origin of its first block."""
     waiting: list[Rows] = []
+    have = 0  # rows that wait and have a weight above 0
     begin: Origin | None = None
     free = memory.allowed(max_memory)
     for rows, origin in blocks:
         if begin is not None and begin.file != origin.file and waiting:
             yield joined(waiting), begin
-            waiting = []
+            waiting, have = [], 0
         start = 0
+        counted = rows.order if rows.weight is None else np.flatnonzero(rows.weight)
         while start < rows.n_rows:
-            have = sum(part.n_rows for part in waiting)
-            stop = min(rows.n_rows, start + n_rows - have) if n_rows else rows.n_rows
+            left = counted[np.searchsorted(counted, start) :]
+            full = n_rows > 0 and have + len(left) >= n_rows
+            stop = int(left[n_rows - have - 1]) + 1 if full else rows.n_rows
             begin = begin if waiting else origin
             waiting.append(rows.take(np.arange(start, stop)))
-            if n_rows and have + stop - start == n_rows:
+            have += len(left)
+            if full:
                 yield joined(waiting), begin or origin
-                waiting = []
+                waiting, have = [], 0
             start = stop
         if (held := COPIES * sum(map(_bytes, waiting))) > free:
             raise _too_large(origin.source, waiting, held, free)

@@ -10,7 +10,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.data.rows import Longs, Rows, joined
+from cwtool.data.rows import Floats, Longs, Rows, joined
 from cwtool.errors import UsageError
 from cwtool.order import permutation
 
@@ -43,12 +43,15 @@ class Spool:
         self.stored = 0  # bytes
         self.n_rows = 0
         self._file: IO[bytes] | None = None
+        self._counted: list[tuple[int, Floats | None]] = []  # of so many rows each
         self._open: list[Rows] = []
         self._rows = self._nnz = 0
 
-    def add(self, rows: Rows) -> None:
-        """Keep a copy of these rows."""
+    def add(self, rows: Rows, counted: Floats | None = None) -> None:
+        """Keep a copy of these rows, and of what metrics count them by (None: all 1), which is not
+        their weight where that has a class weight in it."""
         self.n_rows += rows.n_rows
+        self._counted.append((rows.n_rows, None if counted is None else counted.copy()))
         start = 0
         while start < rows.n_rows:
             used = rows.indptr[start + 1 :] - rows.indptr[start]
@@ -109,9 +112,18 @@ class Spool:
         self._close()
         return map(self._load, self.windows)
 
-    def shuffled(self, seed: int, pass_: int) -> Iterator[tuple[Rows, Longs]]:
-        """The windows in a random order, each with a random order of its rows."""
+    def shuffled(self, seed: int, pass_: int) -> Iterator[tuple[Rows, Longs, Floats | None]]:
+        """The windows in a random order, each with a random order of its rows, and with what
+        metrics count its rows by (None: all 1)."""
         self._close()
+        first = np.cumsum([0, *(window.n_rows for window in self.windows)]).tolist()
+        counted = self._all_counted()
         for k in permutation(len(self.windows), seed, pass_).tolist():
             rows = self._load(self.windows[k])
-            yield rows, permutation(rows.n_rows, seed, pass_, k)
+            here = None if counted is None else counted[first[k] : first[k + 1]]
+            yield rows, permutation(rows.n_rows, seed, pass_, k), here
+
+    def _all_counted(self) -> Floats | None:
+        if all(weight is None for _, weight in self._counted):
+            return None
+        return np.concatenate([np.ones(n) if w is None else w for n, w in self._counted])

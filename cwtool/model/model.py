@@ -203,12 +203,19 @@ class Model:
             importance = None if rows.weight is None else rows.weight[here]
             self.calibration.add(part.y, *found, importance)
             if batch is not None and self.several is None:
-                if not untrained and self.of_batches.rows == self.rows:  # all of a first batch
-                    self.of_batches = Tally()
-                self.of_batches.add(part.y, found.score, importance)
+                self._judge(part.y, found.score, importance, predicted=not untrained)
         scores = _joined(before)
         self.progress.add(rows.y, scores.score, rows.weight)
         return Learned(*scores, _joined(after).score if after else None, weight)
+
+    def _judge(self, y: Ints, score: Floats, weight: Floats | None, *, predicted: bool) -> None:
+        """Count the scores of a batch, `predicted` before it was learned or fitted after."""
+        batch = Tally()
+        batch.add(y, score, weight)
+        if predicted and batch.rows and self.of_batches.rows == self.rows:  # all of them fitted
+            self.of_batches = batch
+        else:
+            self.of_batches += batch
 
     def _observed(self, rows: Rows) -> SlotRows:
         """The rows by slots. Features that only rows of weight 0 have stay unknown: such rows are

@@ -244,6 +244,33 @@ def test_reports_count_weights(ok: Run, weighted: Run, planted: Run) -> None:
     assert "weight" not in plain
 
 
+@pytest.mark.parametrize("algo", ["dcd", "bcw", "sbcw", "knn"])
+def test_rows_of_weight_zero_are_absent_from_batches(ok: Run, planted: Run, algo: str) -> None:
+    """Also of a batch that has no other rows, at the end of the file."""
+    lines = Path(planted("p.svm", 1, 120)).read_text().splitlines(keepends=True)
+    labels = [line.split(" ", 1)[0] for line in lines]
+    some = [f"{labels[k]}:0 77:5\n" + line if k % 3 else line for k, line in enumerate(lines)]
+    Path("a.svm").write_text("".join(some) + "-1:0 1:1\n+1:0 2:1\n")
+    asked = ["--algo", algo, "--batch-rows", "40", "--threshold", "f1"]
+    asked += ["--features", "9"] if algo == "sbcw" else []
+    zero = ok("train", "a.svm", "-m", "a.cw", *asked)
+    plain = ok("train", "p.svm", "-m", "b.cw", *asked)
+    assert essence("a.cw") == essence("b.cw")
+    assert zero.count("batch of") == plain.count("batch of") == 3
+
+
+def test_later_passes_count_row_weights_alone(ok: Run, planted: Run) -> None:
+    """The error of a pass with class weights of 1, which change nothing else."""
+    data = weighed(planted("a.svm", 1, 150), lambda k: f":{k % 3}")
+    asked = ["--passes", "2", "--json", "--algo", "perceptron"]
+    plain, ones = (
+        next(e["error"] for e in events(ok("train", data, "-m", "m.cw", *asked, *weight))
+             if e["event"] == "pass")
+        for weight in ([], ["--class-weight", "-1=1,+1=1"])
+    )  # fmt: skip
+    assert ones == plain
+
+
 def test_held_out_rows_are_weighed_and_not_counted(ok: Run, weighted: Run) -> None:
     data = weighted("a.svm", 1, 400)
     out = events(

@@ -150,7 +150,7 @@ def revisited(model: Model, rows: Rows, run: Run, passes: int = 2) -> Model:
     kept = Spool()
     kept.add(rows)
     for pass_ in range(2, passes + 2):
-        for part, order in kept.shuffled(run.seed, pass_):
+        for part, order, _ in kept.shuffled(run.seed, pass_):
             order.flags.writeable = False
             model.relearn(frozen(part), order, run)
     return model

@@ -51,15 +51,18 @@ def filled(n: int, seed: int, cuts: list[int], *, weighted: bool = False, **more
     rows, kept = some_rows(n, seed, weighted=weighted), Spool(**more)
     ends = sorted({min(c, n) for c in cuts} | {0, n})
     for a, b in pairwise(ends):
-        kept.add(rows.slice(a, b))
+        part = rows.slice(a, b)
+        kept.add(part, None if part.weight is None else 3 * part.weight)
     return kept
 
 
 def visits(kept: Spool, seed: int = 1, pass_: int = 2) -> list[Any]:
     """The rows in the order in which a pass meets them."""
     met = []
-    for window, order in kept.shuffled(seed, pass_):
+    for window, order, counted in kept.shuffled(seed, pass_):
         rows = content(window)
+        if counted is not None:
+            assert counted.tolist() == [3 * (h or 0) for _, h, _ in rows]
         met += [rows[k] for k in order.tolist()]
     return met
 
