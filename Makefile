@@ -21,6 +21,8 @@ demo: .venv/ready
 	$(BIN)/cwtool predict $(SAMPLE)/day2.svm -m build/demo.cw --evaluate
 	$(BIN)/cwtool train $(SAMPLE)/day2.svm --resume build/demo.cw -m build/demo.cw
 	$(BIN)/cwtool inspect build/demo.cw --top 8 --feature-names $(SAMPLE)/names.tsv
+	$(BIN)/cwtool train $(SAMPLE)/topics.svm -m build/topics.cw
+	$(BIN)/cwtool predict $(SAMPLE)/topics_test.svm -m build/topics.cw --evaluate
 
 test: .venv/test
 	$(BIN)/pytest -n auto

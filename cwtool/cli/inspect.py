@@ -9,7 +9,14 @@ import click
 from cwtool.cli import options
 
 
-@click.command(name="inspect")
+@click.command(
+    name="inspect",
+    epilog=options.examples(
+        "cwtool inspect url.cw --top 10 --feature-names names.tsv",
+        "cwtool inspect topics.cw --class 3",
+        "cwtool inspect topics.cw --weights weights.tsv",
+    ),
+)
 @click.argument("model", type=click.Path(dir_okay=False, readable=False, path_type=Path))
 @click.option(
     "--top",

@@ -54,6 +54,11 @@ def spellings(param: Param) -> list[str]:
     return found
 
 
+def examples(*commands: str) -> str:
+    """Command lines as the end of a help text, in lines of their own."""
+    return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
+
+
 def owners(option: str) -> list[str]:
     """The algorithms that have an option of this spelling."""
     from cwtool import registry

@@ -14,7 +14,13 @@ import click
 from cwtool.cli import options
 
 
-@click.command(name="predict")
+@click.command(
+    name="predict",
+    epilog=options.examples(
+        "cwtool predict day2.svm -m url.cw --evaluate",
+        "cwtool predict new.svm -m topics.cw --output probability -o topics.tsv",
+    ),
+)
 @click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True, readable=False))
 @click.option(
     "-m",

@@ -23,7 +23,16 @@ def _algo_names() -> str:
     return ", ".join(registry.names())
 
 
-@click.command(cls=AlgorithmCommand, name="train")
+@click.command(
+    cls=AlgorithmCommand,
+    name="train",
+    epilog=options.examples(
+        "cwtool train day1.svm -m url.cw",
+        "cwtool train day2.svm --resume url.cw -m url.cw",
+        "cwtool train topics.svm -m topics.cw --algo scw1 --multiclass ovr",
+        "cwtool train topics.svm -m third.cw --positive 3 --class-weight balanced",
+    ),
+)
 @click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True, readable=False))
 @click.option(
     "-m",
