@@ -6,7 +6,7 @@ algorithms scale for themselves (`--normalize`, `--scale`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from data_scripts.download import File
@@ -18,6 +18,7 @@ from data_scripts.formats import (
     label_last,
     libsvm_line,
     lines,
+    name_first,
     secom,
     sparse_line,
     with_labels,
@@ -38,7 +39,7 @@ class DataSet:
     rows: tuple[int, ...]  # train, test; or of all days; () if the publisher does not say
     files: tuple[File, ...]
     parts: Parts
-    labels: Mapping[str, str] = field(default_factory=lambda: SIGNS)
+    labels: Mapping[str, str] = field(default_factory=lambda: SIGNS)  # theirs -> as written
     large: bool = False  # gigabytes
 
 
@@ -104,6 +105,16 @@ SPAMBASE = file(
     UCI, "spambase/spambase.data",
     "b1ef93de71f97714d3d7d4f58fc9f718da7bbc8ac8a150eff2778616a8097b12",
 )  # fmt: skip
+LETTER = file(
+    UCI, "letter-recognition/letter-recognition.data",
+    "2b89f3602cf768d3c8355267d2f13f2417809e101fc2b5ceee10db19a60de6e2",
+)  # fmt: skip
+SATELLITE = (
+    file(UCI, "statlog/satimage/sat.trn",
+         "e896dc88a960fa2404160fc4c3cb3dc53fcf4afd80ba920bf2d261bd42d12613"),
+    file(UCI, "statlog/satimage/sat.tst"),
+)  # fmt: skip
+VEHICLE = tuple(file(UCI, f"statlog/vehicle/xa{part}.dat") for part in "abcdefghi")
 SECOM = (
     file(UCI, "secom/secom.data",
          "20f0e7ee434f7dcbae0eea9ffff009a2b57f42d6b0dc9a5bd4f00782c0a3374c"),
@@ -114,6 +125,20 @@ SECOM = (
 
 def against(positive: str, negative: str) -> dict[str, str]:
     return {positive: "+1", negative: "-1"}
+
+
+def numbered(names: Iterable[str], first: int = 1) -> dict[str, str]:
+    """Several classes as numbers, in the publisher's order."""
+    return {name: str(k) for k, name in enumerate(names, first)}
+
+
+GROUPS = numbered((
+    "alt.atheism", "comp.graphics", "comp.os.ms-windows.misc", "comp.sys.ibm.pc.hardware",
+    "comp.sys.mac.hardware", "comp.windows.x", "misc.forsale", "rec.autos", "rec.motorcycles",
+    "rec.sport.baseball", "rec.sport.hockey", "sci.crypt", "sci.electronics", "sci.med",
+    "sci.space", "soc.religion.christian", "talk.politics.guns", "talk.politics.mideast",
+    "talk.politics.misc", "talk.religion.misc",
+))  # fmt: skip
 
 
 def news(name: str, positive: str, negative: str, *rows: int) -> DataSet:
@@ -194,5 +219,19 @@ CATALOGUE = {
                 {str(d): "-1" if d % 2 else "+1" for d in range(10)}),
         DataSet("mnist_6v7", "MNIST 7 / 6; standard split", "LeCun et al.", 784,
                 (12_183, 1_986), MNIST, given(idx), against("7", "6")),
+        DataSet("letter", "26 classes: letters A to Z as 1 to 26; 70/30", CC_BY, 16,
+                (14_000, 6_000), (LETTER,), random(lines(name_first), 0.7),
+                numbered("ABCDEFGHIJKLMNOPQRSTUVWXYZ")),
+        DataSet("satellite", "6 classes: kinds of ground, 1 to 5 and 7; both parts mixed, 70/30",
+                CC_BY, 36, (4_504, 1_931), SATELLITE, random(lines(label_last), 0.7),
+                {number: number for number in "123457"}),
+        DataSet("vehicle", "4 classes: silhouettes of opel, saab, bus, van as 1 to 4; 70/30",
+                CC_BY, 18, (592, 254), VEHICLE, random(lines(label_last), 0.7),
+                numbered(("opel", "saab", "bus", "van"))),
+        DataSet("mnist10", "10 classes: MNIST digits, grey / 255; standard split",
+                "LeCun et al.", 784, (60_000, 10_000), MNIST, given(idx),
+                numbered("0123456789", 0)),
+        DataSet("news20_20", "20 classes: 20 newsgroups by name as 1 to 20, counts; by date",
+                "20 Newsgroups", 0, (11_314, 7_532), NEWS, newsgroups(*GROUPS), GROUPS),
     )
 }  # fmt: skip

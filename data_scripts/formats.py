@@ -62,14 +62,23 @@ def libsvm_line(line: str) -> Row:
     return plain(label), features.strip()
 
 
+def columns(line: str) -> list[str]:
+    return line.replace(",", " ").split()
+
+
 def label_last(line: str) -> Row:
-    *values, label = line.strip().split(",")
+    *values, label = columns(line)
+    return label, pairs(map(float, values))
+
+
+def name_first(line: str) -> Row:
+    label, *values = columns(line)
     return label, pairs(map(float, values))
 
 
 def label_first(line: str) -> Row:
-    label, *values = line.split()
-    return plain(label), pairs(map(float, values))
+    label, features = name_first(line)
+    return plain(label), features
 
 
 def label_only(line: str) -> str:
@@ -90,10 +99,11 @@ def binary_line(line: str) -> str:
 
 
 def lines(parse: Callable[[str], Row]) -> Reader:
-    """The reader of a format that has label and features in one line."""
+    """The reader of a format that has label and features in one line; files follow each other."""
 
-    def read(path: Path) -> Rows:
-        return each_line(path, parse)
+    def read(*paths: Path) -> Rows:
+        for path in paths:
+            yield from each_line(path, parse)
 
     return read
 

@@ -116,6 +116,27 @@ def test_csv_with_the_label_last(made: Maker) -> None:
     assert sorted(spam["train"] + spam["test"]) == ["+1 2:0.64 3:278", "-1 1:0.21 3:1028"]
 
 
+def test_several_classes_keep_their_numbers(made: Maker) -> None:
+    both = made("satellite", "92 115 0 3\n84 102 7 7\n", "80 99 1 5\n88 1 2 6\n")
+    assert sorted(both["train"] + both["test"]) == [
+        "3 1:92 2:115", "5 1:80 2:99 3:1", "7 1:84 2:102 3:7"
+    ]  # 6 is no class of this set  # fmt: skip
+
+
+def test_several_classes_by_name_are_numbered(made: Maker) -> None:
+    letters = made("letter", "T,2,8,0\nA,5,12,3\nZ,4,11,6\n")
+    assert sorted(letters["train"] + letters["test"]) == [
+        "1 1:5 2:12 3:3", "20 1:2 2:8", "26 1:4 2:11 3:6"
+    ]  # fmt: skip
+
+
+def test_classes_in_many_files(made: Maker) -> None:
+    vehicles = made("vehicle", "95 48 van \n", "91 41 opel\n", *["104 50 saab\n85 44 bus\n"] * 7)
+    assert [len(vehicles["train"]), len(vehicles["test"])] == [11, 5]
+    lines = {*vehicles["train"], *vehicles["test"]}
+    assert lines == {"4 1:95 2:48", "1 1:91 2:41", "2 1:104 2:50", "3 1:85 2:44"}
+
+
 def test_secom_without_what_is_missing(made: Maker) -> None:
     """Column 2 is constant, column 3 lacks 2 of 11; row 1 lacks a value of a column that stays."""
     rows = [f"{i}.25 7 {'NaN' if i in (4, 5) else i} {'NaN' if i == 1 else -i}" for i in range(11)]
@@ -149,6 +170,7 @@ def test_mnist(made: Maker) -> None:
         "train": ["+1 2:0.329412 4:1", "-1"],
         "test": ["-1 1:0.0352941"],
     }
+    assert made("mnist10", *raw)["train"] == ["7 2:0.329412 4:1", "6", "2 1:0.00392157"]
     assert made("mnist_evenodd", *raw)["train"] == ["-1 2:0.329412 4:1", "+1", "+1 1:0.00392157"]
 
 
@@ -182,6 +204,9 @@ def test_newsgroups_by_date(made: Maker) -> None:
     both = made("news20_comp", archive)
     assert sorted(both["train"]) == ["+1 1:2 2:1 3:1 6:1", "-1 1:1"]
     assert both["test"] == ["-1 4:1 5:1 6:2"]
+    every = made("news20_20", archive)
+    assert [line.split()[0] for line in every["test"]] == ["5"]
+    assert sorted(line.split()[0] for line in every["train"]) == ["14", "4", "5"]
 
 
 def test_reviews(made: Maker) -> None:
