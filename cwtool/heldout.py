@@ -69,11 +69,11 @@ class HeldOut:
         """The metrics of the model on all rows held out. Those of its probabilities are added to
         `reliability`, if it is given."""
         tally = model.new_tally(finished=True)
-        if reliability is not None:
+        if reliability is not None or model.operating_point:
             model.calibrate()
         for rows in self._rows(model):
             score, variance, _ = model.scores(rows, run)
-            tally.add(rows.y, score, rows.weight)
+            tally.add(rows.y, model.calling(score, variance), rows.weight)
             if reliability is not None:
                 reliability.add(rows.y, model.probability(score, variance), rows.weight)
         if tally.rows == 0 and self.paths:

@@ -43,7 +43,7 @@ def predict(
         unknown += dropped
         p = model.probability(score, variance)
         if evaluate:
-            tally.add(rows.y, score, rows.weight)
+            tally.add(rows.y, model.calling(score, variance), rows.weight)
             reliability.add(rows.y, p, rows.weight)
         del block, rows  # so that the reader can use their memory again
         if write is not None:
@@ -95,7 +95,7 @@ def _written(
 ) -> dict[str, list[Any]]:
     """The values of the columns by name."""
     make: dict[str, Callable[[], list[list[Any]]]] = {
-        "label": lambda: [_labels(model, score)],
+        "label": lambda: [_labels(model, model.calling(score, variance))],
         "score": lambda: _by_class(model, score),
         "variance": lambda: [variance.tolist()],
         "probability": lambda: _by_class(model, p),
@@ -105,7 +105,7 @@ def _written(
 
 
 def _labels(model: Model, score: Floats) -> list[str]:
-    """The predicted label of each row."""
+    """The predicted label of each row, by the scores that labels are called by."""
     several, names = model.labels.several, model.labels.names
     found = score >= model.threshold if several is None else predicted(several, score)
     return [names[k] for k in found.tolist()]

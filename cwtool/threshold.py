@@ -14,7 +14,7 @@ import numpy as np
 
 from cwtool.data.rows import Floats
 from cwtool.errors import UsageError
-from cwtool.metrics import Counts, Tally, bin_edges
+from cwtool.metrics import Tally, bin_edges
 
 ABOVE_ZERO = ulp(0.0)  # the least number above 0: scores of exactly 0 are below it
 
@@ -64,18 +64,19 @@ class OperatingPoint:
             return 0.0 if positives >= negatives else ABOVE_ZERO
         return _best(LOSSES[self.setting](_cells(scores)))
 
-    def shifts(self, counts: Counts, slope: float) -> Floats:
-        """For several classes, what is taken from the score of each class k before the greatest
-        is chosen: ln((n_k + 1) / (N + K)) / a, with n_k of the N training rows in class k and the
-        slope a, so that arg max_k a z_k - ln((n_k + 1) / (N + K)) is called; 0 without a
-        threshold."""
-        if not self:
-            return np.zeros(len(counts))
-        if self.setting != "balanced":
+    def check_several(self) -> None:
+        """Refuse what is no operating point of several classes."""
+        if self and self.setting != "balanced":
             raise UsageError(
-                f"`threshold={self.setting}` is for two classes, and there are {len(counts)}",
+                f"`threshold={self.setting}` is for two classes, and there are more",
                 "use `threshold=balanced`, or leave it out",
             )
+
+    def shifts(self, counts: Floats, slope: float) -> Floats:
+        """For several classes, what is taken from the score of each class k before the greatest
+        is chosen: ln((n_k + 1) / (N + K)) / a, with n_k of the N training rows in class k and the
+        slope a, so that arg max_k a z_k - ln((n_k + 1) / (N + K)) is called."""
+        self.check_several()
         shifts: Floats = np.log((counts + 1) / (counts.sum() + len(counts))) / slope
         return shifts
 

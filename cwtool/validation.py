@@ -57,7 +57,10 @@ def fit(model: Model, rows: Rows, run: Run | None = None, passes: int = 1) -> Mo
 def evaluate(model: Model, rows: Rows) -> dict[str, Any]:
     """All metrics of the model on these rows."""
     tally = model.new_tally(finished=True)
-    tally.add(rows.y, model.scores(rows).score, rows.weight)
+    score, variance, _ = model.scores(rows)
+    if model.operating_point:
+        model.calibrate()
+    tally.add(rows.y, model.calling(score, variance), rows.weight)
     return tally.summary()
 
 

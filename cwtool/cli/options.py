@@ -232,7 +232,8 @@ def threshold(which: str) -> Callable[[F], F]:
         help="Least score of a row that is called the positive class. f1 is the threshold with the "
         "greatest F1, and balanced that with the least mean of the error rates of both classes, "
         "each by the scores of the training rows before they were learned (of a first batch: once "
-        f"learned). {which}",
+        "learned). With more than two classes, balanced calls rare classes more often, by their "
+        f"shares of the training rows. {which}",
     )
 
 

@@ -142,6 +142,15 @@ class Model:
 
         return softmax.probability(self.slope, score, variance)
 
+    def calling(self, score: Floats, variance: Floats) -> Floats:
+        """The scores by which labels are called. With two classes these are the scores, and the
+        threshold decides; of several the highest decides, and a threshold shifts them."""
+        if self.labels.several is None or not self.operating_point:
+            return score
+        from cwtool.model import several
+
+        return several.shifted(self, score, variance)
+
     @property
     def learner(self) -> Algorithm | Several:
         """What learns the rows: the algorithm, for several classes in its form for these."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cwtool.algorithms.base import Algorithm
 from cwtool.algorithms.one_vs_rest import OneVsRest, States
 from cwtool.algorithms.several import Several
 from cwtool.algorithms.side_by_side import Rival, VersusRest, Wide
 from cwtool.confusion import Confusion
+from cwtool.data.rows import Floats
 from cwtool.errors import UsageError
 from cwtool.model.file import Arrays
 from cwtool.softmax import Ring
@@ -44,6 +47,7 @@ def settle(model: Model) -> None:
     """Make an untrained model of two classes one of several, by the setting of its labels."""
     labels = model.labels
     assert labels.several is not None
+    model.operating_point.check_several()
     form = form_of(model.algorithm, labels.multiclass)
     labels.multiclass = form.mode
     model.several = form(model.algorithm)
@@ -61,6 +65,18 @@ def state_of(model: Model, class_: int | None) -> State | None:
     if isinstance(model.state, States) and class_ is not None:
         return model.state.parts[class_]
     return None
+
+
+def shifted(model: Model, score: Floats, variance: Floats) -> Floats:
+    """s_k - sqrt(1 + u) ln((n_k + 1) / (N + K)) / a, which is in the order of
+    a z_k - ln((n_k + 1) / (N + K)), z = s / sqrt(1 + u)."""
+    assert isinstance(model.progress, Confusion)
+    counts = model.progress.measured.sum(axis=1)[1:]
+    known = np.zeros(score.shape[1])
+    known[: len(counts)] = counts
+    shifts = model.operating_point.shifts(known, model.slope)
+    moved: Floats = score - np.sqrt(1 + variance)[:, None] * shifts
+    return moved
 
 
 def pack(model: Model) -> tuple[dict[str, Any], Arrays]:

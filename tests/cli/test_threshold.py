@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cwtool.model import file
@@ -178,3 +179,29 @@ def test_rows_that_score_zero_are_noted(cwtool: Run, rare: Run) -> None:
     assert "score 0" not in cwtool("train", data, "-m", "m.cw", "--bias").err
     assert "score 0" not in cwtool("train", data, "-m", "m.cw", "--threshold", "0").err
     assert "score 0" not in cwtool("train", data, "-m", "m.cw", "-a", "dcd", "--bias").err
+
+
+def test_several_classes_are_called_by_their_shares(cwtool: Run, ok: Run, folder: Path) -> None:
+    """With balanced, arg max_k a z_k - ln((n_k + 1) / (N + K)); other thresholds are refused."""
+    random = np.random.default_rng(0)
+    y = random.choice(3, size=600, p=[0.9, 0.05, 0.05])
+    x = random.normal(size=(600, 3)) + 1.2 * np.eye(3)[y]
+    lines = [f"{k} 1:{a:.4f} 2:{b:.4f} 3:{c:.4f}\n" for k, (a, b, c) in zip(y, x, strict=True)]
+    (folder / "a.svm").write_text("".join(lines))
+    ok("train", "a.svm", "-m", "m.cw", "--bias", "-q")
+    plain = json.loads(ok("predict", "a.svm", "-m", "m.cw", "--evaluate", "--json"))
+    shifted = ("predict", "a.svm", "-m", "m.cw", "--threshold", "balanced", "--json")
+    found = json.loads(ok(*shifted, "--evaluate"))
+    assert found["balanced_error"] < plain["balanced_error"] - 0.05
+    assert found["log_loss"] == plain["log_loss"], "probabilities stay"
+    rows = [json.loads(line) for line in ok(*shifted, "--output", "all").splitlines()]
+    counts = np.bincount(y)
+    shift = np.log((counts + 1) / (counts.sum() + 3))
+    p = np.array([[row[f"probability_{k}"] for k in range(3)] for row in rows])
+    assert [int(row["label"]) for row in rows] == np.argmax(np.log(p) - shift, axis=1).tolist()
+    ok("train", "a.svm", "-m", "b.cw", "--bias", "--threshold", "balanced", "-q")
+    kept = json.loads(ok("predict", "a.svm", "-m", "b.cw", "--evaluate", "--json"))
+    assert kept["confusion"] == found["confusion"]
+    ended = cwtool("train", "a.svm", "-m", "c.cw", "--threshold", "f1")
+    assert ended.code == 2
+    assert "--threshold f1 is for two classes" in ended.err

@@ -122,9 +122,9 @@ def test_shifts_of_several_classes() -> None:
     found = OperatingPoint("balanced").shifts(counts, 2.0)
     want = np.argmax(2 * z - np.log((counts + 1) / 12), axis=1).tolist()
     assert np.argmax(z - found, axis=1).tolist() == want == [0, 2, 0]
-    assert (OperatingPoint().shifts(counts, 2.0) == 0).all()
-    with pytest.raises(UsageError, match=r"`threshold=f1` is for two classes, and there are 3"):
-        OperatingPoint("f1").shifts(counts, 2.0)
+    for point in ("f1", "0.5"):
+        with pytest.raises(UsageError, match="is for two classes, and there are more"):
+            OperatingPoint(point).check_several()
 
 
 def planted(seed: int, n: int) -> Rows:
