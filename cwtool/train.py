@@ -135,6 +135,8 @@ class Trainer:
                 f"the largest weight of a row is {self.heaviest:,.6g}; one row with a weight above "
                 f"{HEAVY:,.0f} can fix the weights of its features for good"
             )
+        if unmet := self.model.class_weight.unmet(labels):
+            self.console.warn(f"no row has the label {unmet[0]}, which `class_weight` names")
         if self.total.rows == 0:
             hint = "lower `holdout`" if self.heldout.n_rows else None
             raise DataError(f"{self.report.names}: no rows to learn from", hint)

@@ -54,6 +54,10 @@ class ClassWeight:
             )
         return np.array([1.0 if v is None else self.given.get(v, 1.0) for v in labels.values])
 
+    def unmet(self, labels: Labels) -> list[str]:
+        """The labels that were given a weight and that no row has had."""
+        return [written(label) for label in self.given if label not in labels.values]
+
     def _balanced(self, y: Ints, at_once: bool) -> Floats:
         """min((N + K) / (K (n + 1)), n + 1), of N rows so far with this one, n of its class, and K
         classes so far. The second bound keeps the first rows of a late class from a weight that

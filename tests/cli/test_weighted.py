@@ -345,3 +345,12 @@ def test_scores_of_rows_of_weight_zero() -> None:
         before = Model.new("arow", {"prior": 1.0})
         before.learn(weighted.slice(0, i), Settings())
         assert before.scores(rows.slice(i, i + 1)).score[0] == found.score[i]
+
+
+def test_a_class_weight_of_a_label_that_never_comes(ok: Run, cwtool: Run, folder: Path) -> None:
+    lines = [f"{k % 3} {1 + k % 3}:1 4:{0.1 * k:.1f}\n" for k in range(60)]
+    (folder / "a.svm").write_text("".join(lines))
+    ended = cwtool("train", "a.svm", "-m", "m.cw", "--class-weight", "2=3,9=5")
+    assert ended.code == 0
+    assert "no row has the label 9, which --class-weight names" in ended.err
+    assert "label 2" not in ended.err
