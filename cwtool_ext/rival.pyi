@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from cwtool_ext.rules import Rule
 from cwtool_ext.wide import Wide
+from cwtool_ext.wide import WideFirstOrder
 
 class DiagonalRival(Wide):
     def __init__(
@@ -17,7 +18,7 @@ class DiagonalRival(Wide):
         floor: float,
     ) -> None: ...
 
-class FirstOrderRival(Wide):
+class FirstOrderRival(WideFirstOrder):
     def __init__(
         self,
         table: NDArray[np.float64],

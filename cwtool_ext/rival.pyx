@@ -17,17 +17,13 @@ from libc.stdint cimport int64_t
 from cwtool_ext.csr cimport Row
 from cwtool_ext.projection cimport KL, ceiling_of, kl, l2
 from cwtool_ext.rules cimport Rule, fires
-from cwtool_ext.wide cimport Wide, add
+from cwtool_ext.wide cimport Wide, WideFirstOrder, add
 
 
-cdef Py_ssize_t meet(Wide learner, Py_ssize_t c) noexcept nogil:
-    """Count a row of the class c, and return its rival: a new class has the score 0."""
-    cdef Py_ssize_t k
+cdef Py_ssize_t rival_of(Wide learner, Py_ssize_t c) noexcept nogil:
+    """The class of the highest score other than c; -1 if there is none. A new class scores 0."""
     if learner.rounds[c] == 0:
         learner.m[c] = 0.0
-    for k in range(learner.used):
-        if learner.rounds[k] > 0 or k == c:
-            learner.rounds[k] += 1
     return learner.second if c == learner.first else learner.first
 
 
@@ -100,10 +96,14 @@ cdef class DiagonalRival(Wide):
             variance[0] = self.v[0] = self.confidence(row, self.first, self.g[0])
 
     cdef bint learn(self, Row row, double y, double h) noexcept nogil:
-        cdef Py_ssize_t c = <Py_ssize_t> y, r = meet(self, c), of_c = 2, of_r = 0
+        cdef Py_ssize_t c = <Py_ssize_t> y, r = rival_of(self, c)
+        cdef bint moved = r >= 0 and self.step(row, c, r, h)
+        self.count(c)
+        return moved
+
+    cdef bint step(self, Row row, Py_ssize_t c, Py_ssize_t r, double h) noexcept nogil:
+        cdef Py_ssize_t of_c = 2, of_r = 0
         cdef double alpha, kappa, v
-        if r < 0:
-            return False
         if c == self.first:
             of_c, of_r = 0, 1
         elif c == self.second:
@@ -134,63 +134,21 @@ cdef class DiagonalRival(Wide):
                 p[j] = l2(p[j], beta, g[i], x, self.ceiling)
 
 
-cdef class FirstOrderRival(Wide):
-    """First-order rules: columns (w), or (w, acc) to average since the first row of the class:
-    an update in round t of the class, counted from 0, also adds t times itself to acc; the mean
-    after T rounds is w - acc / T. Updates always use w itself."""
-
-    cdef bint averages
-    cdef double xx
+cdef class FirstOrderRival(WideFirstOrder):
+    """First-order rules."""
 
     def __init__(self, double[:, ::1] table, const double[::1] labels, int64_t[::1] rounds,
                  Rule rule not None, bint average):
         self.averages = average
         self.lay_out(table, 1 + average, rule, labels, rounds)
 
-    cdef void look(self, Row row, Row after, double* score, double* variance) noexcept nogil:
-        cdef Py_ssize_t i, k, n = self.classes
-        cdef const double* j
-        cdef double* m = self.m
-        cdef double* acc = self.m + self.places
-        cdef double x, square = 0.0
-        for k in range((1 + self.averages) * self.places):
-            m[k] = 0.0
-        for i in range(row.nnz):
-            self.fetch(after, i)
-            j = self.table + self.width * row.index[i]
-            x = row.scale * row.value[i]
-            square += x * x
-            add(m, j, x, n)
-            if self.averages:
-                add(acc, j + self.places, x, n)
-        for k in range(n):
-            if self.rounds[k] == 0:
-                score[k] = -INFINITY
-            else:
-                score[k] = m[k] - acc[k] / self.rounds[k] if self.averages else m[k]
-        self.rank()
-        self.xx = square
-        variance[0] = 0.0
-
     cdef bint learn(self, Row row, double y, double h) noexcept nogil:
-        cdef Py_ssize_t c = <Py_ssize_t> y, r = meet(self, c)
-        cdef double alpha, kappa
-        if r < 0:
-            return False
-        if not fires(self.rule.form, self.rule.theta, self.m[c] - self.m[r], 2.0 * self.xx, h,
-                     &alpha, &kappa):
-            return False
-        self.move(row, c, alpha * row.scale)
-        self.move(row, r, -alpha * row.scale)
-        return True
-
-    cdef void move(self, Row row, Py_ssize_t k, double alpha) noexcept nogil:
-        cdef double* w = self.table + k
-        cdef double* acc = self.table + self.places + k
-        cdef double t = self.rounds[k] - 1  # this row is counted already
-        cdef Py_ssize_t i, j
-        for i in range(row.nnz):
-            j = self.width * row.index[i]
-            w[j] += alpha * row.value[i]
-            if self.averages:
-                acc[j] += t * (alpha * row.value[i])
+        cdef Py_ssize_t c = <Py_ssize_t> y, r = rival_of(self, c)
+        cdef double alpha = 0.0, kappa
+        if r >= 0 and fires(
+            self.rule.form, self.rule.theta, self.m[c] - self.m[r], 2.0 * self.xx, h, &alpha, &kappa
+        ):
+            self.move(row, c, alpha * row.scale)
+            self.move(row, r, -alpha * row.scale)
+        self.count(c)
+        return alpha != 0.0

@@ -5,10 +5,9 @@ from numpy.typing import NDArray
 
 from cwtool_ext.rules import Rule
 from cwtool_ext.wide import Wide
+from cwtool_ext.wide import WideFirstOrder
 
-class VersusRest(Wide): ...
-
-class DiagonalVersusRest(VersusRest):
+class DiagonalVersusRest(Wide):
     def __init__(
         self,
         table: NDArray[np.float64],
@@ -20,7 +19,7 @@ class DiagonalVersusRest(VersusRest):
         floor: float,
     ) -> None: ...
 
-class FirstOrderVersusRest(VersusRest):
+class FirstOrderVersusRest(WideFirstOrder):
     def __init__(
         self,
         table: NDArray[np.float64],

@@ -15,38 +15,37 @@ from libc.stdint cimport int32_t, int64_t
 from cwtool_ext.csr cimport Row
 from cwtool_ext.projection cimport KL, ceiling_of, kl, l2
 from cwtool_ext.rules cimport Rule, fires
-from cwtool_ext.wide cimport Wide, add
+from cwtool_ext.wide cimport Wide, WideFirstOrder, add
 
 
-cdef class VersusRest(Wide):
-    """What both orders share: `seen` has the slots of all features seen."""
-
-    cdef const int32_t[::1] seen
-
-    cdef int set_seen(self, const int32_t[::1] seen) except -1:
-        cdef Py_ssize_t i
-        for i in range(seen.shape[0]):
-            if not 0 <= seen[i] < self.features:
-                raise ValueError(f"slot {seen[i]} is not one of {self.features}")
-        self.seen = seen
-        return 0
-
-    cdef void bear(self, Py_ssize_t c) noexcept nogil:
-        """All columns of place c become those of the ghost."""
-        cdef Py_ssize_t i, k
-        cdef double* column
-        for i in range(self.seen.shape[0]):
-            for k in range(self.width // self.places):
-                column = self.table + self.width * self.seen[i] + self.places * k
-                column[c] = column[0]
-        self.m[c] = self.m[0]
+cdef int check_seen(const int32_t[::1] seen, Wide learner) except -1:
+    cdef Py_ssize_t i
+    for i in range(seen.shape[0]):
+        if not 0 <= seen[i] < learner.features:
+            raise ValueError(f"slot {seen[i]} is not one of {learner.features}")
+    return 0
 
 
-cdef class DiagonalVersusRest(VersusRest):
+cdef void bear(
+    Wide learner, Py_ssize_t c, const int32_t[::1] seen, Py_ssize_t columns
+) noexcept nogil:
+    """The first columns of place c become those of the ghost, for all features seen; others are
+    zero, so that averages run since the first row of a class."""
+    cdef Py_ssize_t i, k
+    cdef double* column
+    for i in range(seen.shape[0]):
+        for k in range(columns):
+            column = learner.table + learner.width * seen[i] + learner.places * k
+            column[c] = column[0]
+    learner.m[c] = learner.m[0]
+
+
+cdef class DiagonalVersusRest(Wide):
     """Second-order rules with a diagonal covariance: columns (mu, p), s = 1/(1 + p)."""
 
     cdef int projection
     cdef double ceiling
+    cdef const int32_t[::1] seen
     cdef double* v  # by place: x'Sigma_k x, or a negative number where it was not computed
 
     def __init__(self, double[:, ::1] table, const double[::1] labels, int64_t[::1] rounds,
@@ -54,7 +53,8 @@ cdef class DiagonalVersusRest(VersusRest):
         self.ceiling = ceiling_of(projection, floor)
         self.projection, self.ghosts = projection, 1
         self.lay_out(table, 2, rule, labels, rounds)
-        self.set_seen(seen)
+        check_seen(seen, self)
+        self.seen = seen
         self.v = self.m + self.places
 
     cdef void confidence(self, Row row, Py_ssize_t k) noexcept nogil:
@@ -112,12 +112,11 @@ cdef class DiagonalVersusRest(VersusRest):
         cdef double alpha, kappa, s
         cdef bint moved = False
         if self.rounds[c] == 0:
-            self.bear(c)
+            bear(self, c, self.seen, 2)
             self.v[c] = self.v[0]
         for k in range(self.used):
             if k > 0 and self.rounds[k] == 0 and k != c:
                 continue
-            self.rounds[k] += 1
             s = 1.0 if k == c else -1.0
             if s * self.m[k] >= self.rule.limit:
                 continue
@@ -126,6 +125,7 @@ cdef class DiagonalVersusRest(VersusRest):
             if fires(self.rule.form, self.rule.theta, s * self.m[k], self.v[k], h, &alpha, &kappa):
                 self.move(row, k, alpha * s, kappa)
                 moved = True
+        self.count(c)
         return moved
 
     cdef void move(self, Row row, Py_ssize_t k, double alpha, double kappa) noexcept nogil:
@@ -144,50 +144,24 @@ cdef class DiagonalVersusRest(VersusRest):
                 p[j] = l2(p[j], beta, g, x, self.ceiling)
 
 
-cdef class FirstOrderVersusRest(VersusRest):
-    """First-order rules: columns (w), or (w, acc) to average since the first row of the class:
-    an update in round t of the class, counted from 0, also adds t times itself to acc; the mean
-    after T rounds is w - acc / T. Updates always use w itself."""
+cdef class FirstOrderVersusRest(WideFirstOrder):
+    """First-order rules."""
 
-    cdef bint averages
-    cdef double xx
+    cdef const int32_t[::1] seen
 
     def __init__(self, double[:, ::1] table, const double[::1] labels, int64_t[::1] rounds,
                  const int32_t[::1] seen, Rule rule not None, bint average):
         self.averages, self.ghosts = average, 1
         self.lay_out(table, 1 + average, rule, labels, rounds)
-        self.set_seen(seen)
-
-    cdef void look(self, Row row, Row after, double* score, double* variance) noexcept nogil:
-        cdef Py_ssize_t i, k
-        cdef const double* j
-        cdef double* m = self.m
-        cdef double* acc = self.m + self.places
-        cdef double x, square = 0.0
-        for k in range(2 * self.places):
-            m[k] = 0.0
-        for i in range(row.nnz):
-            self.fetch(after, i)
-            j = self.table + self.width * row.index[i]
-            x = row.scale * row.value[i]
-            square += x * x
-            add(m, j, x, self.used)
-            if self.averages:
-                add(acc, j + self.places, x, self.used)
-        for k in range(1, self.used):
-            if self.rounds[k] == 0:
-                score[k - 1] = -INFINITY
-            else:
-                score[k - 1] = m[k] - acc[k] / self.rounds[k] if self.averages else m[k]
-        self.xx = square
-        variance[0] = 0.0
+        check_seen(seen, self)
+        self.seen = seen
 
     cdef bint learn(self, Row row, double y, double h) noexcept nogil:
         cdef Py_ssize_t k, c = <Py_ssize_t> y + 1
         cdef double alpha, kappa, s
         cdef bint moved = False
         if self.rounds[c] == 0:
-            self.born(c)
+            bear(self, c, self.seen, 1)
         for k in range(self.used):
             if k > 0 and self.rounds[k] == 0 and k != c:
                 continue
@@ -195,23 +169,5 @@ cdef class FirstOrderVersusRest(VersusRest):
             if fires(self.rule.form, self.rule.theta, s * self.m[k], self.xx, h, &alpha, &kappa):
                 self.move(row, k, alpha * s * row.scale)
                 moved = True
-            self.rounds[k] += 1
+        self.count(c)
         return moved
-
-    cdef void born(self, Py_ssize_t c) noexcept nogil:
-        cdef Py_ssize_t i
-        self.bear(c)
-        if self.averages:
-            for i in range(self.seen.shape[0]):
-                self.table[self.width * self.seen[i] + self.places + c] = 0.0
-
-    cdef void move(self, Row row, Py_ssize_t k, double alpha) noexcept nogil:
-        cdef double* w = self.table + k
-        cdef double* acc = self.table + self.places + k
-        cdef double t = self.rounds[k]
-        cdef Py_ssize_t i, j
-        for i in range(row.nnz):
-            j = self.width * row.index[i]
-            w[j] += alpha * row.value[i]
-            if self.averages:
-                acc[j] += t * (alpha * row.value[i])

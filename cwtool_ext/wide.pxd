@@ -31,8 +31,19 @@ cdef class Wide(Learner):
     # find the two classes of the highest scores; of equal ones, the smaller label comes first
     cdef void rank(self) noexcept nogil
 
+    # count a row of the class at place c
+    cdef void count(self, Py_ssize_t c) noexcept nogil
+
     # ask for the weights of feature number i of the row that comes next
     cdef void fetch(self, Row after, Py_ssize_t i) noexcept nogil
+
+
+cdef class WideFirstOrder(Wide):
+    cdef bint averages
+    cdef double xx  # of the row looked at
+
+    # w_k += alpha x, in the round of class k that comes next
+    cdef void move(self, Row row, Py_ssize_t k, double alpha) noexcept nogil
 
 
 cdef inline void add(double* sums, const double* column, double x, Py_ssize_t n) noexcept nogil:

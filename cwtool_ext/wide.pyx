@@ -6,6 +6,7 @@ four. Scores of classes without a row so far are -infinity.
 
 import numpy as np
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
 from cwtool_ext.csr cimport Row, prefetch
@@ -51,8 +52,56 @@ cdef class Wide(Learner):
                 second = k
         self.first, self.second = first, second
 
+    cdef void count(self, Py_ssize_t c) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.used):
+            if k < self.ghosts or self.rounds[k] > 0 or k == c:
+                self.rounds[k] += 1
+
     cdef void fetch(self, Row after, Py_ssize_t i) noexcept nogil:
         cdef Py_ssize_t k
         if i < after.nnz:
             for k in range(0, self.used, 8):
                 prefetch(self.table + self.width * after.index[i] + k)
+
+
+cdef class WideFirstOrder(Wide):
+    """First-order rules: columns (w), or (w, acc) to average since the first row of the class:
+    an update in round t of the class, counted from 0, also adds t times itself to acc; the mean
+    after T rounds is w - acc / T. Updates always use w itself."""
+
+    cdef void look(self, Row row, Row after, double* score, double* variance) noexcept nogil:
+        cdef Py_ssize_t i, k
+        cdef const double* j
+        cdef double* m = self.m
+        cdef double* acc = self.m + self.places
+        cdef double x, square = 0.0
+        for k in range(2 * self.places):
+            m[k] = 0.0
+        for i in range(row.nnz):
+            self.fetch(after, i)
+            j = self.table + self.width * row.index[i]
+            x = row.scale * row.value[i]
+            square += x * x
+            add(m, j, x, self.used)
+            if self.averages:
+                add(acc, j + self.places, x, self.used)
+        for k in range(self.ghosts, self.used):
+            if self.rounds[k] == 0:
+                score[k - self.ghosts] = -INFINITY
+            else:
+                score[k - self.ghosts] = m[k] - acc[k] / self.rounds[k] if self.averages else m[k]
+        self.rank()
+        self.xx = square
+        variance[0] = 0.0
+
+    cdef void move(self, Row row, Py_ssize_t k, double alpha) noexcept nogil:
+        cdef double* w = self.table + k
+        cdef double* acc = self.table + self.places + k
+        cdef double t = self.rounds[k]
+        cdef Py_ssize_t i, j
+        for i in range(row.nnz):
+            j = self.width * row.index[i]
+            w[j] += alpha * row.value[i]
+            if self.averages:
+                acc[j] += t * (alpha * row.value[i])
