@@ -14,9 +14,11 @@ def whitened_pass(
     v: NDArray[np.float64],
     D: NDArray[np.float64],
     U: NDArray[np.float64],
+    start: int,
     w: NDArray[np.float64],
     a: NDArray[np.float64],
-) -> float: ...
+    most: NDArray[np.float64],
+) -> None: ...
 def kernel_pass(
     K: NDArray[np.float64],
     y: NDArray[np.float64],

@@ -12,8 +12,9 @@ def nearest_dense(
     x_square: NDArray[np.float64],
     z_square: NDArray[np.float64],
     c: float,
-    kind: NDArray[np.int8],
+    kind: NDArray[np.int32],
     own: NDArray[np.int64],
+    bound: NDArray[np.float64],
     index: NDArray[np.int64],
     distance: NDArray[np.float64],
 ) -> None: ...
@@ -24,8 +25,9 @@ def nearest_sparse(
     x_square: NDArray[np.float64],
     z_square: NDArray[np.float64],
     c: float,
-    kind: NDArray[np.int8],
+    kind: NDArray[np.int32],
     own: NDArray[np.int64],
+    bound: NDArray[np.float64],
     index: NDArray[np.int64],
     distance: NDArray[np.float64],
 ) -> None: ...

@@ -1,4 +1,4 @@
-"""The exact k nearest points of each of two classes, found from approximate distances.
+"""The exact k nearest points of each of several classes, found from approximate distances.
 
 BLAS gives |x - z|^2 as |x|^2 - 2 x.z + |z|^2 with an error of at most c (|x_i|^2 + |z_j|^2). Points
 that cannot be among the nearest within this error are skipped. The distance to every other point is
@@ -7,7 +7,7 @@ the same bits however the rows are divided into calls.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int8_t, int64_t
+from libc.stdint cimport int32_t, int64_t
 
 from cwtool_ext.csr cimport Csr, Row, row_at
 
@@ -17,27 +17,33 @@ cdef enum:
 
 cdef struct Points:  # what is known of the points z_j without their columns
     Py_ssize_t count
+    Py_ssize_t kinds
     Py_ssize_t k
     double c
     const double* square  # |z_j|^2
-    const int8_t* kind  # the class of each point, 0 or 1
+    const int32_t* kind  # the class of each point, from 0 to kinds - 1
 
 
 cdef Points checked(
     const double[:, ::1] cross, const double[::1] x_square, const double[::1] z_square, double c,
-    const int8_t[::1] kind, const int64_t[::1] own, const int64_t[:, :, ::1] index,
-    const double[:, :, ::1] distance,
+    const int32_t[::1] kind, const int64_t[::1] own, const double[:, ::1] bound,
+    const int64_t[:, :, ::1] index, const double[:, :, ::1] distance,
 ) except *:
     """Refuse arrays whose shapes do not fit together."""
     cdef Py_ssize_t m = cross.shape[0], n = cross.shape[1], k = index.shape[2]
+    cdef Py_ssize_t j, kinds = index.shape[1]
     cdef Points points
     if not 1 <= k <= MOST:
         raise ValueError(f"k is {k}; it must be from 1 to {MOST}")
     if (x_square.shape[0] != m or z_square.shape[0] != n or kind.shape[0] != n
             or own.shape[0] != m or index.shape[0] != m or distance.shape[0] != m
-            or index.shape[1] != 2 or distance.shape[1] != 2 or distance.shape[2] != k):
+            or distance.shape[1] != kinds or distance.shape[2] != k
+            or bound.shape[0] != kinds or bound.shape[1] != k):
         raise ValueError("the arrays of nearest do not fit the rows and points")
-    points.count, points.k, points.c = n, k, c
+    for j in range(n):
+        if not 0 <= kind[j] < kinds:
+            raise ValueError(f"point {j} has the class {kind[j]}; there are {kinds}")
+    points.count, points.kinds, points.k, points.c = n, kinds, k, c
     points.square = &z_square[0] if n else NULL
     points.kind = &kind[0] if n else NULL
     return points
@@ -60,17 +66,17 @@ cdef inline void insert(double d, int64_t j, double* distance, int64_t* index,
 cdef inline void upper_bounds(
     const Points* points, const double* cross, double x_square, int64_t own, double* bound,
 ) noexcept nogil:
-    """bound[kind * MOST + s], s < k: the k smallest upper bounds of |x - z_j|^2 in each class."""
+    """bound[kind * k + s], s < k: the k smallest upper bounds of |x - z_j|^2 in each class."""
     cdef int64_t unused[MOST]
     cdef double slack
     cdef Py_ssize_t j, s
-    for s in range(points.k):
-        bound[s] = bound[MOST + s] = INFINITY
+    for s in range(points.kinds * points.k):
+        bound[s] = INFINITY
     for j in range(points.count):
         if j != own:
             slack = points.c * (x_square + points.square[j])
             insert(x_square + points.square[j] - 2 * cross[j] + slack, j,
-                   bound + MOST * (points.kind[j] & 1), unused, points.k)
+                   bound + points.k * points.kind[j], unused, points.k)
 
 
 cdef inline bint possible(
@@ -79,13 +85,13 @@ cdef inline bint possible(
     """Whether point j may be among the k nearest of its class."""
     cdef double slack = points.c * (x_square + points.square[j])
     cdef double d = x_square + points.square[j] - 2 * cross[j] - slack
-    return d <= bound[MOST * (points.kind[j] & 1) + points.k - 1]
+    return d <= bound[points.k * points.kind[j] + points.k - 1]
 
 
-cdef inline void forget(double* distance, int64_t* index, Py_ssize_t k) noexcept nogil:
-    """Empty both lists of a row."""
+cdef inline void forget(double* distance, int64_t* index, Py_ssize_t size) noexcept nogil:
+    """Empty the lists of a row, which have `size` places in all."""
     cdef Py_ssize_t s
-    for s in range(2 * k):
+    for s in range(size):
         distance[s] = INFINITY
         index[s] = -1
 
@@ -121,52 +127,58 @@ cdef inline double apart_sparse(Row x, Row z) noexcept nogil:
 
 def nearest_dense(
     const double[:, ::1] x, const double[:, ::1] z, const double[:, ::1] cross,
-    const double[::1] x_square, const double[::1] z_square, double c, const int8_t[::1] kind,
-    const int64_t[::1] own, int64_t[:, :, ::1] index, double[:, :, ::1] distance,
+    const double[::1] x_square, const double[::1] z_square, double c, const int32_t[::1] kind,
+    const int64_t[::1] own, double[:, ::1] bound, int64_t[:, :, ::1] index,
+    double[:, :, ::1] distance,
 ) -> None:
-    """The k nearest points z of each class, for every row x. cross_ij = x_i.z_j, kind_j is 0 or 1,
-    and point own_i is no neighbour of x_i (-1 allows all). Fills index and distance, indexed by
-    row, kind and place: nearest first, of equally near points the first, and -1 and inf where a
-    class has fewer than k points."""
-    cdef Points points = checked(cross, x_square, z_square, c, kind, own, index, distance)
+    """The k nearest points z of each class, for every row x. cross_ij = x_i.z_j, kind_j is the
+    class of z_j, and point own_i is no neighbour of x_i (-1 allows all). Fills index and distance,
+    indexed by row, class and place: nearest first, of equally near points the first, and -1 and inf
+    where a class has fewer than k points. `bound`, by class and place, is room to work in."""
+    cdef Points points = checked(
+        cross, x_square, z_square, c, kind, own, bound, index, distance
+    )
     cdef Py_ssize_t i, j, side, k = points.k, p = x.shape[1]
-    cdef double bound[2 * MOST]
+    cdef double* bounds = &bound[0, 0] if bound.size else NULL
     cdef const double* xs = &x[0, 0] if x.size else NULL
     cdef const double* zs = &z[0, 0] if z.size else NULL
     if z.shape[1] != p or x.shape[0] != cross.shape[0] or z.shape[0] != points.count:
         raise ValueError("the dense rows do not fit the products")
     with nogil:
         for i in range(x.shape[0]):
-            forget(&distance[i, 0, 0], &index[i, 0, 0], k)
+            forget(&distance[i, 0, 0], &index[i, 0, 0], points.kinds * k)
             if points.count == 0:
                 continue
-            upper_bounds(&points, &cross[i, 0], x_square[i], own[i], bound)
+            upper_bounds(&points, &cross[i, 0], x_square[i], own[i], bounds)
             for j in range(points.count):
-                if j != own[i] and possible(&points, &cross[i, 0], x_square[i], j, bound):
-                    side = kind[j] & 1
+                if j != own[i] and possible(&points, &cross[i, 0], x_square[i], j, bounds):
+                    side = kind[j]
                     insert(apart(xs + i * p, zs + j * p, p), j,
                            &distance[i, side, 0], &index[i, side, 0], k)
 
 
 def nearest_sparse(
     Csr x not None, Csr z not None, const double[:, ::1] cross,
-    const double[::1] x_square, const double[::1] z_square, double c, const int8_t[::1] kind,
-    const int64_t[::1] own, int64_t[:, :, ::1] index, double[:, :, ::1] distance,
+    const double[::1] x_square, const double[::1] z_square, double c, const int32_t[::1] kind,
+    const int64_t[::1] own, double[:, ::1] bound, int64_t[:, :, ::1] index,
+    double[:, :, ::1] distance,
 ) -> None:
     """The same as nearest_dense, for sparse rows with ascending indices and scale 1."""
-    cdef Points points = checked(cross, x_square, z_square, c, kind, own, index, distance)
+    cdef Points points = checked(
+        cross, x_square, z_square, c, kind, own, bound, index, distance
+    )
     cdef Py_ssize_t i, j, side, k = points.k
-    cdef double bound[2 * MOST]
+    cdef double* bounds = &bound[0, 0] if bound.size else NULL
     if x.count != cross.shape[0] or z.count != points.count or x.scale != 1 or z.scale != 1:
         raise ValueError("the sparse rows do not fit the products, or are scaled")
     with nogil:
         for i in range(x.count):
-            forget(&distance[i, 0, 0], &index[i, 0, 0], k)
+            forget(&distance[i, 0, 0], &index[i, 0, 0], points.kinds * k)
             if points.count == 0:
                 continue
-            upper_bounds(&points, &cross[i, 0], x_square[i], own[i], bound)
+            upper_bounds(&points, &cross[i, 0], x_square[i], own[i], bounds)
             for j in range(points.count):
-                if j != own[i] and possible(&points, &cross[i, 0], x_square[i], j, bound):
-                    side = kind[j] & 1
+                if j != own[i] and possible(&points, &cross[i, 0], x_square[i], j, bounds):
+                    side = kind[j]
                     insert(apart_sparse(row_at(x, i), row_at(z, j)), j,
                            &distance[i, side, 0], &index[i, side, 0], k)

@@ -62,6 +62,9 @@ class Algorithm(ABC):
     takes_weights: ClassVar[bool] = False  # whether rows may have weights
     counts_unknown: ClassVar[bool] = False  # a feature never seen has its prior variance in a score
     weighted_instead: ClassVar[str] = ""  # a similar algorithm that takes them
+    # squares and arrays that do not depend on the classes: one against the rest, the states of all
+    # classes refer to those of the ghost
+    shared: ClassVar[tuple[str, ...]] = ()
     # parameters that together use every part of the algorithm, and are fast on a few hundred rows
     variants: ClassVar[Variants] = {"": {}}
 

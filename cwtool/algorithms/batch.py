@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -19,6 +20,7 @@ from cwtool_ext import dual
 
 LONGEST = 1e100  # rows with a larger squared norm are predicted but not learned
 BATCHES = Number("batches", formerly="slots")  # batches learned so far
+POSITIVE = 1  # the number of the positive one of two classes
 LEAST, MOST = 1e-100, 1e100  # bounds of h and of C h, so that they and their inverses are finite
 
 
@@ -78,18 +80,37 @@ class BatchLearner(Algorithm):
         """Predict all rows by the state before the batch, then learn them; rows too long for sums
         of squares, and rows of weight 0, are left out of learning."""
         before = self.scores(state, rows, np.empty(0), run)
-        v = squared_norms(rows)
-        some = usable(rows, v)
-        if not some.all():
-            rows, v = rows.take(np.flatnonzero(some)), v[some]
-        if rows.n_rows:
-            self.learn_batch(state, _limited(rows), v, run)
-            state.numbers["batches"] += 1
+        self._learn([state], [POSITIVE], rows, run)
         return before
 
+    def learn_classes(
+        self,
+        states: Sequence[State],
+        classes: Sequence[int],
+        rows: SlotRows,
+        order: Longs,
+        run: Run,
+    ) -> list[Scores]:
+        before = self.score_classes(states[1:], rows, np.empty(0), run)
+        self._learn(states, classes, rows, run)
+        return [Scores.zeros(rows.n_rows), *before]
+
+    def _learn(
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, run: Run
+    ) -> None:
+        rows, v = learnable(rows)
+        if rows.n_rows:
+            self.learn_batch(states, classes, rows, v, run)
+            for state in states:
+                state.numbers["batches"] += 1
+
     @abstractmethod
-    def learn_batch(self, state: State, rows: SlotRows, v: Floats, run: Run) -> None:
-        """Learn these rows at once; v are their squared norms."""
+    def learn_batch(
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
+    ) -> None:
+        """Learn these rows at once with each of the states, to which the rows of one class are
+        positive; v are their squared norms. Of two classes there is one state, and POSITIVE; of
+        several, the first state is the ghost, to which no row is positive."""
 
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
         return self.scores(state, rows, np.zeros(rows.n_rows), run)
@@ -130,6 +151,15 @@ def usable(rows: SlotRows, v: Floats) -> NDArray[np.bool_]:
     """Which rows are learned; v are their squared norms."""
     some = v <= LONGEST
     return some if rows.weight is None else some & (rows.weight > 0)
+
+
+def learnable(rows: SlotRows) -> tuple[SlotRows, Floats]:
+    """The rows of a batch that are learned, with their squared norms."""
+    v = squared_norms(rows)
+    some = usable(rows, v)
+    if not some.all():
+        rows, v = rows.take(np.flatnonzero(some)), v[some]
+    return _limited(rows), v
 
 
 def _limited(rows: SlotRows) -> SlotRows:

@@ -8,6 +8,7 @@ the hinge loss has more influence on mu than the precision has.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any, ClassVar
@@ -16,6 +17,7 @@ import numpy as np
 
 from cwtool import memory
 from cwtool.algorithms import metric
+from cwtool.algorithms.ascent import Ascended, Start
 from cwtool.algorithms.base import Variants, each_choice
 from cwtool.algorithms.batch import BATCHES, BatchParams, LinearBatchLearner, weights
 from cwtool.data.rows import Floats, SlotRows
@@ -74,6 +76,7 @@ class BCW(LinearBatchLearner):
         **each_choice(BcwParams, "carry", batch_rows=200),
     }
     takes_weights = True
+    shared = ("gram",)
     layout = Layout(
         tables=((Column("mean"), Column("dual")),),  # mu, and b = sum of all a_i y_i x_i
         numbers=(BATCHES, Number("precision_divisor", 0.0, formerly="kappa")),  # 0: not chosen yet
@@ -81,16 +84,26 @@ class BCW(LinearBatchLearner):
         compact=True,
     )
 
-    def learn_batch(self, state: State, rows: SlotRows, v: Floats, run: Run) -> None:
-        p, n = self.params, state.index.count
-        gram = _gram(state, n, run)
+    def learn_batch(
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
+    ) -> None:
+        """P does not depend on the classes: all states have one metric, and each its own ascent."""
+        p, n = self.params, states[0].index.count
+        gram = _gram(states[0], n, run)
         metric.add_gram(rows, gram, n, run.jobs)
-        divisor = self._divisor(state, rows, gram, run)
-        kind = metric.cheapest(rows, n, p.batch_passes, self.untrained(state))
+        divisor = self._divisor(states, classes, rows, gram, run)
+        kind = metric.cheapest(rows, n, p.batch_passes, self.untrained(states[0]))
         inverse = kind(gram, n, p.C / divisor, run.jobs)
-        mu, a, passes = self._ascend(rows, inverse, self._start(state, inverse), p.batch_passes)
-        state.table[:n, 0] = mu
-        dual.add_rows(rows.csr, a * rows.signs(), state.table, 1)
+        starts = [
+            Start(rows.signs(class_), self._start(state, inverse))
+            for state, class_ in zip(states, classes, strict=True)
+        ]
+        found = self._ascend(rows, inverse, starts, p.batch_passes)
+        for state, start, (mu, a, _) in zip(states, starts, found, strict=True):
+            state.table[:n, 0] = mu
+            dual.add_rows(rows.csr, a * start.y, state.table, 1)
+            state.refer(states[0], self.shared)
+        passes = max(one.passes for one in found)
         run.note(
             f"batch of {rows.n_rows:,} rows, {n:,} features: {kind.name} form, "
             f"precision divisor {divisor:g}, {passes} passes"
@@ -100,27 +113,44 @@ class BCW(LinearBatchLearner):
         """mu before the rows of the batch are visited."""
         n = inverse.n
         if self.params.carry == "dual":
-            return inverse.solve(state.table[:n, 1])
+            b = state.table[:n, 1]
+            return inverse.solve(b) if b.any() else np.zeros(n)
         return state.table[:n, 0].copy() if self.params.carry == "printed" else np.zeros(n)
 
     def _ascend(
-        self, rows: SlotRows, inverse: metric.Metric, start: Floats, passes: int
-    ) -> metric.Ascended:
+        self, rows: SlotRows, inverse: metric.Metric, starts: list[Start], passes: int
+    ) -> list[Ascended]:
         p = self.params
-        found = inverse.ascend(rows, start, p.bounds(rows), passes)
+        found = inverse.ascend(rows, starts, p.bounds(rows), passes)
         if p.average and passes == 1:
-            return found._replace(mu=inverse.late_mean(rows, found.mu, found.a))
+            return [
+                one._replace(mu=inverse.late_mean(rows, start.y, one.mu, one.a))
+                for start, one in zip(starts, found, strict=True)
+            ]
         return found
 
-    def _divisor(self, state: State, rows: SlotRows, gram: Floats, run: Run) -> float:
-        """The precision divisor: as given, or as chosen on the first batch."""
+    def _divisor(
+        self,
+        states: Sequence[State],
+        classes: Sequence[int],
+        rows: SlotRows,
+        gram: Floats,
+        run: Run,
+    ) -> float:
+        """The precision divisor of all classes: as given, or as chosen on the first batch."""
         if self.params.precision_divisor != AUTO:
             return float(self.params.precision_divisor)
-        if not state.numbers["precision_divisor"]:
-            state.numbers["precision_divisor"] = self._choose(state.index.count, rows, gram, run)
-        return float(state.numbers["precision_divisor"])
+        numbers = states[0].numbers
+        if not numbers["precision_divisor"]:
+            own = classes[1:] or classes
+            chosen = self._choose(states[0].index.count, own, rows, gram, run)
+            for state in states:
+                state.numbers["precision_divisor"] = chosen
+        return float(numbers["precision_divisor"])
 
-    def _choose(self, n: int, rows: SlotRows, gram: Floats, run: Run) -> float:
+    def _choose(
+        self, n: int, classes: Sequence[int], rows: SlotRows, gram: Floats, run: Run
+    ) -> float:
         """Each divisor learns a sample of the rows, as a problem of that size, and the errors on
         other rows decide. Small samples favour small divisors; therefore the usual one is left
         only for an error that is lower by three standard deviations."""
@@ -128,7 +158,7 @@ class BCW(LinearBatchLearner):
         trial = rows.take(np.arange(0, 2 * half, 2)[:: max(1, half // TRIAL)][:TRIAL])
         check = rows.take(np.arange(1, 2 * half, 2)[:: max(1, half // CHECK)][:CHECK])
         share = gram[:n, :n] * (weights(trial).sum() / weights(rows).sum())
-        errors = {d: self._error(trial, check, share, d, run) for d in DIVISORS if half}
+        errors = {d: self._error(trial, check, classes, share, d, run) for d in DIVISORS if half}
         best = min(errors, key=lambda d: errors[d], default=USUAL)
         usual = errors.get(USUAL, 0.0)
         if usual - errors.get(best, 0.0) < 3 * sqrt(
@@ -140,16 +170,27 @@ class BCW(LinearBatchLearner):
         return best
 
     def _error(
-        self, trial: SlotRows, check: SlotRows, gram: Floats, divisor: float, run: Run
+        self,
+        trial: SlotRows,
+        check: SlotRows,
+        classes: Sequence[int],
+        gram: Floats,
+        divisor: float,
+        run: Run,
     ) -> float:
         """The error rate on the rows `check` after learning `trial` with this divisor."""
         n = len(gram)
         kind = metric.cheapest(trial, n, 1, False)
         inverse = kind(gram, n, self.params.C / divisor, run.jobs)
-        mu = self._ascend(trial, inverse, np.zeros(n), 1).mu
-        score = np.empty(check.n_rows)
-        dual.margins(check.csr, np.ascontiguousarray(mu[:, None]), 0, score)
-        return float(np.average((score >= 0) != (check.y > 0), weights=check.weight))
+        starts = [Start(trial.signs(class_), np.zeros(n)) for class_ in classes]
+        score = np.empty((len(classes), check.n_rows))
+        for own, one in zip(score, self._ascend(trial, inverse, starts, 1), strict=True):
+            dual.margins(check.csr, np.ascontiguousarray(one.mu[:, None]), 0, own)
+        if len(classes) == 1:
+            wrong = (score[0] >= 0) != (check.y == classes[0])
+        else:
+            wrong = np.array(classes)[score.argmax(axis=0)] != check.y
+        return float(np.average(wrong, weights=check.weight))
 
     def details(self, state: State) -> dict[str, Any]:
         given = self.params.precision_divisor

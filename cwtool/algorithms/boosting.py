@@ -46,15 +46,14 @@ class Hood(NamedTuple):
         return g
 
 
-def hood(points: Any, positive: NDArray[np.bool_], k: int, jobs: int) -> Hood:
-    """The neighbourhoods of these points; each class must have more than k of them."""
-    near = nearest(points, points, positive, k, loo=True, jobs=jobs)
-    rows, kind = np.arange(len(positive)), positive.astype(np.int64)
+def hood(points: Any, kind: NDArray[Any], k: int, jobs: int) -> Hood:
+    """The neighbourhoods of these points, whose classes are `kind`; each class must have more than
+    k of them. Of several classes, all others are the opposite one."""
+    near = nearest(points, points, kind, k, loo=True, jobs=jobs).rest(kind)
+    same, opposite = near.who[:, 0], near.who[:, 1]
     apart = near.distance.mean(axis=2)
     return Hood(
-        np.ascontiguousarray(near.who[rows, kind]),
-        np.ascontiguousarray(near.who[rows, 1 - kind]),
-        apart[rows, 1 - kind] - apart[rows, kind],
+        np.ascontiguousarray(same), np.ascontiguousarray(opposite), apart[:, 1] - apart[:, 0]
     )
 
 
@@ -88,11 +87,12 @@ class Boost:
     """The boosting of one metric on these rows."""
 
     def __init__(
-        self, monomials: Monomials, positive: NDArray[np.bool_], params: Any, seed: int, jobs: int
+        self, monomials: Monomials, kind: NDArray[Any], params: Any, seed: int, jobs: int
     ) -> None:
-        self.monomials, self.positive, self.params = monomials, positive, params
+        """`kind`: the class number of each row."""
+        self.monomials, self.kind, self.params = monomials, kind, params
         self.seed, self.jobs = seed, jobs
-        smallest = min(np.count_nonzero(positive), np.count_nonzero(~positive))
+        smallest = np.bincount(kind, minlength=2).min()
         self.k = min(params.k, int(smallest) - 1)
         self.live = max(1, int(np.count_nonzero(monomials.deviation > 0)))
 
@@ -113,7 +113,7 @@ class Boost:
         p, path = self.params, Path([], [], [])
         if self.k < 1:
             return path
-        around = hood(self.monomials.base, self.positive, self.k, self.jobs)
+        around = hood(self.monomials.base, self.kind, self.k, self.jobs)
         f = p.w0 / self.live * around.margin
         candidates = Candidates(
             self.monomials, p.order, p.init_squares and not self.monomials.sparse
@@ -123,7 +123,7 @@ class Boost:
             return path
         for step in range(1, steps + 1):
             if p.update_every and step > 1 and (step - 1) % p.update_every == 0 and path.terms:
-                around = hood(self.points(path.terms), self.positive, self.k, self.jobs)
+                around = hood(self.points(path.terms), self.kind, self.k, self.jobs)
                 f = around.margin
             found = self._step(candidates, around, f, step, find)
             if found is not None:
@@ -190,7 +190,7 @@ class Boost:
         """The loss after each step, measured on the neighbours of the final metric: losses that
         are measured on different neighbours cannot be compared."""
         p = self.params
-        around = hood(self.points(terms), self.positive, self.k, self.jobs)
+        around = hood(self.points(terms), self.kind, self.k, self.jobs)
         f = np.zeros(self.monomials.n_rows)
         if p.w0:
             f = around.margin - sum(

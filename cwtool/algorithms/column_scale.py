@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from cwtool.algorithms.neighbours import nearest, vote
+from cwtool.algorithms.neighbours import nearest, said
 from cwtool.data.rows import Floats
 from cwtool.params import AUTO
 from cwtool.run import Run
@@ -71,17 +72,18 @@ def as_dense(rows: csr_array, dense: bool) -> Any:
 
 
 def best_scale(
-    rows: csr_array, y: Floats, sd: Floats, scale: str, run: Run, weight: Floats | None = None
-) -> str:
-    """The scale that was asked for; for auto the one with fewer errors when each row is predicted
-    by the others. An error counts with the weight of its row."""
+    rows: csr_array, kind: NDArray[Any], sd: Floats, scale: str, run: Run,
+    weight: Floats | None = None,
+) -> str:  # fmt: skip
+    """The scale that was asked for; for auto the one with fewer errors when each row, of the class
+    `kind`, is predicted by the others. An error counts with the weight of its row."""
     if scale != AUTO:
         return scale
     wrong = {}
     for tried in SCALES[1:]:
         points = as_dense(divided(rows, divisors(sd, tried)), is_dense(rows))
-        near = nearest(points, points, y > 0, 3, loo=True, jobs=run.jobs, weight=weight)
-        errors = (vote(near) >= 0) != (y > 0)
+        near = nearest(points, points, kind, 3, loo=True, jobs=run.jobs, weight=weight)
+        errors = said(near) != kind
         wrong[tried] = float(errors.sum() if weight is None else weight @ errors)
     run.note(f"leave-one-out errors: std {wrong['std']:.12g}, global {wrong['global']:.12g}")
     return min(wrong, key=lambda tried: wrong[tried])

@@ -7,6 +7,7 @@ of earlier batches stay as they are, so that w = sum of all a_i y_i x_i goes on 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from numpy import zeros
@@ -14,6 +15,7 @@ from numpy import zeros
 from cwtool.algorithms.batch import BATCHES, BatchParams, Bounds, LinearBatchLearner
 from cwtool.data.rows import Floats, SlotRows
 from cwtool.order import permutation
+from cwtool.parallel import together
 from cwtool.params import param
 from cwtool.run import Run
 from cwtool.state import Column, Layout, State
@@ -43,17 +45,29 @@ class DCD(LinearBatchLearner):
     takes_weights = True
     layout = Layout(tables=((Column("mean"),),), numbers=(BATCHES,))
 
-    def learn_batch(self, state: State, rows: SlotRows, v: Floats, run: Run) -> None:
+    def learn_batch(
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
+    ) -> None:
+        assert rows.csr  # made here, before several threads ask for it
+
+        def one(k: int) -> list[str]:
+            return self._descend(states[k], rows, rows.signs(classes[k]), v, run.seed)
+
+        for notes in together(one, range(len(states)), run.jobs):
+            for note in notes:
+                run.note(note)
+
+    def _descend(self, state: State, rows: SlotRows, y: Floats, v: Floats, seed: int) -> list[str]:
         """Passes over the active rows, each in a new random order, until a pass over all rows
-        finds their gradients close enough together."""
+        finds their gradients close enough together. Returns what is to be noted."""
         p = self.params
         bounds: Bounds = p.bounds(rows)
-        batch = int(state.numbers["batches"])
-        a, y = zeros(rows.n_rows), rows.signs()
+        batch, notes = int(state.numbers["batches"]), []
+        a = zeros(rows.n_rows)
         everything = rows.order
         active, above, below = everything, math.inf, -math.inf
         for pass_ in range(1, p.max_batch_passes + 1):
-            active = active[permutation(len(active), run.seed, batch, pass_)]
+            active = active[permutation(len(active), seed, batch, pass_)]
             n_active, most, least = dual.shrinking_pass(
                 rows.csr, y, active, v, *bounds, above, below, state.table, a
             )
@@ -67,8 +81,8 @@ class DCD(LinearBatchLearner):
             above = most if most > 0 else math.inf
             below = least if least < 0 else -math.inf
         else:
-            run.note("`max_batch_passes` ended the descent before `tol` was reached")
-        run.note(f"batch {batch + 1}: {rows.n_rows:,} rows, {pass_} passes")
+            notes.append("`max_batch_passes` ended the descent before `tol` was reached")
+        return [*notes, f"batch {batch + 1}: {rows.n_rows:,} rows, {pass_} passes"]
 
 
 ALGORITHMS = {"dcd": DCD}

@@ -7,6 +7,7 @@ groups are learned together, from the dual variables b before;  and so on until 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -157,7 +158,13 @@ class FGM(LinearBatchLearner):
         chosen: Ints = slots[place > 0]
         return chosen[np.argsort(place[place > 0])]
 
-    def learn_batch(self, state: State, rows: SlotRows, v: Floats, run: Run) -> None:
+    def learn_batch(
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
+    ) -> None:
+        for state, class_ in zip(states, classes, strict=True):
+            self._learn_class(state, rows.against(class_), run)
+
+    def _learn_class(self, state: State, rows: SlotRows, run: Run) -> None:
         self._check_memory(rows, run)
         p, table, before = self.params, state.table, self.chosen(state)
         columns, old = Columns(rows, state.index, before), self.groups(state)

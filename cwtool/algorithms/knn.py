@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import Scores, each_choice
-from cwtool.algorithms.batch import squared_norms, usable, weights
+from cwtool.algorithms.batch import learnable, squared_norms, usable, weights
 from cwtool.algorithms.column_scale import (
     SCALES,
     as_dense,
@@ -20,9 +21,9 @@ from cwtool.algorithms.column_scale import (
     divisors,
     is_dense,
 )
-from cwtool.algorithms.neighbours import DISTANCE_BYTES, Near, nearest, vote
+from cwtool.algorithms.neighbours import DISTANCE_BYTES, Near, nearest, shares, vote
 from cwtool.algorithms.remembered import NUMBERS, ROWS, Remembered, RememberedParams
-from cwtool.data.rows import Floats, SlotRows
+from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.params import AUTO, param
 from cwtool.run import Run
 from cwtool.state import Array, Layout, State
@@ -69,14 +70,16 @@ class Neighbours(Remembered):
     def predict(self, state: State, rows: csr_array, run: Run, *, loo: bool = False) -> Floats:
         """The scores of the rows. With `loo` these are the remembered rows, and none is its own
         neighbour."""
+        return self.score(self.near(state, rows, state.arrays["y"] > 0, run, loo=loo))
+
+    def near(
+        self, state: State, rows: csr_array, kind: NDArray[Any], run: Run, *, loo: bool
+    ) -> Near:
+        """The neighbours of the rows among those remembered, whose classes are `kind`."""
         points = self.remembered(state)
         here = points if loo else self.points(state, rows)
-        positive = state.arrays["y"] > 0
-        near = nearest(
-            here, points, positive, self.params.k, loo=loo, jobs=run.jobs,
-            weight=self.row_weights(state),
-        )  # fmt: skip
-        return self.score(near)
+        weight = self.row_weights(state)
+        return nearest(here, points, kind, self.params.k, loo=loo, jobs=run.jobs, weight=weight)
 
     def row_weights(self, state: State) -> Floats | None:
         """The weights of the remembered rows; None if all are 1."""
@@ -95,7 +98,36 @@ class Neighbours(Remembered):
         return out
 
 
-class KNN(Neighbours):
+class Voter(Neighbours):
+    """Predicts by the same neighbours for all classes: of several, `y` has the class numbers."""
+
+    def learn_votes(self, state: State, rows: SlotRows, run: Run) -> None:
+        """Learn a batch of several classes."""
+        rows, _ = learnable(rows)
+        if rows.n_rows:
+            self.remember(state, rows, rows.y.astype(np.float64), run)
+            self.fit(state, self.rows(state), state.arrays["y"].astype(np.int32), run)
+            state.numbers["batches"] += 1
+
+    def votes(self, state: State, rows: SlotRows, run: Run) -> Floats:
+        """Scores with a column a class; -inf for classes without a row."""
+        kind = state.arrays["y"].astype(np.int32)
+        return self.class_scores(self.near(state, self.known(state, rows), kind, run, loo=False))
+
+    def own_votes(self, state: State, rows: SlotRows, run: Run) -> Floats:
+        """Scores of the rows of the first batch, each predicted by the other rows alone."""
+        found, kind = self.votes(state, rows, run), state.arrays["y"].astype(np.int32)
+        learned = usable(rows, squared_norms(rows))
+        alone = self.class_scores(self.near(state, self.rows(state), kind, run, loo=True))
+        found[learned] = alone
+        return found
+
+    def class_scores(self, near: Near) -> Floats:
+        """The scores of several classes of rows with these neighbours."""
+        return shares(near)
+
+
+class KNN(Voter):
     name = "knn"
     summary = "k nearest neighbours"
     Params = KnnParams
@@ -104,21 +136,21 @@ class KNN(Neighbours):
     # weight: of each remembered row; empty if all are 1
     layout = Layout((columns("divisor"),), NUMBERS, (*ROWS, Array("weight")), compact=True)
 
-    def learn_batch(self, state: State, rows: SlotRows, v: Floats, run: Run) -> None:
+    def remember(self, state: State, rows: SlotRows, y: Floats, run: Run) -> None:
         before, a = self.row_weights(state), state.arrays
         if before is not None or rows.weight is not None:
             before = np.ones(len(a["y"])) if before is None else before
             a["weight"] = np.append(before, weights(rows))
-        super().learn_batch(state, rows, v, run)
+        super().remember(state, rows, y, run)
 
     def row_weights(self, state: State) -> Floats | None:
         weight: Floats = state.arrays["weight"]
         return weight if len(weight) else None
 
-    def fit(self, state: State, rows: csr_array, y: Floats, run: Run) -> None:
+    def fit(self, state: State, rows: csr_array, kind: Ints, run: Run) -> None:
         weight = self.row_weights(state)
         _, sd = deviations(rows, weight)
-        by = divisors(sd, best_scale(rows, y, sd, self.params.scale, run, weight))
+        by = divisors(sd, best_scale(rows, kind, sd, self.params.scale, run, weight))
         state.column("divisor")[: len(by)] = by
 
     def points(self, state: State, rows: csr_array) -> Any:

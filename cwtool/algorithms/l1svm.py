@@ -6,6 +6,7 @@ With a number of features given, C is found by the path of l1_path. Every batch 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -89,7 +90,13 @@ class L1SVM(LinearBatchLearner):
         "given C": {"features": 0, "C": 1.0},
     }
 
-    def learn_batch(self, state: State, rows: SlotRows, v: Floats, run: Run) -> None:
+    def learn_batch(
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
+    ) -> None:
+        for state, class_ in zip(states, classes, strict=True):
+            self._learn_class(state, rows.against(class_), run)
+
+    def _learn_class(self, state: State, rows: SlotRows, run: Run) -> None:
         p, table = self.params, state.table
         columns = Columns(rows, state.index, np.empty(0, dtype=np.int32))
         fit = self.Fit(columns, rows.signs(), p, run.seed + int(state.numbers["batches"]))

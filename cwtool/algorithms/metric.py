@@ -11,10 +11,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
+from cwtool.algorithms.ascent import Ascended, Ascents, Start
 from cwtool.algorithms.batch import Bounds, weights
 from cwtool.data.rows import Floats, SlotRows
 from cwtool.parallel import ahead
@@ -59,14 +60,6 @@ def add_gram(rows: SlotRows, gram: Floats, n: int, jobs: int) -> None:
         gram[:n, :n] += total
 
 
-class Ascended(NamedTuple):
-    """The result of an ascent: the mean, the dual variables, the number of passes."""
-
-    mu: Floats
-    a: Floats
-    passes: int
-
-
 class Metric(ABC):
     """P over the first n slots of `gram` = X'HX, factored."""
 
@@ -91,15 +84,18 @@ class Metric(ABC):
         dual.add_rows(rows.csr, u, total, 0)
         return self.solve(total[:, 0])
 
-    def late_mean(self, rows: SlotRows, mu: Floats, a: Floats) -> Floats:
-        """The mean of mu over the second half of a single pass that ended in mu: row i of N took
-        part in the share 2 (1 - i/N) of that half, at most 1."""
+    def late_mean(self, rows: SlotRows, y: Floats, mu: Floats, a: Floats) -> Floats:
+        """The mean of mu over the second half of a single pass that ended in mu: row i of N, of
+        sign y_i, took part in the share 2 (1 - i/N) of that half, at most 1."""
         share = np.minimum(1.0, 2 * (1 - np.arange(rows.n_rows) / max(1, rows.n_rows)))
-        return mu - self.carried(rows, a * rows.signs() * (1 - share))
+        return mu - self.carried(rows, a * y * (1 - share))
 
     @abstractmethod
-    def ascend(self, rows: SlotRows, mu: Floats, bounds: Bounds, passes: int) -> Ascended:
-        """Visit the rows from this mu, at most `passes` times each."""
+    def ascend(
+        self, rows: SlotRows, starts: list[Start], bounds: Bounds, passes: int
+    ) -> list[Ascended]:
+        """Visit the rows from each of the starts, at most `passes` times each. What depends on the
+        rows alone is done once for all starts."""
 
 
 def cholesky(precision: Floats) -> Floats:
@@ -117,22 +113,16 @@ def cholesky(precision: Floats) -> Floats:
             precision[np.diag_indices(len(precision))] += raised
 
 
-def _repeat(one_pass: Callable[[], float], a: Floats, passes: int) -> int:
-    """Make passes until the dual variables a change no more, at most so many; their number."""
-    done = 1
-    while not one_pass() <= 1e-12 * max(1.0, float(a.max(initial=0))) and done < passes:
-        done += 1
-    return done
-
-
 class Whitened(Metric):
     name = "whitened"
 
-    def ascend(self, rows: SlotRows, mu: Floats, bounds: Bounds, passes: int) -> Ascended:
+    def ascend(
+        self, rows: SlotRows, starts: list[Start], bounds: Bounds, passes: int
+    ) -> list[Ascended]:
         from scipy.linalg import solve_triangular
 
-        w = self.factor.T @ mu  # |w|^2 = mu' P mu
-        a, y = np.zeros(rows.n_rows), rows.signs()
+        # w = L' mu, so that |w|^2 = mu' P mu
+        under_way = Ascents.of(starts, [self.factor.T @ start.mu for start in starts])
         keep = passes > 1 and rows.n_rows * self.n * 8 <= STORE
         kept: list[tuple[int, Floats, Floats]] = []
 
@@ -145,15 +135,17 @@ class Whitened(Metric):
                     kept.append(item)
                 yield item
 
-        def one_pass() -> float:
-            return max(
-                dual_dense.whitened_pass(x, y[at], v, bounds.ridge[at], bounds.upper[at], w, a[at])
-                for s, x, v in portions()
-                for at in [slice(s, s + len(x))]
-            )
+        def one_pass(now: Ascents) -> Floats:
+            change = np.zeros(len(now.y))
+            for s, x, v in portions():
+                ridge, upper = (bound[s : s + len(x)] for bound in bounds)
+                dual_dense.whitened_pass(x, now.y, v, ridge, upper, s, now.carried, now.a, change)
+            return change
 
-        done = _repeat(one_pass, a, passes)
-        return Ascended(solve_triangular(self.factor, w, lower=True, trans="T"), a, done)
+        return [
+            found._replace(mu=solve_triangular(self.factor, found.mu, lower=True, trans="T"))
+            for found in under_way.repeat(one_pass, passes)
+        ]
 
     def whitened(self, rows: SlotRows) -> Callable[[int], tuple[int, Floats, Floats]]:
         """A function that whitens the next ROWS rows from a row number on: the row number, the
@@ -173,15 +165,21 @@ class Whitened(Metric):
 class Covariance(Metric):
     name = "covariance"
 
-    def ascend(self, rows: SlotRows, mu: Floats, bounds: Bounds, passes: int) -> Ascended:
+    def ascend(
+        self, rows: SlotRows, starts: list[Start], bounds: Bounds, passes: int
+    ) -> list[Ascended]:
         sigma = np.ascontiguousarray(self.solve(np.eye(self.n)))
-        mu, a, v, y = mu.copy(), np.zeros(rows.n_rows), np.empty(rows.n_rows), rows.signs()
+        under_way = Ascents.of(starts, [start.mu for start in starts])
+        v = np.empty(rows.n_rows)
         dual.variances(rows.csr, sigma, v)
 
-        def one_pass() -> float:
-            return dual.covariance_pass(rows.csr, y, sigma, v, *bounds, mu, a)
+        def one_pass(now: Ascents) -> Floats:
+            each = zip(now.y, now.carried, now.a, strict=True)
+            return np.array(
+                [dual.covariance_pass(rows.csr, y, sigma, v, *bounds, mu, a) for y, mu, a in each]
+            )
 
-        return Ascended(mu, a, _repeat(one_pass, a, passes))
+        return under_way.repeat(one_pass, passes)
 
 
 class Kernel(Metric):
@@ -214,21 +212,26 @@ class Kernel(Metric):
             factors = lu_factor(one + self.c * (k * weight))
             self.divide = lambda b, transposed: lu_solve(factors, b, trans=int(transposed))
 
-    def ascend(self, rows: SlotRows, mu: Floats, bounds: Bounds, passes: int) -> Ascended:
+    def ascend(
+        self, rows: SlotRows, starts: list[Start], bounds: Bounds, passes: int
+    ) -> list[Ascended]:
         from scipy.sparse import csr_matrix
 
-        n, y = rows.n_rows, rows.signs()
+        n = rows.n_rows
         self.x = csr_matrix((rows.values * rows.scale, rows.indices, rows.indptr), (n, self.n))
         k = (self.x @ self.x.T).toarray()
         self.prepare(k, rows.weight)
         seen = np.ascontiguousarray(self.divide(k, False))
-        f, a = np.zeros(n), np.zeros(n)
+        under_way = Ascents.of(starts, [np.zeros(n)] * len(starts))  # carries the scores
 
-        def one_pass() -> float:
-            return dual_dense.kernel_pass(seen, y, *bounds, f, a)
+        def one_pass(now: Ascents) -> Floats:
+            each = zip(now.y, now.carried, now.a, strict=True)
+            return np.array([dual_dense.kernel_pass(seen, y, *bounds, f, a) for y, f, a in each])
 
-        done = _repeat(one_pass, a, passes)
-        return Ascended(self.carried(rows, a * y), a, done)
+        return [
+            found._replace(mu=self.carried(rows, found.a * start.y))
+            for start, found in zip(starts, under_way.repeat(one_pass, passes), strict=True)
+        ]
 
 
 def cheapest(rows: SlotRows, n: int, passes: int, first: bool) -> type[Metric]:

@@ -19,29 +19,50 @@ TIE = 1e-9  # sums of weighted votes that differ by no more than this are equal
 
 
 class Near(NamedTuple):
-    """The k nearest points of each class for each row, indexed by row, class (0 is the negative
-    one) and place. The nearest come first, and of equally near points the first. Where a class has
-    fewer than k points, `who` is -1 and `distance` is inf. A point of weight h counts as h points
-    at its place; `weight` is None if all points weigh 1."""
+    """The k nearest points of each class for each row, indexed by row, class (of two, 0 is the
+    negative one) and place. The nearest come first, and of equally near points the first. Where a
+    class has fewer than k points, `who` is -1 and `distance` is inf. A point of weight h counts as
+    h points at its place; `weight` is None if all points weigh 1."""
 
     who: Longs
     distance: Floats  # squared
     weight: Floats | None = None  # 0 where there is no point
 
     @property
-    def means(self) -> tuple[Floats, Floats]:
-        """The mean squared distance to the neighbours of the negative and of the positive class;
-        inf where there are none."""
+    def means(self) -> Floats:
+        """The mean squared distance to the neighbours of each class, by row and class; inf where
+        there are none."""
         there = self.who >= 0
         distance = np.where(there, self.distance, 0)
         if self.weight is None:
             total, count = distance.sum(axis=2), there.sum(axis=2)
-            mean = np.where(count > 0, total / np.maximum(count, 1), np.inf)
-        else:
-            counts = counted(self.weight)
-            total, sums = (distance * counts).sum(axis=2), counts.sum(axis=2)
-            mean = np.where(sums > 0, total / np.where(sums > 0, sums, 1), np.inf)
-        return mean[:, 0], mean[:, 1]
+            return np.where(count > 0, total / np.maximum(count, 1), np.inf)
+        counts = counted(self.weight)
+        total, sums = (distance * counts).sum(axis=2), counts.sum(axis=2)
+        return np.where(sums > 0, total / np.where(sums > 0, sums, 1), np.inf)
+
+    def nearest_of_all(self) -> NDArray[np.intp]:
+        """The places of the k nearest points of all classes among those of each row."""
+        m, _, k = self.who.shape
+        by = self.who.reshape(m, -1), self.distance.reshape(m, -1)
+        return np.lexsort(by, axis=-1)[:, :k]
+
+    def rest(self, kind: NDArray[Any]) -> Near:
+        """For each row, which is of the class `kind`: the points of its own class, and the k
+        nearest of all other classes, as two classes."""
+        rows, own = np.arange(len(self.who)), kind.astype(np.int64)
+        if self.who.shape[1] == 2:
+            both = np.stack([own, 1 - own], axis=1)
+            return Near(self.who[rows[:, None], both], self.distance[rows[:, None], both])
+        others = Near(self.who.copy(), self.distance.copy())
+        others.who[rows, own], others.distance[rows, own] = -1, np.inf
+        first = others.nearest_of_all()
+
+        def paired(mine: Any, theirs: Any) -> Any:
+            found = np.take_along_axis(theirs.reshape(len(rows), -1), first, axis=1)
+            return np.stack([mine[rows, own], found], axis=1)
+
+        return Near(paired(self.who, others.who), paired(self.distance, others.distance))
 
 
 def counted(weight: Floats) -> Floats:
@@ -55,15 +76,16 @@ def counted(weight: Floats) -> Floats:
 
 
 def nearest(
-    rows: Any, points: Any, positive: NDArray[np.bool_], k: int, *, loo: bool = False,
+    rows: Any, points: Any, kind: NDArray[Any], k: int, *, loo: bool = False,
     jobs: int = 1, weight: Floats | None = None,
 ) -> Near:  # fmt: skip
-    """The neighbours of each row among the points, whose classes are `positive`. With `loo` the
-    rows are the points, and none is its own neighbour. Both are dense arrays, or both are CSR
-    matrices with ascending indices. The full matrix of distances is never in memory."""
-    m, n = rows.shape[0], points.shape[0]
-    near = Near(np.empty((m, 2, k), dtype=np.int64), np.empty((m, 2, k)))
-    kind = positive.astype(np.int8)
+    """The neighbours of each row among the points, whose class numbers are `kind`; there are at
+    least two classes. With `loo` the rows are the points, and none is its own neighbour. Both are
+    dense arrays, or both are CSR matrices with ascending indices. The full matrix of distances is
+    never in memory."""
+    m, n, kind = rows.shape[0], points.shape[0], kind.astype(np.int32)
+    kinds = max(2, 1 + int(kind.max(initial=0)))
+    near = Near(np.empty((m, kinds, k), dtype=np.int64), np.empty((m, kinds, k)))
     own = np.arange(m) if loo else np.full(m, -1)
     z_square = squares(points)
     dense = isinstance(points, np.ndarray)
@@ -80,7 +102,7 @@ def nearest(
         cross = x @ transposed
         find(
             form(x), z, np.ascontiguousarray(cross if dense else cross.toarray()), squares(x),
-            z_square, c, kind, own[at], near.who[at], near.distance[at],
+            z_square, c, kind, own[at], np.empty((kinds, k)), near.who[at], near.distance[at],
         )  # fmt: skip
 
     together(some, range(0, m, step), jobs)
@@ -109,17 +131,16 @@ def vote(near: Near) -> Floats:
     says how much nearer one class is. Where the votes are equal, the class of the nearest wins. A
     neighbour of weight h has h votes; votes beyond the k-th do not count."""
     m, _, k = near.who.shape
-    distance, index = near.distance.reshape(m, 2 * k), near.who.reshape(m, 2 * k)
-    first = np.lexsort((index, distance), axis=-1)[:, :k]
+    first = near.nearest_of_all()
     sign = np.repeat([-1.0, 1.0], k)[first]
-    sign[np.take_along_axis(index, first, axis=1) < 0] = 0
+    sign[np.take_along_axis(near.who.reshape(m, 2 * k), first, axis=1) < 0] = 0
     if near.weight is None:
         votes = sign.sum(axis=1)
     else:
         own = np.take_along_axis(near.weight.reshape(m, 2 * k), first, axis=1)
         votes = (sign * counted(own)).sum(axis=1)
         votes[np.abs(votes) <= TIE] = 0
-    negative, positive = near.means
+    negative, positive = near.means.T
     with np.errstate(invalid="ignore"):
         lean = (negative - positive) / (negative + positive)
     lean = np.where(np.isfinite(negative), lean, 1.0)
@@ -129,3 +150,31 @@ def vote(near: Near) -> Floats:
         lean = np.where(votes == 0, lean, lean * np.minimum(1, np.abs(votes)))
     score: Floats = (votes + lean / 2) / k
     return score
+
+
+def shares(near: Near) -> Floats:
+    """Several classes: the share of each in the votes of the k nearest points, by row and class,
+    plus less than half a vote that is greater the nearer the first point of the class is. So of
+    classes with equal votes that with the nearest point wins. -inf for a class without points."""
+    m, kinds, k = near.who.shape
+    first = near.nearest_of_all()
+    there = np.take_along_axis(near.who.reshape(m, -1), first, axis=1) >= 0
+    counts = there.astype(np.float64)
+    if near.weight is not None:
+        counts = counted(np.take_along_axis(near.weight.reshape(m, -1), first, axis=1))
+    votes = np.zeros((m, kinds))
+    np.add.at(votes, (np.arange(m)[:, None], first // k), counts)
+    closest = near.distance[:, :, 0]
+    least = closest.min(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        lean = np.where(closest == least, 1.0, least / closest)
+    gaps = np.diff(np.sort(votes, axis=1), axis=1)  # with weights less than a vote may decide
+    gaps[gaps <= TIE] = 1
+    vote = np.minimum(1, gaps.min(axis=1, keepdims=True))
+    return np.where(near.who[:, :, 0] >= 0, (votes + vote * lean / 2) / k, -np.inf)
+
+
+def said(near: Near) -> Longs:
+    """The class that the neighbours vote for."""
+    found = (vote(near) >= 0).astype(np.int64) if near.who.shape[1] == 2 else shares(near).argmax(1)
+    return np.asarray(found)

@@ -8,7 +8,7 @@ from the first on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -50,14 +50,14 @@ class States(State):
         """The state of a class that comes for the first time: a copy of the ghost."""
         self.base.finish(self.ghost)
         born = self.base.new_state(self.index)
-        born.take_over(self.ghost)
+        born.take_over(self.ghost, self.base.shared)
         self.parts[class_] = born
 
-    def pack(self) -> dict[str, NDArray[Any]]:
-        packed = self.ghost.pack()
+    def pack(self, without: Collection[str] = ()) -> dict[str, NDArray[Any]]:
+        packed = self.ghost.pack(without)
         for k, part in enumerate(self.parts):
             if part is not None:
-                own = part.pack()
+                own = part.pack({*self.base.shared, *without})
                 del own["ids"]
                 packed |= {f"class.{k}.{name}": array for name, array in own.items()}
         return packed
@@ -69,6 +69,7 @@ class States(State):
                 own = f"class.{k}."
                 mine = {n.removeprefix(own): a for n, a in packed.items() if n.startswith(own)}
                 part.unpack({"ids": packed["ids"], **mine})
+                part.refer(self.ghost, self.base.shared)
 
     def pack_numbers(self) -> dict[str, Any]:
         parts = {str(k): part.numbers for k, part in enumerate(self.parts) if part is not None}
@@ -98,8 +99,9 @@ class OneVsRest(Several):
             for class_ in born:
                 state.birth(class_)
             self._visit(state, rows, some, run, found, again=False)
-            for class_ in born:  # its first row is predicted by the others alone
-                self._score(found, class_, rows.n_rows).score[some[:1]] = -np.inf
+            alone = some if isinstance(self.base, Batch) else some[:1]
+            for class_ in born:  # its first row, or batch, is predicted by the others alone
+                self._score(found, class_, rows.n_rows).score[alone] = -np.inf
         return side_by_side(found, rows.n_rows)
 
     def relearn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
@@ -179,7 +181,7 @@ class OneVsRest(Several):
 
     def untrained(self, state: State) -> bool:
         assert isinstance(state, States)
-        return isinstance(self.base, Batch) and self.base.untrained(state.ghost)
+        return isinstance(self.base, Batch) and all(map(self.base.untrained, state.known[1:]))
 
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
         assert isinstance(state, States) and isinstance(self.base, Batch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from scipy.sparse import csr_array
 from cwtool import memory
 from cwtool.algorithms.base import Scores
 from cwtool.algorithms.batch import BATCHES, BatchLearner
-from cwtool.data.rows import Floats, SlotRows
+from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.errors import UsageError
 from cwtool.params import param
 from cwtool.run import Run
@@ -41,14 +42,36 @@ class Remembered(BatchLearner):
     state.arrays. The fit after two batches therefore does not depend on whether the run stopped
     between them. Its layout is compact and has NUMBERS and ROWS."""
 
-    def learn_batch(self, state: State, rows: SlotRows, v: Floats, run: Run) -> None:
-        a, new = state.arrays, sparse_rows(rows, state)
+    shared = ("rows.indptr", "rows.indices", "rows.values")
+
+    def learn_batch(
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
+    ) -> None:
+        """One against the rest, all states refer to the same rows; the ghost is not fitted, because
+        a class that takes it over is fitted anew to all rows."""
+        first, *others = states
+        self.remember(first, rows, rows.signs(classes[0]), run)
+        for state, class_ in zip(others, classes[1:], strict=True):
+            state.refer(first, self.shared)
+            self._follow(state, rows.signs(class_))
+        for state in others or [first]:
+            kind = (state.arrays["y"] > 0).astype(np.int32)
+            self.fit(state, self.rows(state), kind, run)
+
+    def _follow(self, state: State, y: Floats) -> None:
+        """Add the classes of rows that were added."""
+        state.arrays["y"] = np.append(state.arrays["y"], y)
         state.numbers["columns"] = state.index.n_slots
+        state.scratch.clear()
+
+    def remember(self, state: State, rows: SlotRows, y: Floats, run: Run) -> None:
+        """Add the rows, whose classes are y, to those of the state."""
+        self._follow(state, y)
+        a, new = state.arrays, sparse_rows(rows, state)
         a["rows.indptr"] = np.append(a["rows.indptr"], new.indptr[1:] + a["rows.indptr"][-1])
         # SciPy and files of cwtool 0.1 may have indices of 64 bits
         a["rows.indices"] = np.append(a["rows.indices"], new.indices).astype(np.int32)
         a["rows.values"] = np.append(a["rows.values"], new.data)
-        a["y"] = np.append(a["y"], rows.signs())
         known = self.rows(state)
         needed, free = self.bytes_needed(known, run), memory.allowed(run.max_memory)
         if needed > free:
@@ -57,8 +80,6 @@ class Remembered(BatchLearner):
                 f"{known.shape[1]:,} features, and {memory.words(free)} may be used",
                 "give it fewer rows, fold the features with `hash_bits`, or raise `max_memory`",
             )
-        state.scratch.clear()
-        self.fit(state, known, a["y"], run)
 
     def rows(self, state: State) -> csr_array:
         """All rows so far, with ascending indices and a column for each slot that was known when
@@ -72,18 +93,22 @@ class Remembered(BatchLearner):
         return 64.0 * int(rows.nnz)
 
     @abstractmethod
-    def fit(self, state: State, rows: csr_array, y: Floats, run: Run) -> None:
-        """Learn all rows anew; y is -1 or +1. What must be saved goes to the table, arrays and
-        numbers of the state. What can be computed again from these may go to scratch, which is
-        empty now and after a model is loaded."""
+    def fit(self, state: State, rows: csr_array, kind: Ints, run: Run) -> None:
+        """Learn all rows anew; `kind` are their classes, 1 for the positive one. What must be saved
+        goes to the table, arrays and numbers of the state. What can be computed again from these
+        may go to scratch, which is empty now and after a model is loaded."""
 
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
         out = Scores.zeros(rows.n_rows)
         if not self.untrained(state) and rows.n_rows:
-            known = sparse_rows(rows, state)[:, : int(state.numbers["columns"])]
-            np.clip(known.data, -LARGEST, LARGEST, out=known.data)
-            out.score[:] = self.predict(state, known, run)
+            out.score[:] = self.predict(state, self.known(state, rows), run)
         return out
+
+    def known(self, state: State, rows: SlotRows) -> csr_array:
+        """Rows to be predicted, with the columns of the last fit."""
+        found = sparse_rows(rows, state)[:, : int(state.numbers["columns"])]
+        np.clip(found.data, -LARGEST, LARGEST, out=found.data)
+        return found
 
     @abstractmethod
     def predict(self, state: State, rows: csr_array, run: Run) -> Floats:

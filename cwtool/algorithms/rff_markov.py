@@ -127,8 +127,11 @@ class RffMarkov(Neighbours):
             needed += 16 * (n + AT_ONCE) * KERNEL_SAMPLES * p.d_max
         return float(needed)
 
-    def fit(self, state: State, rows: csr_array, y: Floats, run: Run) -> None:
-        p = self.params
+    def untrained(self, state: State) -> bool:
+        return len(state.arrays["loglik"]) == 0  # the ghost of several classes is never fitted
+
+    def fit(self, state: State, rows: csr_array, kind: Ints, run: Run) -> None:
+        p, y = self.params, np.where(kind > 0, 1.0, -1.0)
         mean, sd = deviations(rows)
         state.column("mean")[: len(sd)], state.column("sd")[: len(sd)] = mean, sd
         live = np.flatnonzero(sd)
@@ -185,7 +188,7 @@ class RffMarkov(Neighbours):
     def score(self, near: Near) -> Floats:
         """The mean K of the k most similar rows of the positive class minus that of the negative
         class (4.4)."""
-        negative, positive = (np.minimum(mean, 4) for mean in near.means)
+        negative, positive = (np.minimum(mean, 4) for mean in near.means.T)
         score: Floats = (negative - positive) / 2
         return score
 

@@ -10,11 +10,11 @@ from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import Variants, each_choice
 from cwtool.algorithms.column_scale import is_dense
-from cwtool.algorithms.knn import Neighbours
+from cwtool.algorithms.knn import Voter
 from cwtool.algorithms.monomials import Metric
 from cwtool.algorithms.neighbours import Near
 from cwtool.algorithms.remembered import NUMBERS, ROWS
-from cwtool.algorithms.sdist_fit import cross_validated, finder, prepared, score
+from cwtool.algorithms.sdist_fit import cross_validated, finder, prepared, score, scores
 from cwtool.algorithms.sdist_params import SdistParams
 from cwtool.algorithms.sdist_space import Space, fitted_space
 from cwtool.data.rows import Floats, Ints
@@ -42,7 +42,7 @@ METRIC = (
 )
 
 
-class SDist(Neighbours):
+class SDist(Voter):
     name = "sdist"
     summary = "sparse boosted metric over columns and their products, for nearest neighbours"
     Params = SdistParams
@@ -77,11 +77,19 @@ class SDist(Neighbours):
     def score(self, near: Near) -> Floats:
         return score(near, self.params.predict)
 
-    def fit(self, state: State, rows: csr_array, y: Floats, run: Run) -> None:
+    def class_scores(self, near: Near) -> Floats:
+        return scores(near, self.params.predict)
+
+    def fit(self, state: State, rows: csr_array, kind: Ints, run: Run) -> None:
+        """One metric for all classes: rows of the same class are to be near, all others far."""
         p: Any = self.params.resolved(rows.shape[1])
+        counts = np.bincount(kind)
+        if len(counts) > 2 and counts.min() < 2:  # a single row has none of its class to be near
+            some = counts[kind] > 1
+            rows, kind = rows[some], np.unique(kind[some], return_inverse=True)[1].astype(np.int32)
         if p.cv:
-            p = cross_validated(rows, y, p, run)
-        space, boost = prepared(rows, y, p, run)
+            p = cross_validated(rows, kind, p, run)
+        space, boost = prepared(rows, kind, p, run)
         path = boost.run(p.steps, finder(boost), run.progress)
         terms = boost.stopped(path, p.steps, p.lambda_c)
         space = fitted_space(space, boost, terms)

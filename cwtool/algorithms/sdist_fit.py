@@ -14,10 +14,10 @@ from scipy.sparse import csr_array
 from cwtool.algorithms.boosting import Boost, Finder, Path
 from cwtool.algorithms.column_scale import best_scale, deviations, divisors, is_dense
 from cwtool.algorithms.monomials import Monomials, Term
-from cwtool.algorithms.neighbours import Near, nearest, vote
+from cwtool.algorithms.neighbours import Near, nearest, shares, vote
 from cwtool.algorithms.oja import Oja
 from cwtool.algorithms.sdist_space import NO_METRIC, Space, fitted_space
-from cwtool.data.rows import Floats, Longs
+from cwtool.data.rows import Floats, Ints, Longs
 from cwtool.order import permutation
 from cwtool.parallel import ahead
 from cwtool.run import Run, no_note
@@ -31,15 +31,16 @@ FOLDS = 2  # second seed of the folds, which makes them independent of other ran
 Ending = tuple[int, float]  # steps and lambda_c
 
 
-def prepared(rows: csr_array, y: Floats, params: Any, run: Run) -> tuple[Space, Boost]:
-    """The space of the scaled columns, and the boosting of a metric on these rows."""
+def prepared(rows: csr_array, kind: Ints, params: Any, run: Run) -> tuple[Space, Boost]:
+    """The space of the scaled columns, and the boosting of a metric on these rows, whose classes
+    are `kind`."""
     mean, sd = deviations(rows)
     dense = is_dense(rows)
-    by = divisors(sd, best_scale(rows, y, sd, params.scale, run))
+    by = divisors(sd, best_scale(rows, kind, sd, params.scale, run))
     space = Space(mean if dense else np.zeros(len(mean)), by, dense, NO_METRIC, 0.0)
     deviation = np.divide(sd, by, out=np.zeros(len(sd)), where=by > 0)
     monomials = Monomials(space.base(rows), deviation)
-    return space, Boost(monomials, y > 0, params, run.seed, run.jobs)
+    return space, Boost(monomials, kind, params, run.seed, run.jobs)
 
 
 def finder(boost: Boost) -> Finder:
@@ -51,24 +52,37 @@ def score(near: Near, predict: str) -> Floats:
     """The scores of rows with these neighbours, as the parameter `predict` says."""
     if predict == "knn":
         return vote(near)
-    negative, positive = near.means
+    negative, positive = near.means.T
     with np.errstate(invalid="ignore"):
         difference: Floats = np.nan_to_num(negative - positive, posinf=1.0, neginf=-1.0)
     return difference
 
 
-def cross_validated(rows: csr_array, y: Floats, params: Any, run: Run) -> Any:
+def scores(near: Near, predict: str) -> Floats:
+    """The same for several classes, with a column for each: its share of the votes, or minus the
+    mean distance d_c to its nearest points."""
+    return shares(near) if predict == "knn" else -near.means
+
+
+def said(near: Near, predict: str) -> Longs:
+    """The class that rows with these neighbours are said to have."""
+    if near.who.shape[1] == 2:
+        return (score(near, predict) >= 0).astype(np.int64)
+    return np.asarray(scores(near, predict).argmax(axis=1))
+
+
+def cross_validated(rows: csr_array, kind: Ints, params: Any, run: Run) -> Any:
     """The parameters with the direction size, steps and lambda_c of the least error over all
     folds; of equally good ones the first that was tried."""
     name = "direction_share" if params.direction_share else "direction_columns"
     grid = DIRECTION_SHARES if params.direction_share else DIRECTION_COLUMNS[params.engine]
     values = list(dict.fromkeys((getattr(params, name), *grid)))
-    fold = folds(y, params.cv, run.seed)
+    fold = folds(kind, params.cv, run.seed)
     inside = replace(run, jobs=1, note=no_note)
 
     def errors(task: tuple[int, Any]) -> dict[Ending, int]:
         number, value = task
-        return fold_errors(rows, y, fold == number, replace(params, **{name: value}), inside)
+        return fold_errors(rows, kind, fold == number, replace(params, **{name: value}), inside)
 
     total: dict[tuple[Any, int, float], int] = {}
     tasks = list(product(range(params.cv), values))
@@ -80,36 +94,34 @@ def cross_validated(rows: csr_array, y: Floats, params: Any, run: Run) -> Any:
     value, steps, lambda_c = min(total, key=lambda key: total[key])
     run.note(
         f"{params.cv} folds: {name} {value}, {steps} steps, lambda_c {lambda_c:g}: error "
-        f"{min(total.values()) / max(len(y), 1):.4f}"
+        f"{min(total.values()) / max(len(kind), 1):.4f}"
     )
     return replace(params, **{name: value, "steps": steps, "lambda_c": lambda_c})
 
 
-def folds(y: Floats, n: int, seed: int) -> Longs:
+def folds(kind: Ints, n: int, seed: int) -> Longs:
     """The number of the fold of each row; every fold has an equal share of each class."""
-    fold = np.empty(len(y), dtype=np.int64)
-    order = permutation(len(y), seed, FOLDS)
-    order = order[np.argsort(y[order], kind="stable")]
-    fold[order] = np.arange(len(y)) % n
+    fold = np.empty(len(kind), dtype=np.int64)
+    order = permutation(len(kind), seed, FOLDS)
+    order = order[np.argsort(kind[order], kind="stable")]
+    fold[order] = np.arange(len(kind)) % n
     return fold
 
 
 def fold_errors(
-    rows: csr_array, y: Floats, outside: NDArray[np.bool_], params: Any, run: Run
+    rows: csr_array, kind: Ints, outside: NDArray[np.bool_], params: Any, run: Run
 ) -> dict[Ending, int]:
     """The number of errors on the rows `outside` after a fit to the others, for each ending."""
-    space, boost = prepared(rows[~outside], y[~outside], params, run)
+    space, boost = prepared(rows[~outside], kind[~outside], params, run)
     path = boost.run(params.steps, finder(boost))
     wrong: dict[int, int] = {}  # by the number of terms that are kept
     found = {}
     for steps, lambda_c, terms in endings(boost, path, params):
         if len(terms) not in wrong:
             here = fitted_space(space, boost, terms)
-            near = nearest(
-                here.points(rows[outside]), here.points(rows[~outside]), y[~outside] > 0, params.k
-            )
-            said = score(near, params.predict) >= 0
-            wrong[len(terms)] = int(np.count_nonzero(said != (y[outside] > 0)))
+            points = here.points(rows[~outside])
+            near = nearest(here.points(rows[outside]), points, kind[~outside], params.k)
+            wrong[len(terms)] = int(np.count_nonzero(said(near, params.predict) != kind[outside]))
         found[steps, lambda_c] = wrong[len(terms)]
     return found
 

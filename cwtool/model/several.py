@@ -10,6 +10,7 @@ from cwtool.algorithms.base import Algorithm
 from cwtool.algorithms.one_vs_rest import OneVsRest, States
 from cwtool.algorithms.several import Several
 from cwtool.algorithms.side_by_side import Rival, VersusRest, Wide
+from cwtool.algorithms.votes import Votes, Voting
 from cwtool.confusion import Confusion
 from cwtool.data.rows import Floats
 from cwtool.errors import UsageError
@@ -28,6 +29,8 @@ def is_wide(algorithm: Algorithm) -> bool:
 
 def form_of(algorithm: Algorithm, multiclass: str) -> type[Several]:
     """How the algorithm learns several classes by this setting."""
+    if isinstance(algorithm, Voting):
+        return Votes
     if not is_wide(algorithm):
         return OneVsRest
     return VersusRest if multiclass == VersusRest.mode else Rival
@@ -58,9 +61,10 @@ def settle(model: Model) -> None:
 
 
 def state_of(model: Model, class_: int | None) -> State | None:
-    """The state that the algorithm for two classes can describe: that of the model, or one
-    against the rest that of the class. None if all classes share one state, or none is chosen."""
-    if model.several is None:
+    """The state that the algorithm for two classes can describe: that of the model, also by votes,
+    or one against the rest that of the class. None if all classes are side by side in one state, or
+    none is chosen."""
+    if model.several is None or isinstance(model.several, Votes):
         return model.state
     if isinstance(model.state, States) and class_ is not None:
         return model.state.parts[class_]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ class State:
     @property
     def _packed_columns(self) -> list[tuple[str, int]]:
         """The columns of a file, each by its name and a place."""
-        used = max(1, self.ghosts + len(self.labels))
+        used = min(self.places, max(1, self.ghosts + len(self.labels)))
         return [(c.name, k) for c in self.layout.columns for k in range(used)]
 
     def slots_of(self, ids: Ints) -> Ints:
@@ -90,10 +90,10 @@ class State:
         self.reserve()
         return found
 
-    def pack(self) -> dict[str, NDArray[Any]]:
-        """Ids, columns, squares, lists and arrays by the names they have in a file. Where it can,
-        it shares memory. Columns that are mostly zero are packed as their nonzero values with
-        their places among the ids."""
+    def pack(self, without: Collection[str] = ()) -> dict[str, NDArray[Any]]:
+        """Ids, columns, squares, lists and arrays by the names they have in a file, `without` some
+        of the squares and arrays. Where it can, it shares memory. Columns that are mostly zero are
+        packed as their nonzero values with their places among the ids."""
         ids, places = self.index.saving_order()
         packed: dict[str, NDArray[Any]] = {"ids": ids}
         for name, place in self._packed_columns:
@@ -104,11 +104,13 @@ class State:
                 packed[f"{key}.at"], values = at, values[at]
             packed[key] = values
         for name, square in self.squares.items():
-            packed[f"square.{name}"] = square[np.ix_(places, places)]
+            if name not in without:
+                packed[f"square.{name}"] = square[np.ix_(places, places)]
         for name, table in self.lists.items():
             packed[f"table.{name}"] = table.rows[: table.count]
         for name, array in self.arrays.items():
-            packed[f"array.{name}"] = array
+            if name not in without:
+                packed[f"array.{name}"] = array
         return packed
 
     def unpack(self, packed: Mapping[str, NDArray[Any]]) -> None:
@@ -134,10 +136,26 @@ class State:
         names = {n.formerly: n.name for n in self.layout.numbers if n.formerly}
         self.numbers |= {names.get(k, k): v for k, v in packed.items()}
 
-    def take_over(self, other: State) -> None:
-        """Become a copy of a state that has the same layout."""
-        self.unpack_numbers(other.pack_numbers())
-        self.unpack(other.pack())
+    def take_over(self, other: State, shared: Collection[str] = ()) -> None:
+        """Become a copy of a state that has the same layout and the same index, which may have met
+        features that the other state has no part for yet. Squares and arrays that are `shared` are
+        referred to instead of copied."""
+        self.numbers |= other.numbers
+        slots = self.index.ids_and_slots()[1]
+        self.reserve()
+        for mine, theirs in zip(self.tables, other.tables, strict=True):
+            known = slots[slots < len(theirs)]
+            mine[known] = theirs[known]
+        for name, table in other.lists.items():
+            self.lists[name].fill(table.rows[: table.count])
+        self.squares |= {k: a.copy() for k, a in other.squares.items() if k not in shared}
+        self.arrays |= {k: a.copy() for k, a in other.arrays.items() if k not in shared}
+        self.refer(other, shared)
+
+    def refer(self, other: State, names: Collection[str]) -> None:
+        """Have the same squares and arrays of these names as the other state, without a copy."""
+        self.squares |= {name: a for name, a in other.squares.items() if name in names}
+        self.arrays |= {name: a for name, a in other.arrays.items() if name in names}
 
 
 def _key(name: str, place: int) -> str:

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from slow_batch import slow_bcw
 
 from cwtool.algorithms import metric
+from cwtool.algorithms.ascent import Start
 from cwtool.algorithms.batch import Bounds
 from cwtool.algorithms.bcw import BCW, DIVISORS, BcwParams
 from cwtool.algorithms.dcd import DCD, DcdParams
@@ -45,7 +46,7 @@ def test_frozen_vectors_of_one_batch(case: int, form: type[metric.Metric]) -> No
         bounds = Bounds.of(2 * C, LOSS[q], len(Y))
     inverse = form(np.tril(X.T @ X), 4, C, 1)
     passes = 1 if v["kind"] == "one pass" else 100000
-    mu, a, _ = inverse.ascend(rows_of(X, Y), np.zeros(4), bounds, passes)
+    ((mu, a, _),) = inverse.ascend(rows_of(X, Y), [Start(Y, np.zeros(4))], bounds, passes)
     tolerance = 1e-9 if v["kind"] == "one pass" else 1e-7
     np.testing.assert_allclose(mu, v["mu"], rtol=tolerance, atol=tolerance)
     if v["kind"] == "one pass":
@@ -78,9 +79,11 @@ def test_forms_agree_with_the_slow_one(form: type[metric.Metric], q: int, passes
     x[7] = 0
     y = np.sign(x @ rng.normal(size=12) + 0.3 * rng.normal(size=300))
     C, c = 0.7, 0.05
-    mu, a, done = form(np.tril(x.T @ x), 12, c, 2).ascend(
-        rows_of(x, y), np.zeros(12), Bounds.of(C, LOSS[q], 300), passes
-    )
+    inverse, bounds = form(np.tril(x.T @ x), 12, c, 2), Bounds.of(C, LOSS[q], 300)
+    start, other = Start(y, np.zeros(12)), Start(-np.ones(300), np.zeros(12))
+    ((mu, a, done),) = inverse.ascend(rows_of(x, y), [start], bounds, passes)
+    at_once = inverse.ascend(rows_of(x, y), [other, start], bounds, passes)
+    assert [part.tobytes() for part in at_once[1][:2]] == [mu.tobytes(), a.tobytes()]
     slow_mu, slow_a = slow_bcw(x, y, C, c, q, passes)
     assert done == passes
     np.testing.assert_allclose(mu, slow_mu, atol=1e-10)
@@ -95,9 +98,10 @@ def test_late_mean_is_the_mean_over_the_second_half(form: type[metric.Metric]) -
     path = [slow_bcw(x[: i + 1], y[: i + 1], 1.0, 0.0, 1, 1)[0] for i in range(20)]
     # with c = 0 the metric does not depend on the rows, so prefixes give the path
     inverse = form(np.tril(x.T @ x), 4, 0.0, 1)
-    mu, a, _ = inverse.ascend(rows_of(x, y), np.zeros(4), Bounds.of(1.0, "hinge", 20), 1)
+    starts, bounds = [Start(y, np.zeros(4))], Bounds.of(1.0, "hinge", 20)
+    ((mu, a, _),) = inverse.ascend(rows_of(x, y), starts, bounds, 1)
     np.testing.assert_allclose(mu, path[-1], atol=1e-12)
-    late = inverse.late_mean(rows_of(x, y), mu, a)
+    late = inverse.late_mean(rows_of(x, y), y, mu, a)
     np.testing.assert_allclose(late, np.mean(path[10:], axis=0), atol=1e-12)
 
 

@@ -8,7 +8,7 @@ from taught import score_of, taught
 from cwtool.algorithms import neighbours
 from cwtool.algorithms.column_scale import best_scale, deviations, divisors
 from cwtool.algorithms.knn import KNN, KnnParams
-from cwtool.algorithms.neighbours import nearest, vote
+from cwtool.algorithms.neighbours import nearest, shares, vote
 from cwtool.run import Run
 
 
@@ -20,15 +20,15 @@ def distances(rows, points):
     return total
 
 
-def by_sorting(rows, points, positive, k, loo):
+def by_sorting(rows, points, kind, k, loo, kinds=2):
     apart = distances(rows, points)
     if loo:
         np.fill_diagonal(apart, np.inf)
-    index = np.full((len(rows), 2, k), -1)
-    distance = np.full((len(rows), 2, k), np.inf)
+    index = np.full((len(rows), kinds, k), -1)
+    distance = np.full((len(rows), kinds, k), np.inf)
     for i in range(len(rows)):
-        for c in (0, 1):
-            mine = [j for j in np.flatnonzero(positive == c) if not (loo and i == j)]
+        for c in range(kinds):
+            mine = [j for j in np.flatnonzero(kind == c) if not (loo and i == j)]
             mine = sorted(mine, key=lambda j: (apart[i, j], j))[:k]
             index[i, c, : len(mine)] = mine
             distance[i, c, : len(mine)] = apart[i, mine]
@@ -61,6 +61,54 @@ def test_nearest_is_what_sorting_gives(cloud, k, loo, monkeypatch):
                 near = nearest(form(rows), form(points), positive, k, loo=loo, jobs=jobs)
                 np.testing.assert_array_equal(near.who, index)
                 np.testing.assert_array_equal(near.distance, distance)
+
+
+@pytest.mark.parametrize("loo", [False, True])
+def test_nearest_of_several_classes(cloud, loo):
+    rows, points, _ = cloud
+    rows = points if loo else rows
+    kind = np.arange(len(points)) ** 2 % 5  # 0, 1 and 4
+    index, distance = by_sorting(rows, points, kind, 4, loo, kinds=kind.max() + 1)
+    for form in (np.asarray, csr_array):
+        near = nearest(form(rows), form(points), kind, 4, loo=loo)
+        np.testing.assert_array_equal(near.who, index)
+        np.testing.assert_array_equal(near.distance, distance)
+
+
+def test_all_other_classes_are_the_rest(cloud):
+    _, points, _ = cloud
+    kind = np.arange(len(points)) % 4
+    found = nearest(points, points, kind, 3, loo=True).rest(kind)
+    for c in range(4):
+        mine = kind == c
+        index, distance = by_sorting(points, points, kind != c, 3, True)
+        np.testing.assert_array_equal(found.who[mine], index[mine])
+        np.testing.assert_array_equal(found.distance[mine], distance[mine])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [1, 3, 4, 7])
+def test_shares_of_several_classes(cloud, k, weighted):
+    """The class with the most votes wins, and of equal ones that with the nearest point."""
+    rows, points, _ = cloud
+    kind = np.arange(len(points)) % 3
+    weight = 0.25 * (1 + np.arange(len(points)) % 7) if weighted else np.ones(len(points))
+    near = nearest(rows, points, kind, k, weight=weight if weighted else None)
+    for found, apart in zip(shares(near), distances(rows, points), strict=True):
+        votes, left = np.zeros(3), float(k)
+        for j in sorted(range(len(points)), key=lambda j: (apart[j], j))[:k]:
+            votes[kind[j]] += min(left, weight[j])
+            left = max(0.0, left - weight[j])
+        closest = [apart[kind == c].min() for c in range(3)]
+        best = max(range(3), key=lambda c: (round(votes[c], 6), -closest[c], -c))
+        assert found.argmax() == best
+        assert (np.abs(found - votes / k) <= 0.5 / k + 1e-12).all()
+
+
+def test_a_class_without_points_has_no_share():
+    found = shares(nearest(np.eye(3), np.eye(3), np.array([0, 2, 2]), 2))
+    assert (found[:, 1] == -np.inf).all()
+    assert found.argmax(axis=1).tolist() == [0, 2, 2]
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 7])
@@ -116,7 +164,7 @@ def test_auto_takes_the_scale_with_fewer_errors(size, best):
     rows = csr_array(x)
     _, sd = deviations(rows)
     notes = []
-    assert best_scale(rows, y, sd, "auto", Run(note=notes.append)) == best
+    assert best_scale(rows, y > 0, sd, "auto", Run(note=notes.append)) == best
     wrong = {}
     for scale, by in (("std", x.std(axis=0)), ("global", 1.0)):
         apart = distances(x / by, x / by)

@@ -80,10 +80,10 @@ def test_the_out_of_bag_rows_reject_noise():
 def test_nearest_of_the_embedding_is_what_boosting_uses(ran):
     boost, path = ran
     z = boost.points(path.terms)
-    near = nearest(z, z, boost.positive, boost.k, loo=True)
-    around = hood(z, boost.positive, boost.k, 1)
-    np.testing.assert_array_equal(around.same[boost.positive], near.who[boost.positive, 1])
-    np.testing.assert_array_equal(around.opposite[boost.positive], near.who[boost.positive, 0])
+    near = nearest(z, z, boost.kind, boost.k, loo=True)
+    around = hood(z, boost.kind, boost.k, 1)
+    np.testing.assert_array_equal(around.same[boost.kind], near.who[boost.kind, 1])
+    np.testing.assert_array_equal(around.opposite[boost.kind], near.who[boost.kind, 0])
 
 
 def test_sparse_rows_are_the_same_uncentred():

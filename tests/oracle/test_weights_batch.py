@@ -12,6 +12,7 @@ import pytest
 
 from cwtool import params, registry
 from cwtool.algorithms import metric
+from cwtool.algorithms.ascent import Start
 from cwtool.algorithms.base import Algorithm, Scores
 from cwtool.algorithms.batch import Bounds
 from cwtool.data.rows import SlotRows
@@ -78,7 +79,8 @@ def one_pass(form: str, case: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     else:
         gram = np.zeros((D, D))
         metric.add_gram(rows, gram, D, 1)
-        mu, a, _ = FORMS[form](gram, D, case["c"], 1).ascend(rows, np.zeros(D), bounds, 1)
+        starts = [Start(rows.signs(), np.zeros(D))]
+        ((mu, a, _),) = FORMS[form](gram, D, case["c"], 1).ascend(rows, starts, bounds, 1)
     alpha[used] = a
     return mu, alpha
 

@@ -1,0 +1,130 @@
+"""Several classes: every variant learns them, and one against the rest is the model of two."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from contract import (
+    BATCH,
+    VARIANTS,
+    Variant,
+    each,
+    essence,
+    frozen,
+    learned,
+    planted,
+    scores,
+)
+from scipy.sparse import csr_array
+
+from cwtool.algorithms.votes import Voting
+from cwtool.data.labels import Labels
+from cwtool.data.rows import Rows
+from cwtool.model import Model
+
+pytestmark = pytest.mark.usefixtures("spare_time")
+
+LATE = 3  # the class that comes in the second file only
+FIRST = {v.algo: v for v in reversed(VARIANTS)}.values()
+first_of_each = pytest.mark.parametrize(  # the other variants of an algorithm by `make test-all`
+    "variant",
+    [pytest.param(v, id=str(v), marks=[] if v in FIRST else [pytest.mark.slow]) for v in VARIANTS],
+)
+
+
+@cache
+def quartered(seed: int, n_rows: int, first: int = 0, classes: int = 4) -> Rows:
+    """Rows of four classes: the sides of two planes. Those of the last classes are left out unless
+    `classes` is 4."""
+    rows = planted(seed, n_rows, first)
+    other = (rows.indices.astype(np.int64) * 2654435761 >> 16) % 201 - 100
+    side = np.add.reduceat(rows.values * other, rows.indptr[:-1]) > 0
+    y = (2 * rows.y + side).astype(np.int32)
+    return frozen(replace(rows, y=y).take(np.flatnonzero(y < classes)))
+
+
+def several(variant: Variant, classes: int = 4) -> Model:
+    """An untrained model of several classes, one against the rest."""
+    labels = Labels(multiclass="ovr", several=[float(k) for k in range(classes)])
+    model = Model.new(variant.algo, variant.given, labels=labels)
+    model.settle()
+    return model
+
+
+def against(rows: Rows, class_: int) -> Rows:
+    return frozen(replace(rows, y=(rows.y == class_).astype(np.int32)))
+
+
+def files(variant: Variant) -> tuple[Rows, Rows]:
+    """The second file has a class and features that are new, and a row of this class first."""
+    n = 160 if variant in BATCH else 240
+    more = quartered(2, n // 2, 15)
+    order = np.argsort(more.y != LATE, kind="stable")
+    order[1:] = np.sort(order[1:])
+    return quartered(1, n, 0, LATE), frozen(more.take(order))
+
+
+@first_of_each
+def test_saved_resumed_and_loaded(variant: Variant, tmp_path: Path) -> None:
+    a, b = files(variant)
+    whole = learned(several(variant), a, b)
+    model = learned(several(variant, LATE), a)
+    model.save(tmp_path / "m.cw")
+    model = Model.load(tmp_path / "m.cw")
+    model.labels.several.append(float(LATE))
+    learned(model, b)
+    assert essence(model) == essence(whole)
+    assert scores(model, a, b) == scores(whole, a, b)
+    assert np.isfinite(model.scores(b).score).all()
+
+
+@pytest.mark.parametrize(
+    ("algo", "part"),
+    [("bcw", "square.gram"), *((algo, "array.rows.values") for algo in ("knn", "rff-markov"))],
+)
+def test_what_all_classes_share_is_saved_once(algo: str, part: str) -> None:
+    variant = next(v for v in VARIANTS if v.algo == algo)
+    model = learned(several(variant), *files(variant))
+    assert [name for name in model.state.pack() if name.endswith(part)] == [part]
+
+
+ALONE = [v for v in VARIANTS if not isinstance(v.algorithm, Voting)]  # one learner for each class
+
+
+@each(ALONE)
+def test_one_against_the_rest_is_the_model_of_two(variant: Variant) -> None:
+    a, b = files(variant)
+    model = learned(several(variant), a, b)
+    got, weights = model.scores(b), model.weights()
+    given = {}
+    if variant.algo == "bcw":  # auto takes one divisor for all classes
+        given["precision_divisor"] = model.state.ghost.numbers["precision_divisor"] or 10
+    for k in range(4):
+        if variant.given.get("average") and k != a.y[0]:
+            continue  # averages begin with the first row of a class
+        two = learned(variant.new(**given), against(a, k), against(b, k))
+        want = two.scores(b)
+        assert got.score[:, k].tobytes() == want.score.tobytes()
+        found = two.weights()
+        assert weights.weight[:, k].tobytes() == found.weight.tobytes()
+        assert (weights.variance is None) == (found.variance is None)
+        if found.variance is not None:
+            assert weights.variance[:, k].tobytes() == found.variance.tobytes()
+
+
+def marked(seed: int, n_rows: int) -> Rows:
+    """Rows of four classes, each with three features of its own among others."""
+    draw = np.random.default_rng(seed)
+    y = draw.integers(0, 4, n_rows)
+    x = draw.normal(0, 0.2, (n_rows, 14))
+    x[np.arange(n_rows)[:, None], 3 * y[:, None] + np.arange(3)] += 1
+    return frozen(Rows.from_csr(csr_array(x), y))
+
+
+@first_of_each
+def test_learns_classes(variant: Variant) -> None:
+    model, test = learned(several(variant), marked(1, 400)), marked(2, 200)
+    bound = 0.2 if str(variant) == "sdist stsgd" else 0.1  # which makes as many steps as classes
+    assert np.mean(model.scores(test).score.argmax(axis=1) != test.y) < bound
