@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwtool import registry
-from cwtool.data.rows import Rows
+from cwtool.bench import others
+from cwtool.bench.classes import metrics, n_classes, numbers
+from cwtool.data.labels import Labels
+from cwtool.data.rows import Ints, Rows
 from cwtool.metrics import density_shares, ratio
 from cwtool.model import Model
 from cwtool.order import permutation
@@ -24,17 +27,25 @@ Result = dict[str, Any]
 DENSITY = {"density": "density_up_to", "share": "share", "features": "features"}
 
 
-def new_model(cell: Cell) -> Model:
-    """An untrained model of the algorithm with those parameters of the cell that it has; the task
+# parameters of cells that need not be declared by an algorithm
+OF_MODEL = ("class_weight", "threshold")
+OTHER_PARAMS = (*OF_MODEL, "multiclass", "features")
+
+
+def new_model(cell: Cell, rows: Rows) -> Model:
+    """An untrained model for the classes of these rows, with the parameters of the cell; the task
     `select` has `features` also for algorithms that only rank."""
     own = {p.name for p in declared(registry.algorithm(cell.algo).Params)}
-    given = {k: v for k, v in cell.params.items() if k in own or k != "features"}
-    return Model.new(cell.algo, given)
+    given = {k: v for k, v in cell.params.items() if k in own or k not in OTHER_PARAMS}
+    several = numbers(n_classes(rows)) if n_classes(rows) > 2 else None
+    labels = Labels(multiclass=cell.params.get("multiclass", "auto"), several=several)
+    more = {k: v for k, v in cell.params.items() if k in OF_MODEL}
+    return Model.new(cell.algo, given, labels=labels, **more)
 
 
 def trained(cell: Cell, rows: Rows, passes: int = 1) -> tuple[Model, float]:
     """A model that has learned the rows in a random order, and the CPU seconds that it took."""
-    mixed, model = rows.take(permutation(rows.n_rows, cell.seed)), new_model(cell)
+    mixed, model = rows.take(permutation(rows.n_rows, cell.seed)), new_model(cell, rows)
     started = process_time()
     fit(model, mixed, Run(cell.seed), passes)
     return model, process_time() - started
@@ -43,22 +54,23 @@ def trained(cell: Cell, rows: Rows, passes: int = 1) -> tuple[Model, float]:
 def validation(
     cell: Cell, folds: int, shuffled: bool = True, passes: int = 1, max_memory: int = 0
 ) -> Result:
-    """Error, AUC and F1 on each fold of the training rows; test rows are never read."""
+    """The metrics on each fold of the training rows; test rows are never read."""
     rows, run = cell.source.training(cell.seed), Run(cell.seed, max_memory=max_memory)
-    made = partial(new_model, cell)
+    if cell.algo in others.PROGRAMS:
+        return others.validation(cell, rows, folds, passes)
+    made = partial(new_model, cell, rows)
     return dict(cross_validate(made, rows, folds, run, passes=passes, shuffled=shuffled))
 
 
 def test(cell: Cell, passes: int = 1, support: bool = False) -> Result:
     """Learn the training rows in a random order and measure on the test rows."""
     train, test = cell.source.both(cell.seed)
+    if cell.algo in others.PROGRAMS:
+        return others.test(cell, train, test, passes)
     model, seconds = trained(cell, train, passes)
-    found = evaluate(model, test)
-    ids, weight, *_ = model.weights()
-    used = ids[weight != 0]
-    width = n_features(train, test)
+    used, width = used_ids(model), n_features(train, test)
     return {
-        **{name: found[name] for name in ("error", "auc", "f1")},
+        **metrics(evaluate(model, test)),
         "seconds": seconds,
         "nonzero": len(used),
         "share": ratio(len(used), width),
@@ -66,6 +78,13 @@ def test(cell: Cell, passes: int = 1, support: bool = False) -> Result:
         "features": width,
         **({"support": used.tolist()} if support else {}),
     }
+
+
+def used_ids(model: Model) -> Ints:
+    """The features with a weight that is not zero, in any class."""
+    ids, weight, *_ = model.weights()
+    used: Ints = ids[weight.reshape(len(ids), -1).any(axis=1)]
+    return used
 
 
 def n_features(*parts: Rows) -> int:
@@ -96,8 +115,8 @@ def density(cell: Cell, passes: int = 1) -> Result:
     """The share of the features that have a weight, by how often they occur."""
     train = cell.source.training(cell.seed)
     model, _ = trained(cell, train, passes)
-    ids, weight, *_ = model.weights()
+    used = used_ids(model)
     known, nnz = np.unique(train.indices, return_counts=True)
-    levels = density_shares(ids[weight != 0], known, nnz.astype(np.int64), train.n_rows)
+    levels = density_shares(used, known, nnz.astype(np.int64), train.n_rows)
     curve = {name: [level[key] for level in levels] for name, key in DENSITY.items()}
-    return {"curve": curve, "nonzero": int(np.count_nonzero(weight))}
+    return {"curve": curve, "nonzero": len(used)}

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.bench import designs
-from cwtool.bench.accuracy import Result, n_features, new_model
+from cwtool.bench.accuracy import Result, n_features, new_model, used_ids
+from cwtool.bench.classes import called
 from cwtool.bench.designs import DESIGNS
 from cwtool.data.rows import Floats, Longs, Rows
 from cwtool.order import chosen, permutation
@@ -27,7 +28,7 @@ def online(cell: Cell, timed: bool = False, points: int = 20) -> Result:
     everything = cell.source.everything(cell.seed)
     rows = everything.take(visiting_order(everything, cell.seed, timed))
     score, seconds, arrays = progressive(cell, rows)
-    wrong = (score >= 0) != (rows.y > 0)
+    wrong = called(score) != rows.y
     mistakes = np.cumsum(wrong)
     at = np.unique(np.linspace(0, len(wrong), points + 1).astype(int)[1:])
     held = sum(array.nbytes for name, array in arrays.items() if name != "ids")
@@ -53,7 +54,7 @@ def progressive(cell: Cell, rows: Rows) -> tuple[Floats, float, dict[str, NDArra
     if cell.algo in DESIGNS:
         score, arrays = designs.progressive(rows, partial(DESIGNS[cell.algo], **cell.params))
         return score, process_time() - started, arrays
-    model = new_model(cell)
+    model = new_model(cell, rows)
     score = model.learn(rows, Run()).score
     seconds = process_time() - started
     return score, seconds, model.state.pack()
@@ -70,7 +71,7 @@ def trace(cell: Cell, passes: int = 1, points: int = 20) -> Result:
     """The test error and the share of nonzero weights during training, at `points` places of each
     pass."""
     train, test = cell.source.both(cell.seed)
-    model, run = new_model(cell), Run(cell.seed)
+    model, run = new_model(cell, train), Run(cell.seed)
     width = n_features(train, test)
     curve: dict[str, list[float]] = {"rows": [], "error": [], "share": []}
     seen = 0
@@ -85,14 +86,14 @@ def trace(cell: Cell, passes: int = 1, points: int = 20) -> Result:
             seen += len(part)
             curve["rows"].append(seen)
             curve["error"].append(evaluate(model, test)["error"])
-            curve["share"].append(float(np.count_nonzero(model.weights().weight)) / width)
+            curve["share"].append(len(used_ids(model)) / width)
     return {"error": curve["error"][-1], "share": curve["share"][-1], "curve": curve}
 
 
 def effective_dimension(cell: Cell, points: int = 10) -> Result:
     """tr(Sigma) / largest eigenvalue of Sigma during training (Ma et al. 2010, Figure 1b)."""
     rows = cell.source.training(cell.seed)
-    model, run = new_model(cell), Run()
+    model, run = new_model(cell, rows), Run()
     curve: dict[str, list[float]] = {"rows": [], "dimension": []}
     for part in np.array_split(rows.order, points):
         model.learn(rows.take(part), run)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from cwtool.bench import covtype, synthetic
 from cwtool.data.rows import Ints, Rows
@@ -46,9 +47,15 @@ def covtype_like(seed: int, rows: int) -> Parts:
 
 
 def words(
-    seed: int, rows: int, features: int = 20_000, length: int = 60, relevant: int = 100
+    seed: int,
+    rows: int,
+    features: int = 20_000,
+    length: int = 60,
+    relevant: int = 100,
+    positive: float = 0.0,
 ) -> Parts:
-    """Bags of words: ids by Zipf's law, counts as values, a label by the relevant words."""
+    """Bags of words: ids by Zipf's law, counts as values, a label by the relevant words. `positive`
+    is the share of the positive rows; 0: those with a positive sum."""
     rng = np.random.default_rng(seed)
     weight = np.zeros(features)
     # neither the most frequent words nor those that hardly occur have a weight
@@ -62,9 +69,61 @@ def words(
         cell, count = np.unique(row * features + ids, return_counts=True)
         row, ids = np.divmod(cell, features)
         score = np.bincount(row, weight[ids] * count, minlength=n)
-        y = classes(score + rng.normal(0, 0.5, n))
+        score += rng.normal(0, 0.5, n)
+        y = classes(score - np.quantile(score, 1 - positive) if positive else score)
         indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
         return Rows(indptr.astype(np.int64), ids.astype(np.int32), count.astype(np.float64), y)
+
+    return part(rows), part(rows // 2)
+
+
+def topics(
+    seed: int,
+    rows: int,
+    classes: int = 10,
+    features: int = 5_000,
+    length: int = 60,
+    favourites: int = 40,
+    taste: float = 0.15,
+) -> Parts:
+    """Bags of words on several topics, each two thirds as frequent as the one before. A share
+    `taste` of the words are favourites of the topic, the others are the same for all topics; both
+    are drawn by Zipf's law."""
+    rng = np.random.default_rng(seed)
+    liked = rng.integers(0, features, (classes, favourites))
+    share = (2 / 3) ** np.arange(classes)
+
+    def part(n: int) -> Rows:
+        y = rng.choice(classes, n, p=share / share.sum())
+        row = np.repeat(np.arange(n), 1 + rng.poisson(length, n))
+        common = (features ** rng.random(row.size)).astype(np.int64) - 1
+        own = liked[y[row], (favourites ** rng.random(row.size)).astype(np.int64) - 1]
+        ids = np.where(rng.random(row.size) < taste, own, common)
+        cell, count = np.unique(row * features + ids, return_counts=True)
+        row, ids = np.divmod(cell, features)
+        counts = csr_array((count.astype(float), (row, ids)), (n, features))
+        return Rows.from_csr(counts, y)
+
+    return part(rows), part(rows // 2)
+
+
+def clusters(
+    seed: int,
+    rows: int,
+    classes: int = 10,
+    columns: int = 16,
+    centres: int = 3,
+    spread: float = 0.5,
+) -> Parts:
+    """Dense columns and a constant; every class has several centres, so that planes separate the
+    classes only in part."""
+    rng = np.random.default_rng(seed)
+    place = rng.uniform(-1, 1, (classes, centres, columns))
+
+    def part(n: int) -> Rows:
+        y = rng.integers(0, classes, n)
+        x = place[y, rng.integers(0, centres, n)] + spread * rng.standard_normal((n, columns))
+        return Rows.from_csr(csr_array(np.column_stack([x, np.ones(n)])), y)
 
     return part(rows), part(rows // 2)
 
@@ -83,9 +142,11 @@ def nothing(seed: int) -> Parts:
 
 
 MAKERS: dict[str, Callable[..., Parts]] = {
+    "clusters": clusters,
     "copied-bits": copied_bits,
     "covtype-like": covtype_like,
     "hidden": hidden,
     "nothing": nothing,
+    "topics": topics,
     "words": words,
 }

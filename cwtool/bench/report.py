@@ -134,6 +134,9 @@ def parts(results: Results, pictures: dict[str, Any]) -> Iterator[Part]:
         yield picked
     if results.absent:
         yield Words(f"Not in the data folder, and left out: {', '.join(results.absent)}.")
+    if results.missing:
+        named = ", ".join(f"{label} ({how})" for label, how in results.missing.items())
+        yield Words(f"Not installed, and left out: {named}.")
     if results.failures:
         yield Heading("Cells that failed")
         yield Points([failed(record) for record in results.failures])

@@ -51,6 +51,7 @@ class Results:
     suite: Suite
     records: list[Record] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)  # data that is not there
+    missing: dict[str, str] = field(default_factory=dict)  # method -> how to install its program
     _good: dict[tuple[str, str, str], list[Record]] = field(default_factory=dict)
 
     @property

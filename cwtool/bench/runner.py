@@ -8,6 +8,7 @@ from typing import Any
 
 from cwtool.bench import cells as work
 from cwtool.bench.cells import Cell, Store
+from cwtool.bench.others import PROGRAMS
 from cwtool.bench.results import Record, Results
 from cwtool.bench.sources import Source, resolve
 from cwtool.bench.suite import Experiment, Method, Suite
@@ -66,7 +67,7 @@ def places(suite: Suite, folder: Path | None) -> tuple[list[Place], list[str]]:
                 continue
             for method in experiment.methods or suite.methods:
                 given = suite.methods[method]
-                if not given.algo:
+                if not given.algo or absent_program(given):
                     continue
                 found += [
                     Place(experiment, data, source, method, given, point, seed)
@@ -74,6 +75,12 @@ def places(suite: Suite, folder: Path | None) -> tuple[list[Place], list[str]]:
                     for seed in range(experiment.repeats or suite.repeats)
                 ]
     return found, [name for name, source in sources.items() if source is None]
+
+
+def absent_program(method: Method) -> str:
+    """How to install the program that a method needs; empty if it needs none or has it."""
+    program = PROGRAMS.get(method.algo)
+    return program.absent if program else ""
 
 
 def run(
@@ -88,7 +95,8 @@ def run(
     """Choose parameters by cross-validation, then measure. Cells that are stored are not computed
     again unless `again`."""
     found, absent = places(suite, folder)
-    results = Results(suite, absent=absent)
+    missing = {m.label: how for m in suite.methods.values() if (how := absent_program(m))}
+    results = Results(suite, absent=absent, missing=missing)
 
     def done(cells: list[Cell], what: str) -> dict[str, Outcome]:
         title = f"{suite.name}: {what}"

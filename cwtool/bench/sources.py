@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from cwtool.bench.generators import MAKERS
+from cwtool.bench.scaling import ranged
 from cwtool.data.digest import file_digest
-from cwtool.data.labels import Labels
+from cwtool.data.labels import OTHER, Labels
 from cwtool.data.parse import Reading
 from cwtool.data.pipeline import ReadOptions
 from cwtool.data.rows import Rows, joined
@@ -35,6 +36,7 @@ class Source:
     rows: int = 0  # largest number of training rows, drawn at random; 0: all
     split: float = 0.0  # share of the training rows, drawn at random, that is the test part
     fresh: bool = False  # every repeat draws its own rows or its own split
+    ranged: bool = False  # columns are brought to [-1, 1] by their range in the training rows
     reading: Reading = field(default_factory=Reading)
     max_bad_lines: int = 0
 
@@ -98,10 +100,7 @@ def _parts(text: str, seed: int) -> tuple[Rows, Rows | None]:
     if source.make:
         train, test = MAKERS[source.make](seed, **source.args)
     else:
-        labels = Labels()
-        options = ReadOptions(source.reading, source.max_bad_lines)
-        train = read(list(source.train), labels, options)
-        test = read(list(source.test), labels, options) if source.test else None
+        train, test = _read(source)
     if source.split:
         mixed = permutation(train.n_rows, seed)
         cut = round(source.split * train.n_rows)
@@ -109,17 +108,41 @@ def _parts(text: str, seed: int) -> tuple[Rows, Rows | None]:
         train, test = train.take(np.sort(mixed[cut:])), train.take(np.sort(mixed[:cut]))
     if 0 < source.rows < train.n_rows:
         train = train.take(np.sort(permutation(train.n_rows, seed)[: source.rows]))
+    if source.ranged:
+        return ranged(train, test, constant=source.reading.bias)
     return train, test
 
 
-OF_ALL = ("split", "fresh", "normalize", "bias")  # keys of every data table
+def _read(source: Source) -> tuple[Rows, Rows | None]:
+    """Training and test rows of files. Several classes are numbered by ascending label."""
+    labels, reading = Labels(), source.reading
+    if source.ranged:
+        reading = replace(reading, bias=False)  # the constant comes after the columns are scaled
+    options = ReadOptions(reading, source.max_bad_lines)
+    train = read(list(source.train), labels, options)
+    trained = list(labels.several or [])
+    test = read(list(source.test), labels, options) if source.test else None
+    if trained:
+        train, test = _by_label(train, trained), test and _by_label(test, trained)
+    return train, test
+
+
+def _by_label(rows: Rows, labels: list[float]) -> Rows:
+    """The rows with the numbers of their classes by ascending label; a label that no training row
+    has is OTHER."""
+    ranks = np.append(np.argsort(np.argsort(labels)), OTHER)  # the last one also for OTHER = -1
+    known = np.where(rows.y < len(labels), rows.y, OTHER)
+    return replace(rows, y=ranks[known].astype(np.int32))
+
+
+OF_ALL = ("split", "fresh", "ranged", "normalize", "bias")  # keys of every data table
 OF_FILES = ("folder", "train", "test", "rows")
 
 
 def resolve(name: str, table: dict[str, Any], folder: Path | None) -> Source | None:
     """The source that a suite calls `name`; None if its files do not exist."""
     reading = Reading(normalize=table.get("normalize", "none"), bias=table.get("bias", False))
-    kept = {k: table[k] for k in ("split", "fresh") if k in table}
+    kept = {k: table[k] for k in ("split", "fresh", "ranged") if k in table}
     if "make" in table:
         maker = table["make"]
         if maker not in MAKERS:

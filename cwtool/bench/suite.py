@@ -3,9 +3,10 @@
     title, paper, notes          text of the report
     repeats = 10, folds = 5      number of random orders; folds of the cross-validation
     [data.NAME]                  files of the data folder, or make = a generator (sources.py)
-    [method.NAME]                algo ("": only the paper has numbers of it), label, params, grid
-                                 (chosen by cross-validation on the training rows), sweep (each
-                                 value is a point of a curve)
+    [method.NAME]                algo ("": only the paper has numbers of it; or a program of
+                                 others.py), label, params (also multiclass, class_weight and
+                                 threshold), grid (chosen by cross-validation on the training
+                                 rows), sweep (each value is a point of a curve)
     [[experiment]]               name, task (tasks.py), data, methods, repeats, options
     [[table]]                    experiment, metric, title, scale, digits, paper.DATA.METHOD;
                                  along, at: interpolated on a curve

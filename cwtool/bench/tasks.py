@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cwtool.bench import accuracy, curves, learned
-from cwtool.bench.accuracy import Result
+from cwtool.bench.accuracy import OF_MODEL, OTHER_PARAMS, Result
 from cwtool.errors import CwtoolError
 
 if TYPE_CHECKING:
@@ -48,11 +48,12 @@ class Task:
         return self.function(cell, **cell.options)
 
 
+LEARNING = (*OF_MODEL, "multiclass")
 TASKS = {
-    "validation": Task(accuracy.validation),
-    "test": Task(accuracy.test),
-    "online": Task(curves.online),
-    "select": Task(accuracy.selection, extra=("features",)),
+    "validation": Task(accuracy.validation, extra=LEARNING),
+    "test": Task(accuracy.test, extra=LEARNING),
+    "online": Task(curves.online, extra=LEARNING),
+    "select": Task(accuracy.selection, extra=OTHER_PARAMS),
     "trace": Task(curves.trace),
     "density": Task(accuracy.density),
     "effective-dimension": Task(curves.effective_dimension),
