@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
+
 from cwtool.cli import run
 
 
+@pytest.mark.slow
 def test_ionosphere(shared_data, tmp_path, capsys):
     """A third of the default iterations in half of the chains; 105 test rows."""
     data, model = shared_data / "uci_ionosphere", str(tmp_path / "m.cw")

@@ -36,7 +36,10 @@ def test_two_columns_hidden_among_48(shape, error, tmp_path):
     assert error(train, test, "sdist") <= 0.25
 
 
-@pytest.mark.parametrize(("name", "most"), [("madelon", 0.15), ("uci_ionosphere", 0.12)])
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [pytest.param("madelon", 0.15, marks=pytest.mark.slow), ("uci_ionosphere", 0.12)],
+)
 def test_real_data(name, most, error, shared_data):
     (train,) = (shared_data / name).glob("train.svm*")
     assert error(train, shared_data / name / "test.svm", "sdist") <= most
@@ -47,12 +50,14 @@ def test_madelon_is_hard_for_plain_neighbours(error, shared_data):
     assert error(train, shared_data / "madelon" / "test.svm", "knn", "--scale", "std") > 0.4
 
 
+@pytest.mark.slow
 def test_digits_no_worse_than_plain_neighbours(error, shared_data):
     (train,) = (shared_data / "zip_4v9").glob("train.svm*")
     test = shared_data / "zip_4v9" / "test.svm"
     assert error(train, test, "sdist") <= error(train, test, "knn")
 
 
+@pytest.mark.slow
 def test_stsgd_on_text_is_better_than_plain_neighbours(error, shared_data):
     (train,) = (shared_data / "skf_pcmac").glob("train.svm*")
     test = shared_data / "skf_pcmac" / "test.svm"

@@ -2,12 +2,13 @@
 
 import gzip
 import re
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cwtool.data.pipeline import read_blocks
+from cwtool.data.pipeline import ReadOptions, read_blocks
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 SETS = sorted(p.name for p in DATA.glob("*") if p.is_dir()) or ["all"]
@@ -22,18 +23,20 @@ class Memo(dict[bytes, float]):
         return number
 
 
+@pytest.mark.parametrize("blocks", [1, pytest.param(None, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SETS)
-def test_same_numbers_as_float(name: str, shared_data: Path) -> None:
+def test_same_numbers_as_float(name: str, blocks: int | None, shared_data: Path) -> None:
+    """The first block of every file; `make test-all` compares all of them."""
     files = [p for p in (shared_data / name).iterdir() if p.name.endswith((".svm", ".svm.gz"))]
     assert files
     for path in files:
-        compare(path)
+        compare(path, blocks)
 
 
-def compare(path: Path) -> None:
-    float_of = Memo()
+def compare(path: Path, blocks: int | None) -> None:
+    float_of, options = Memo(), ReadOptions(block_bytes=1 << 18)
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        for block in read_blocks([str(path)]):
+        for block in islice(read_blocks([str(path)], options), blocks):
             lines = [file.readline() for _ in range(block.n_rows)]
             pairs = PAIR.findall(b"".join(lines))
             ids = np.array([i for i, _ in pairs], dtype="S10").astype(np.int64)
@@ -45,4 +48,4 @@ def compare(path: Path) -> None:
             assert block.labels.tolist() == [float(line.split(None, 1)[0]) for line in lines]
             ends = np.concatenate([[0], np.cumsum(kept)])[np.cumsum([0, *sizes])]
             assert np.array_equal(block.indptr, ends)
-        assert file.read() == b""
+        assert blocks or file.read() == b""

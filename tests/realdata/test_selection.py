@@ -33,6 +33,7 @@ def mean_error(shared_data):
     return measure
 
 
+@pytest.mark.slow
 def test_sbcw_is_better_than_its_relatives(mean_error, capsys):
     """Means over three seeds: a single one moves by 0.2."""
 
@@ -46,6 +47,7 @@ def test_sbcw_is_better_than_its_relatives(mean_error, capsys):
     assert sbcw <= mean_error(capsys, "--algo", "l1svm") - 0.4
 
 
+@pytest.mark.slow
 def test_spar_dca_chooses_about_as_well_as_l1svm(mean_error, capsys):
     assert mean_error(capsys, "--algo", "spar-dca") <= 15.0
 

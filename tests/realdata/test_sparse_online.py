@@ -70,6 +70,7 @@ def rows(path: Path) -> list[str]:
     return path.read_text().splitlines()
 
 
+@pytest.mark.slow
 def test_fewer_features_lower_error_more_stable(shared_data, tmp_path, capsys) -> None:
     place, ours, theirs = Place(tmp_path, capsys), {}, {}
     for name in FEATURES:
