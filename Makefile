@@ -27,9 +27,10 @@ demo: .venv/ready
 test: .venv/test
 	$(BIN)/pytest -n auto
 
-# the tests marked slow; `make test-all` runs all there are
+# the tests marked slow, and the property tests with more examples; `make test-all` runs all there are
 test-slow: .venv/test
 	$(BIN)/pytest -n auto -m slow
+	$(BIN)/pytest -n auto tests/property --hypothesis-profile thorough
 
 test-all: test test-slow
 

@@ -48,8 +48,7 @@ def close(found, target):
     np.testing.assert_allclose(found, target, rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("smin", [1e-10, 0.2])
+@pytest.mark.parametrize(("smin", "seed"), [(1e-10, 0), (0.2, 1)])
 @pytest.mark.parametrize(("m", "b"), [(1, 1), (3, 3), (4, 2), (2, 7)])
 @pytest.mark.parametrize("fit", FITS)
 @pytest.mark.parametrize("name", RULES)
@@ -83,7 +82,7 @@ def test_equations(name, fit, m, b, smin, seed):
 
 @pytest.mark.parametrize("name", RULES)
 @given(seed=seeds)
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_full_covariance_while_all_updates_are_kept(name, seed):
     X, y = problem(seed, 20)
     factors = Factors(FEATURES, 2, 18)
@@ -120,7 +119,7 @@ def learned(seed, name="cw", fit="spectral", m=3, b=6):
 @pytest.mark.parametrize("fit", FITS)
 @pytest.mark.parametrize("name", RULES)
 @given(seed=seeds)
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_a_fit_keeps_the_mean(fit, name, seed):
     before = learned(seed, name, fit)
     assume(before is not None)
@@ -152,7 +151,7 @@ def divergence(P, D, R):
 
 @pytest.mark.parametrize("fit", [SPECTRAL, EM])
 @given(seed=seeds)
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_em_never_goes_up(fit, seed):
     rng = np.random.default_rng(seed)
     D, W = rng.uniform(0.5, 3, 9), rng.standard_normal((9, 6))
@@ -165,7 +164,7 @@ def test_em_never_goes_up(fit, seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_spectral_explains_the_most(seed):
     """Of all R = W Q with orthonormal Q, tr(R'D^-1 R) is greatest: the best R for this D."""
     rng = np.random.default_rng(seed)
@@ -215,7 +214,6 @@ def test_scores_are_those_of_learning():
 
 
 @given(seed=seeds, smin=st.sampled_from([1e-3, 1e-6, 1e-9]))
-@settings(max_examples=30)
 def test_variance_never_falls_below_its_floor(seed, smin):
     x = np.random.default_rng(seed).standard_normal((1, 4)) + 2
     y = np.tile([1.0, -1.0, -1.0], 20)  # contradictory: plain CW collapses quadratically
@@ -241,7 +239,7 @@ extremes = st.sampled_from(
     y=st.lists(st.sampled_from([-1.0, 1.0]), min_size=9, max_size=9),
     scale=st.sampled_from([1.0, 1e-3, 1e5]),
 )
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_extreme_values_never_reach_the_state(name, fit, X, y, scale):
     factors = Factors(3, 1, 2, *FITS[fit], scale=scale)
     factors.learn(np.array(X), np.array(y), rule(name))
@@ -250,7 +248,7 @@ def test_extreme_values_never_reach_the_state(name, fit, X, y, scale):
 
 @pytest.mark.parametrize("name", RULES)
 @given(seed=seeds)
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_flipping_the_labels_flips_the_mean(name, seed):
     X, y = problem(seed)
     one, other = Factors(FEATURES, 2, 4), Factors(FEATURES, 2, 4)

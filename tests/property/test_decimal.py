@@ -53,16 +53,17 @@ def check(*tokens: str) -> None:
 finite = st.floats(allow_nan=False, allow_infinity=False)
 digits = st.text("0123456789", min_size=1, max_size=800)
 short = st.text("0123456789", min_size=1, max_size=24)
+many = settings(max_examples=8 * settings.default.max_examples)
 
 
-@settings(max_examples=500)
+@many
 @given(st.lists(finite, min_size=1, max_size=50))
 def test_printed_doubles(xs: list[float]) -> None:
     for form in (repr, "{:.17g}".format, "{:.16e}".format, "{:.6g}".format, "{:.25g}".format):
         check(*map(form, xs))
 
 
-@settings(max_examples=500)
+@many
 @given(st.lists(st.tuples(short, short, st.integers(-400, 400)), min_size=1, max_size=30))
 def test_short_numbers(parts: list[tuple[str, str, int]]) -> None:
     for whole, fraction, e in parts:
@@ -72,7 +73,7 @@ def test_short_numbers(parts: list[tuple[str, str, int]]) -> None:
         )  # fmt: skip
 
 
-@settings(max_examples=300)
+@many
 @given(digits, digits, st.integers(-1200, 1200))
 def test_long_numbers(whole: str, fraction: str, e: int) -> None:
     check(whole, f"{whole}.{fraction}", f"0.{fraction}e{e}", f"{whole}.{fraction}e{e}")
@@ -86,7 +87,7 @@ def decimal_text(x: Fraction) -> str:
     return text if x >= 0 else f"-{text}"
 
 
-@settings(max_examples=300)
+@many
 @given(st.integers(0, 0x7FEFFFFFFFFFFFFE))
 @example(0)
 @example(1)
@@ -105,7 +106,7 @@ def test_halfway_cases(pattern: int) -> None:
         check(f"{text[:-1]}4{'' if dot else '9' * 40}")
 
 
-@settings(max_examples=300)
+@many
 @given(st.integers(1, (1 << 53) - 1), st.integers(-4, 23))
 def test_short_halfway_cases(w: int, q: int) -> None:
     """Halves that fit 19 digits, where rounding to even decides."""
@@ -113,7 +114,7 @@ def test_short_halfway_cases(w: int, q: int) -> None:
         check(f"{odd}", f"{odd}e{q}", f"{odd // 5 * 5}e{q}", f"{odd}.5", f"{odd * 5**4}e-4")
 
 
-@settings(max_examples=300)
+@many
 @given(st.integers(0, (1 << 52) + 5), st.integers(1, 30))
 def test_subnormals(pattern: int, precision: int) -> None:
     x = struct.unpack("<d", struct.pack("<Q", pattern))[0]

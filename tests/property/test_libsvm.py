@@ -155,15 +155,16 @@ texts = st.lists(good_line() | st.sampled_from(["", "  ", "#", " # note"]), max_
 spoilers = st.sampled_from([b" ", b"\t", b"\r", b"\n", b"\0", b"\x7f", b"\xff"]) | st.sampled_from(
     b":|#|-|+|.|e|0|9|x|_| 0:1| 1:1|nan|inf|e999|99999999999| qid:1".split(b"|")
 )
+many = settings(max_examples=4 * settings.default.max_examples)
 
 
-@settings(max_examples=150)
+@many
 @given(texts, st.booleans(), st.integers(0, 1))
 def test_good_lines(lines: list[str], newline: bool, base: int) -> None:
     check(("\n".join(lines) + "\n" * newline).encode(), base)
 
 
-@settings(max_examples=300)
+@many
 @given(texts, st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 3), spoilers), max_size=4))
 def test_spoiled_lines(lines: list[str], spoils: list[tuple[int, int, bytes]]) -> None:
     text = "\n".join(lines).encode()
@@ -174,13 +175,13 @@ def test_spoiled_lines(lines: list[str], spoils: list[tuple[int, int, bytes]]) -
     check(text, 0)
 
 
-@settings(max_examples=500)
+@many
 @given(st.binary(max_size=200) | st.text("0123456789:. \n#-+e", max_size=200).map(str.encode))
 def test_garbage(text: bytes) -> None:
     check(text, 1)
 
 
-@settings(max_examples=100)
+@many
 @given(texts, st.binary(min_size=1, max_size=1))
 def test_the_padding_does_not_matter(lines: list[str], pad: bytes) -> None:
     text = "\n".join(lines).encode()
