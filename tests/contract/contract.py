@@ -52,13 +52,18 @@ VARIANTS = [
 BATCH = {v for v in VARIANTS if isinstance(v.algorithm, Batch)}
 ONLINE = [v for v in VARIANTS if v not in BATCH]  # they learn single rows
 
-# made of parts that other variants use as well: by `make test-all` only
+# made of parts that other variants use as well, or long: by `make test-all` only
 SLOW = {
     *(f"{rule} {part}" for rule in ("cw-var", "scw1", "scw2") for part in ("l2", "factored", "em")),
+    *(f"arow {part}" for part in ("factored", "em")),
     *(f"{algo} falling rate" for algo in ("sgd", "fobos")),
     *(f"cw-sparse {ranking}" for ranking in ("certain", "weight", "printed")),
-    *("pa1 average", "pa2 average", "bcw printed", "bcw passes", "sbcw hinge", "sbcw gain"),
-    *("sbcw plain", "fgm squared-hinge", "knn auto", "sdist logistic", "spar-dca few"),
+    *(f"{algo} average" for algo in ("pa", "pa1", "pa2")),
+    *(f"stsgd {part}" for part in ("scaled", "logistic", "weight")),
+    *(f"sbcw {part}" for part in ("hinge", "exact", "printed", "restart", "gain", "plain")),
+    *(f"fgm {part}" for part in ("squared-hinge", "exact", "printed", "restart")),
+    *("bcw printed", "bcw passes", "l1svm logistic", "spar-dca hinge", "spar-dca few"),
+    *("knn auto", "sdist logistic", "sdist fw", "sdist stsgd", "rff-markov nn"),
 }
 
 
@@ -114,6 +119,32 @@ def planted(
     y = (score > 0).astype(np.int32)
     y[:2] = [0, 1][:n_rows]
     return frozen(Rows(indptr.astype(np.int64), ids.astype(np.int32), values, y))
+
+
+@cache
+def easy(seed: int, n_rows: int) -> Rows:
+    """Rows with 3 of 10 features that only their class has, class 0 the ids 0 .. 9 and class 1 the
+    ids 10 .. 19, and 3 of the ids 20 .. 29, which say nothing."""
+    draw = np.random.default_rng(seed)
+    y = np.arange(n_rows, dtype=np.int32) % 2
+    own, other = (np.argsort(draw.random((n_rows, 10)))[:, :3] for _ in range(2))
+    ids = np.hstack([np.sort(own) + 10 * y[:, None], np.sort(other) + 20])
+    values = np.hstack([draw.uniform(0.5, 1.5, own.shape), draw.uniform(-1, 1, other.shape)])
+    indptr = np.arange(0, ids.size + 1, 6, dtype=np.int64)
+    return frozen(Rows(indptr, ids.astype(np.int32).ravel(), values.ravel(), y))
+
+
+def with_constant(rows: Rows, id_: int) -> Rows:
+    """The same rows with a last feature that is always 1."""
+    ends = rows.indptr[1:]
+    return frozen(
+        replace(
+            rows,
+            indptr=rows.indptr + np.arange(rows.n_rows + 1),
+            indices=np.insert(rows.indices, ends, id_),
+            values=np.insert(rows.values, ends, 1.0),
+        )
+    )
 
 
 def written(text: str) -> Rows:

@@ -9,17 +9,26 @@ from contract import VARIANTS, Variant, essence
 
 from cwtool.model import Model
 
-pytestmark = pytest.mark.usefixtures("spare_time")
-
 ONE = list({v.algo: v for v in reversed(VARIANTS)}.values())[::-1]
+READINGS = {
+    "hashed with bias": ["--hash-bits", "10", "--bias"],
+    "normalized from 0": ["--zero-based", "--normalize", "l2"],
+}
 Run = Any
 
 
-@pytest.mark.parametrize("variant", ONE, ids=lambda v: v.algo)
 @pytest.mark.parametrize(
-    "reading",
-    [["--hash-bits", "10", "--bias"], ["--zero-based", "--normalize", "l2"]],
-    ids=["hashed with bias", "normalized from 0"],
+    ("variant", "reading"),
+    [
+        pytest.param(
+            variant,
+            reading,
+            id=f"{variant.algo} {name}",
+            marks=[pytest.mark.slow] * ((number + at) % 2),  # one of them for each algorithm
+        )
+        for number, variant in enumerate(ONE)
+        for at, (name, reading) in enumerate(READINGS.items())
+    ],
 )
 def test_train_resume_predict_inspect(
     variant: Variant, reading: list[str], brief: Run, ok: Run, planted: Run

@@ -119,4 +119,4 @@ def test_huge_norms_do_not_drown_the_others(variant: Variant) -> None:
         np.mean((learned(variant.new(), rows).scores(test).score > 0) != test.y)
         for rows in (usual, joined([usual, huge]))
     ]
-    assert errors[1] < errors[0] + 0.1
+    assert errors[1] < errors[0] + 0.04

@@ -1,7 +1,5 @@
 """Features have any id, come at any time, and are unknown until they were learned."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from contract import (
@@ -16,6 +14,7 @@ from contract import (
     planted,
     scores,
     shifted,
+    with_constant,
 )
 
 from cwtool.data.rows import BIAS, Rows
@@ -24,7 +23,13 @@ pytestmark = pytest.mark.usefixtures("spare_time")
 
 
 @every
-@pytest.mark.parametrize("first", [BORDER - 15, LAST - 29], ids=["around the border", "the last"])
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(BORDER - 15, id="around the border"),
+        pytest.param(LAST - 29, id="the last", marks=pytest.mark.slow),
+    ],
+)
 def test_new_features_of_any_id(variant: Variant, first: int) -> None:
     n = max(60, few(variant, 150))  # enough to meet all features
     a, b = planted(1, n), planted(2, n, first=first)
@@ -52,18 +57,7 @@ def test_only_the_ids_differ(variant: Variant) -> None:
 def test_a_constant_feature(variant: Variant) -> None:
     """The id of the constant feature, which no file reaches, is one like all others."""
     rows = planted(1, few(variant, 250))
-    ends = rows.indptr[1:]
-    constant, last = (
-        frozen(
-            replace(
-                rows,
-                indptr=rows.indptr + np.arange(rows.n_rows + 1),
-                indices=np.insert(rows.indices, ends, id_),
-                values=np.insert(rows.values, ends, 1.0),
-            )
-        )
-        for id_ in (BIAS, 100)
-    )
+    constant, last = (with_constant(rows, id_) for id_ in (BIAS, 100))
     model = learned(variant.new(), constant)
     assert model.weights().ids[-1] == BIAS
     assert scores(model, constant) == scores(learned(variant.new(), last), last)
