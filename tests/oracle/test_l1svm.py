@@ -27,7 +27,9 @@ def slow_l1(x, y, C, loss):
     L = C * np.linalg.norm(x, 2) ** 2 * (1 if loss == "squared-hinge" else 0.25)
     for _ in range(20000):
         v = w - gradient(x, y, w, C, loss) / L
-        w = np.sign(v) * np.maximum(np.abs(v) - 1 / L, 0)
+        before, w = w, np.sign(v) * np.maximum(np.abs(v) - 1 / L, 0)
+        if np.abs(w - before).max() < 1e-14:
+            break
     return w
 
 

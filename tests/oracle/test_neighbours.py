@@ -130,6 +130,7 @@ def test_one_class_alone():
     assert (vote(nearest(points, points, np.zeros(3, bool), 5)) < 0).all()
 
 
+@pytest.mark.slow
 def test_same_predictions_as_scikit_learn():
     from sklearn.neighbors import KNeighborsClassifier  # slow to import
 

@@ -51,7 +51,7 @@ def test_chain_probabilities_sum_to_1() -> None:
     assert total == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_the_same_numbers_take_the_same_way(seed: int) -> None:
     """Every move, accepted and not, against the slow version, over several calls."""
     random = np.random.default_rng(seed)

@@ -161,6 +161,9 @@ every = pytest.mark.parametrize("name", USUAL)
 tight = pytest.mark.parametrize("name", TIGHT)
 
 
+SHORT = {"max_batch_passes": 10, "batch_passes": 10, "group_passes": 10}  # not converged
+
+
 def case(name: str, **given: Any) -> Algorithm:
     name, _, _ = (whole := name).partition(" ")
     known = {p.name for p in params.declared(registry.algorithm(name).Params)}
@@ -168,10 +171,9 @@ def case(name: str, **given: Any) -> Algorithm:
 
 
 @every
-@pytest.mark.parametrize("batches", [1, 2])
-def test_weights_of_one_are_no_weights(name: str, batches: int) -> None:
-    plain, found = taught(case(name), X, SIGNS, None, batches)
-    ones, same = taught(case(name), X, SIGNS, np.ones(N), batches)
+def test_weights_of_one_are_no_weights(name: str) -> None:
+    plain, found = taught(case(name, **SHORT), X, SIGNS, None, 2)
+    ones, same = taught(case(name, **SHORT), X, SIGNS, np.ones(N), 2)
     assert packed(ones) == packed(plain)
     np.testing.assert_array_equal(same, found)
 
@@ -180,8 +182,8 @@ def test_weights_of_one_are_no_weights(name: str, batches: int) -> None:
 def test_rows_of_weight_zero_are_absent(name: str) -> None:
     weight = np.where(np.arange(N) % 3 == 1, 0.0, H + 0.25)
     there = np.flatnonzero(weight)
-    state, found = taught(case(name), X, SIGNS, weight)
-    absent, others = taught(case(name), X[there], SIGNS[there], weight[there])
+    state, found = taught(case(name, **SHORT), X, SIGNS, weight)
+    absent, others = taught(case(name, **SHORT), X[there], SIGNS[there], weight[there])
     assert packed(state) == packed(absent)
     np.testing.assert_array_equal(np.asarray(found)[:, there], others)
 
@@ -195,24 +197,23 @@ def test_a_batch_of_weight_zero_is_not_learned(name: str) -> None:
 
 @every
 def test_a_weight_does_something(name: str) -> None:
-    light, heavy = (taught(case(name), X, SIGNS, H / 4 + h)[1] for h in (0.5, 2.0))
+    light, heavy = (taught(case(name, **SHORT), X, SIGNS, H / 4 + h)[1] for h in (0.5, 2.0))
     assert np.any(light.score != heavy.score)
 
 
 @tight
-@pytest.mark.parametrize("batches", [1, 2])
-def test_whole_weights_are_repeated_rows(name: str, batches: int) -> None:
+def test_whole_weights_are_repeated_rows(name: str) -> None:
     """Each half of the rows is repeated by itself, so that the batches are the same."""
     times = 1 + np.arange(N) % 3
     again = np.repeat(np.arange(N), times)
     assert times[:30].sum() == len(again) // 2
-    weighted, _ = taught(case(name), X, SIGNS, times.astype(float), batches)
-    repeated, _ = taught(case(name), X[again], SIGNS[again], None, batches)
+    weighted, _ = taught(case(name), X, SIGNS, times.astype(float), 2)
+    repeated, _ = taught(case(name), X[again], SIGNS[again], None, 2)
     np.testing.assert_allclose(weighted.table[:D, 0], repeated.table[:D, 0], rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", [name for name in USUAL if not name.startswith("knn")])
-@pytest.mark.parametrize("t", [0.125, 3.0])
+@pytest.mark.parametrize("t", [pytest.param(0.125, marks=pytest.mark.slow), 3.0])
 def test_weights_times_t_with_c_divided_by_t(name: str, t: float) -> None:
     C = 0.5
     weight = H + 0.25
@@ -226,11 +227,9 @@ def test_weights_near_the_ends_of_the_double_range(name: str) -> None:
     heavy, light = np.ones(N), np.ones(N)
     heavy[3], light[3] = 1e300, 1e-300
     with np.errstate(over="ignore"):
-        _, found = taught(
-            case(name, max_batch_passes=50, batch_passes=50, group_passes=50), X, SIGNS, heavy
-        )
+        _, found = taught(case(name, **SHORT), X, SIGNS, heavy)
     assert np.isfinite(found).all()
-    assert np.isfinite(taught(case(name), X, SIGNS, light)[1]).all()
+    assert np.isfinite(taught(case(name, **SHORT), X, SIGNS, light)[1]).all()
 
 
 # nearest neighbours
