@@ -91,7 +91,17 @@ ACCEPTED = {
     "long number": ("+1 2:" + "1" * 300, 6),
 }
 
+# one of each part of a line, and of the labels; the others in `make test-all`
+TYPICAL = ("value is a word", "weight is negative", "index 0", "unsorted", "NUL byte", "third class")
+
 refused = pytest.mark.parametrize(("line", "column", "words"), REFUSED.values(), ids=REFUSED.keys())
+refused_anywhere = pytest.mark.parametrize(
+    ("line", "column", "words"),
+    [
+        pytest.param(*fault, id=name, marks=[pytest.mark.slow] * (name not in TYPICAL))
+        for name, fault in REFUSED.items()
+    ],
+)
 accepted = pytest.mark.parametrize(("line", "rows"), ACCEPTED.values(), ids=ACCEPTED.keys())
 in_threads = pytest.mark.parametrize("jobs", [1, 2])
 
@@ -119,13 +129,12 @@ def old_model(folder: Path) -> bytes:
 
 
 @refused
-@in_threads
 def test_refused(
-    line: str, column: int | None, words: str, jobs: int, cwtool: Run, old_model: bytes
+    line: str, column: int | None, words: str, cwtool: Run, old_model: bytes
 ) -> None:
     Path("d.svm").write_bytes(six_lines(line))
     for model in ("m.cw", "new.cw"):
-        ended = cwtool("train", "d.svm", "-m", model, "--jobs", jobs)
+        ended = cwtool("train", "d.svm", "-m", model)
         assert ended.code == 3
         assert place("d.svm", 4, column) in ended.err
         assert words in ended.err
@@ -134,7 +143,7 @@ def test_refused(
     assert sorted(p.name for p in Path().iterdir()) == ["d.svm", "m.cw"]
 
 
-@refused
+@refused_anywhere
 @in_threads
 def test_refused_in_a_later_block(
     line: str, column: int | None, words: str, jobs: int, cwtool: Run, old_model: bytes
@@ -149,7 +158,7 @@ def test_refused_in_a_later_block(
     assert Path("m.cw").read_bytes() == old_model
 
 
-@refused
+@refused_anywhere
 def test_refused_in_gz(line: str, column: int | None, words: str, cwtool: Run) -> None:
     text, number = long_file(line)
     Path("d.svm.gz").write_bytes(gzip.compress(text, 1))
@@ -159,7 +168,7 @@ def test_refused_in_gz(line: str, column: int | None, words: str, cwtool: Run) -
     assert words in ended.err
 
 
-@refused
+@refused_anywhere
 @in_threads
 def test_refused_in_the_second_file(
     line: str, column: int | None, words: str, jobs: int, cwtool: Run, old_model: bytes
@@ -173,7 +182,7 @@ def test_refused_in_the_second_file(
     assert Path("m.cw").read_bytes() == old_model
 
 
-@refused
+@refused_anywhere
 def test_refused_in_validation_and_prediction(
     line: str, column: int | None, words: str, cwtool: Run
 ) -> None:
@@ -190,12 +199,11 @@ def test_refused_in_validation_and_prediction(
 
 
 @accepted
-@in_threads
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
-def test_accepted(line: str, rows: int, jobs: int, packed: bool, ok: Run) -> None:
+def test_accepted(line: str, rows: int, packed: bool, ok: Run) -> None:
     text = six_lines(line)
     Path("d.svm").write_bytes(gzip.compress(text) if packed else text)
-    ok("train", "d.svm", "-m", "m.cw", "--jobs", jobs)
+    ok("train", "d.svm", "-m", "m.cw")
     header, _ = modelfile.load(Path("m.cw"))
     assert header["rows"] == rows
     assert header["labels"] == [-1, 1]
