@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ def objects(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.fixture
-def few(folder: Path) -> tuple[str, str]:
+@cache
+def texts() -> dict[str, str]:
     """43 ids, of which 3, 70 and 4,200,000 (hashed) decide the label."""
-    rng = np.random.default_rng(5)
+    rng, found = np.random.default_rng(5), {}
     for name, n in (("train.svm", 600), ("test.svm", 300)):
         lines = []
         for _ in range(n):
@@ -30,8 +31,15 @@ def few(folder: Path) -> tuple[str, str]:
             side = 2 * x[ids.index(3)] - 2 * x[ids.index(70)] + 1.5 * x[-1] > 0
             pairs = " ".join(f"{j}:{v:.5f}" for j, v in zip(ids, x, strict=True))
             lines.append(f"{'+1' if side else '-1'} {pairs}")
-        Path(name).write_text("\n".join(lines) + "\n")
-    return "train.svm", "test.svm"
+        found[name] = "\n".join(lines) + "\n"
+    return found
+
+
+@pytest.fixture
+def few(folder: Path) -> tuple[str, ...]:
+    for name, text in texts().items():
+        Path(name).write_text(text)
+    return tuple(texts())
 
 
 RANKED = [
@@ -42,18 +50,23 @@ RANKED = [
 
 
 @pytest.mark.parametrize("algo", sorted(set(registry.names()) - set(RANKED)))
-def test_all_features_alike(algo: str, cwtool: Run, few: tuple[str, str]) -> None:
+def test_all_features_alike(algo: str, cwtool: Run, few: tuple[str, ...]) -> None:
     ended = cwtool("select-features", few[0], "--algo", algo)
     assert (ended.code, ended.out) == (2, "")
     assert f"{algo} uses all features alike" in ended.err
 
 
+SHORTER = {
+    "rff-markov": ["--iterations", "6000", "--chains", "1"],
+    "sdist": ["--steps", "30"],
+}
+
+
 @pytest.mark.parametrize("algo", RANKED)
-def test_every_algorithm_finds_what_decides(algo: str, ok: Run, few: tuple[str, str]) -> None:
+def test_every_algorithm_finds_what_decides(algo: str, ok: Run, few: tuple[str, ...]) -> None:
     train, test = few
     command = ["select-features", train, "--test", test, "--features", "3,8", "--algo", algo]
-    if algo == "rff-markov":
-        command += ["--iterations", "20000", "--chains", "2"]
+    command += SHORTER.get(algo, [])
     three, eight = objects(ok(*command, "--json"))
     for found, p in ((three, 3), (eight, 8)):
         assert (found["algo"], found["features"]) == (algo, p)
@@ -66,7 +79,7 @@ def test_every_algorithm_finds_what_decides(algo: str, ok: Run, few: tuple[str, 
     assert set(three["selected"]) == {3, 70, 4_200_000}
 
 
-def test_the_table(ok: Run, few: tuple[str, str]) -> None:
+def test_the_table(ok: Run, few: tuple[str, ...]) -> None:
     Path("names.tsv").write_text("3\tthree\n")
     named = ["--feature-names", "names.tsv", "--features", "2,3"]
     said = ok("select-features", few[0], *named)
@@ -79,7 +92,7 @@ def test_the_table(ok: Run, few: tuple[str, str]) -> None:
     assert "sbcw  2 features  test error -" in summary
 
 
-def test_weights_are_those_of_the_model(ok: Run, few: tuple[str, str]) -> None:
+def test_weights_are_those_of_the_model(ok: Run, few: tuple[str, ...]) -> None:
     """What select-features says of the test rows is what train and predict say."""
     train, test = few
     (found,) = objects(ok("select-features", train, "--test", test, "--features", "5", "--json"))
@@ -120,7 +133,7 @@ def test_the_intercept_counts(ok: Run, rare: tuple[str, str]) -> None:
     assert found["test_error"] == said["error"] < 0.2
 
 
-def test_rank_by_confidence(ok: Run, few: tuple[str, str], cwtool: Callable[..., Any]) -> None:
+def test_rank_by_confidence(ok: Run, few: tuple[str, ...], cwtool: Callable[..., Any]) -> None:
     command = ["select-features", few[0], "--features", "9", "--json", "--algo"]
     (found,) = objects(ok(*command, "arow", "--rank", "confidence"))
     assert found["score"] == found["confidence"] == sorted(found["score"], reverse=True)
@@ -130,7 +143,7 @@ def test_rank_by_confidence(ok: Run, few: tuple[str, str], cwtool: Callable[...,
     assert (ended.code, "pa1 has no confidence" in ended.err) == (2, True)
 
 
-def test_stability(ok: Run, few: tuple[str, str]) -> None:
+def test_stability(ok: Run, few: tuple[str, ...]) -> None:
     command = ["select-features", few[0], "--features", "3,30", "--stability", "4", "--json"]
     three, many = objects(ok(*command, "--jobs", "1"))
     assert three["stability"] == 1
@@ -142,7 +155,7 @@ def test_stability(ok: Run, few: tuple[str, str]) -> None:
         assert {**one, "seconds": 0} == {**other, "seconds": 0}
 
 
-def test_shares_by_density(ok: Run, few: tuple[str, str]) -> None:
+def test_shares_by_density(ok: Run, few: tuple[str, ...]) -> None:
     (found,) = objects(ok("select-features", few[0], "--features", "3", "--json"))
     shares = found["density_shares"]
     assert sum(level["selected"] for level in shares) == 3
@@ -152,7 +165,7 @@ def test_shares_by_density(ok: Run, few: tuple[str, str]) -> None:
     assert shares[-1]["density_up_to"] == 1
 
 
-def test_projected_files(ok: Run, few: tuple[str, str]) -> None:
+def test_projected_files(ok: Run, few: tuple[str, ...]) -> None:
     train, test = few
     command = ["select-features", train, "--test", test, "--features", "3"]
     ok(*command, "--project", "small", "-q")
@@ -180,7 +193,7 @@ def test_projected_files(ok: Run, few: tuple[str, str]) -> None:
     ],
 )
 def test_nothing_that_is_read_is_replaced(
-    name: str, option: list[str], cwtool: Callable[..., Any], few: tuple[str, str]
+    name: str, option: list[str], cwtool: Callable[..., Any], few: tuple[str, ...]
 ) -> None:
     train, test = few
     Path("train.3.svm").write_text(Path(train).read_text())
@@ -194,14 +207,14 @@ def test_nothing_that_is_read_is_replaced(
 
 
 def test_a_place_that_cannot_be_written_is_found_before_the_work(
-    cwtool: Callable[..., Any], few: tuple[str, str]
+    cwtool: Callable[..., Any], few: tuple[str, ...]
 ) -> None:
     ended = cwtool("select-features", few[0], "--features", "3", "-o", "absent/features.tsv")
     assert (ended.code, ended.out) == (2, "")
     assert "absent/features.tsv: cannot write" in ended.err
 
 
-def test_errors_are_told_beside_the_table(cwtool: Callable[..., Any], few: tuple[str, str]) -> None:
+def test_errors_are_told_beside_the_table(cwtool: Callable[..., Any], few: tuple[str, ...]) -> None:
     command = ["select-features", few[0], "--test", few[1], "--features", "3,8"]
     ended = cwtool(*command)
     assert [line.split("\t")[0] for line in ended.out.splitlines()] == [
@@ -211,7 +224,7 @@ def test_errors_are_told_beside_the_table(cwtool: Callable[..., Any], few: tuple
     assert cwtool(*command, "--quiet").err == ""
 
 
-def test_files_without_rows_are_named(cwtool: Callable[..., Any], few: tuple[str, str]) -> None:
+def test_files_without_rows_are_named(cwtool: Callable[..., Any], few: tuple[str, ...]) -> None:
     Path("empty.svm").touch()
     ended = cwtool("select-features", few[0], "--test", "empty.svm")
     assert (ended.code, ended.err) == (3, "error: empty.svm: no rows\n")
@@ -238,7 +251,7 @@ def test_bad_data(cwtool: Callable[..., Any], folder: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
-def test_plot(ok: Run, few: tuple[str, str], suffix: str) -> None:
+def test_plot(ok: Run, few: tuple[str, ...], suffix: str) -> None:
     train, test = few
     ok("select-features", train, "--test", test, "--features", "3,8", "--plot", f"p.{suffix}")
     head = Path(f"p.{suffix}").read_bytes()[:5]
@@ -246,7 +259,7 @@ def test_plot(ok: Run, few: tuple[str, str], suffix: str) -> None:
 
 
 def test_plots_that_cannot_be(
-    cwtool: Callable[..., Any], few: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    cwtool: Callable[..., Any], few: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     train, test = few
     ended = cwtool("select-features", train, "--test", test, "--plot", "p.jpg")
