@@ -179,6 +179,8 @@ def test_rows_that_score_zero_are_noted(cwtool: Run, rare: Run) -> None:
     assert "score 0" not in cwtool("train", data, "-m", "m.cw", "--bias").err
     assert "score 0" not in cwtool("train", data, "-m", "m.cw", "--threshold", "0").err
     assert "score 0" not in cwtool("train", data, "-m", "m.cw", "-a", "dcd", "--bias").err
+    Path("few.svm").write_text("-1 1:1\n-1 2:1\n+1 3:1\n")
+    assert "score 0" not in cwtool("train", "few.svm", "-m", "m.cw").err
 
 
 def test_several_classes_are_called_by_their_shares(cwtool: Run, ok: Run, folder: Path) -> None:
