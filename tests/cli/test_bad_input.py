@@ -132,7 +132,7 @@ def old_model(folder: Path) -> bytes:
 def test_refused(line: str, column: int | None, words: str, cwtool: Run, old_model: bytes) -> None:
     Path("d.svm").write_bytes(six_lines(line))
     for model in ("m.cw", "new.cw"):
-        ended = cwtool("train", "d.svm", "-m", model)
+        ended = cwtool("train", "d.svm", "-m", model, "--multiclass", "no")
         assert ended.code == 3
         assert place("d.svm", 4, column) in ended.err
         assert words in ended.err
@@ -173,7 +173,8 @@ def test_refused_in_the_second_file(
 ) -> None:
     Path("a.svm").write_text(GOOD)
     Path("b.svm").write_bytes(six_lines(line))
-    ended = cwtool("train", "a.svm", "b.svm", "-m", "m.cw", "--jobs", jobs)
+    two = "--multiclass", "no"
+    ended = cwtool("train", "a.svm", "b.svm", "-m", "m.cw", "--jobs", jobs, *two)
     assert ended.code == 3
     assert place("b.svm", 4, column) in ended.err
     assert words in ended.err
