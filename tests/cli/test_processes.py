@@ -45,10 +45,9 @@ def model(ok: Run, planted: Run) -> bytes:
 # --- signals ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(
-    ("number", "code", "words"),
-    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+    ("number", "code", "words", "jobs"),
+    [(signal.SIGINT, 130, "interrupted", 1), (signal.SIGTERM, 143, "terminated", 2)],
 )
 def test_interrupted(
     number: int, code: int, words: str, jobs: int, process: Start, model: bytes, planted: Run
@@ -99,7 +98,7 @@ def test_workers_end_with_a_terminated_run(process: Start, model: bytes) -> None
 # --- sudden death -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kills", [6, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [3, pytest.param(40, marks=pytest.mark.slow)])
 def test_killed_at_any_moment(kills: int, process: Start, ok: Run) -> None:
     """After kill -9 the model is the old one or the new one, byte for byte."""
     draw = random.Random(kills)
@@ -118,15 +117,13 @@ def test_killed_at_any_moment(kills: int, process: Start, ok: Run) -> None:
         wait_for(lambda: LOCK.exists() or run.poll() is not None)
         return run
 
-    durations = []
-    for _ in range(2):
-        run, began = start(), time.monotonic()
-        assert finish(run)[0] == 0
-        durations.append(time.monotonic() - began)
-        assert Path("m.cw").read_bytes() == new
+    run, began = start(), time.monotonic()
+    assert finish(run)[0] == 0
+    duration = time.monotonic() - began
+    assert Path("m.cw").read_bytes() == new
     for _ in range(kills):
         run = start()
-        time.sleep(draw.uniform(0, 1.1 * min(durations)))
+        time.sleep(draw.uniform(0, 1.1 * duration))
         run.kill()
         finish(run)
         LOCK.unlink(missing_ok=True)
@@ -215,15 +212,16 @@ def test_a_dead_lock_does_not_stop(ok: Run, model: bytes) -> None:
 # --- two runs at once ---------------------------------------------------------------------------
 
 
-def test_locked_by_another_run(process: Start, model: bytes) -> None:
+def test_locked_by_another_run(cwtool: Run, ok: Run, model: bytes) -> None:
+    """A lock belongs to an open file, so that this process can play both runs."""
     with LOCK.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        code, out, err = finish(process("train", "a.svm", "-m", "m.cw"))
-        assert (code, out) == (75, "")
-        assert "m.cw is being written by another run" in err
+        ended = cwtool("train", "a.svm", "-m", "m.cw")
+        assert (ended.code, ended.out) == (75, "")
+        assert "m.cw is being written by another run" in ended.err
         assert Path("m.cw").read_bytes() == model
-        assert finish(process("predict", "a.svm", "-m", "m.cw"))[0] == 0, "reading is free"
-        assert finish(process("train", "a.svm", "-m", "other.cw"))[0] == 0
+        ok("predict", "a.svm", "-m", "m.cw")  # reading is free
+        ok("train", "a.svm", "-m", "other.cw")
         assert LOCK.exists(), "it belongs to the other run"
 
 
@@ -246,11 +244,11 @@ def test_two_real_runs(process: Start, model: bytes) -> None:
     wait_for(LOCK.exists)
     assert finish(process("train", "a.svm", "-m", "m.cw"))[0] == 75
     queue = ["train", "--resume", "m.cw", "a.svm", "--lock", "wait", "-m", "m.cw"]
-    waiting = [process(*queue, "--again") for _ in range(3)]
+    waiting = [process(*queue, "--again") for _ in range(2)]
     slow.communicate(b"+1 1:1\n-1 2:1\n", timeout=60)
     assert slow.returncode == 0
-    assert [finish(run)[0] for run in waiting] == [0, 0, 0]
-    assert modelfile.load(Path("m.cw"))[0]["rows"] == 2 + 3 * 300
+    assert [finish(run)[0] for run in waiting] == [0, 0]
+    assert modelfile.load(Path("m.cw"))[0]["rows"] == 2 + 2 * 300
     assert not LOCK.exists()
 
 
@@ -326,7 +324,7 @@ def test_resume_from_a_fifo(process: Start, model: bytes) -> None:
     run = process("train", "--resume", "m.cw", "pipe.svm", "-m", "m2.cw")
     writer = subprocess.Popen(["sh", "-c", "printf '+1 1:1\\n-1 2:1\\n' > pipe.svm"])
     try:
-        assert run.wait(timeout=10) == 0
+        assert run.wait(timeout=60) == 0
         assert modelfile.load(Path("m2.cw"))[0]["rows"] == 302
     finally:
         run.kill()
@@ -354,7 +352,7 @@ def test_file_cut_short_while_it_is_read(
 
 
 def test_threads_of_blas_do_not_matter(process: Start, planted: Run) -> None:
-    a = planted("a.svm", 1, 600, width=250, entries=200)
+    a = planted("a.svm", 1, 300, width=250, entries=200)
     for threads in ("1", "4"):
         env = os.environ | {"OPENBLAS_NUM_THREADS": threads}
         run = process("train", "-a", "bcw", a, "-m", f"{threads}.cw", env=env)
@@ -362,17 +360,17 @@ def test_threads_of_blas_do_not_matter(process: Start, planted: Run) -> None:
     assert Path("1.cw").read_bytes() == Path("4.cw").read_bytes()
 
 
-def test_names_that_are_not_text(process: Start, model: bytes) -> None:
+def test_names_that_are_not_text(process: Start, ok: Run, model: bytes) -> None:
     data, target = os.fsdecode(b"d\xff.svm"), os.fsdecode(b"m\xff.cw")
     Path(data).write_bytes(Path("a.svm").read_bytes())
     code, _, err = finish(process("train", data, "-m", target))
     assert (code, err) == (0, "")
-    assert finish(process("predict", data, "-m", target, "--evaluate", "--json"))[0] == 0
+    ok("predict", data, "-m", target, "--evaluate", "--json")
     assert finish(process("inspect", target))[0] == 0
     assert finish(process("train", os.fsdecode(b"\xff"), "-m", target))[0] == 3
 
 
-def test_slow_stdin(process: Start, model: bytes) -> None:
+def test_slow_stdin(process: Start, ok: Run, model: bytes) -> None:
     """Bytes that come a few at a time are the same rows."""
     run = process("predict", "-", "-m", "m.cw", "--output", "score", stdin=subprocess.PIPE)
     assert run.stdin is not None
@@ -383,7 +381,7 @@ def test_slow_stdin(process: Start, model: bytes) -> None:
     run.stdin.close()
     assert run.stdout is not None
     Path("b.svm").write_bytes(b"+1 1:0.5 2:1\n-1 3:1\n")
-    want = finish(process("predict", "b.svm", "-m", "m.cw", "--output", "score"))[1]
+    want = ok("predict", "b.svm", "-m", "m.cw", "--output", "score")
     assert run.stdout.read().decode() == want
     assert run.wait(timeout=60) == 0
 
