@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from cwtool.bench import corpus
 from cwtool.bench.corpus import libsvm, lines_of, vowpal, write_once
 from cwtool.bench.duel import Contender, Duel, faster, run, verdicts, within
 from cwtool.bench.measure import CommandFailed, Cost, measure
@@ -15,8 +17,16 @@ from cwtool.bench.measure import CommandFailed, Cost, measure
 SIZE = 200_000
 
 
+@pytest.fixture(scope="module", autouse=True)
+def small_chunks() -> Iterator[None]:
+    """As many rows as the tests need."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(corpus, "ROWS_PER_CHUNK", 150)
+        yield
+
+
 @pytest.fixture(scope="module")
-def text() -> bytes:
+def text(small_chunks: None) -> bytes:
     return b"".join(libsvm(SIZE))
 
 
@@ -64,9 +74,11 @@ def test_only_the_expected_end_is_accepted() -> None:
     assert python("raise SystemExit('ERROR: eps <= 0')", refusal="eps <= 0").wall > 0
 
 
-def test_corpus_is_deterministic(text: bytes) -> None:
-    assert text == b"".join(libsvm(SIZE))
-    assert text != b"".join(libsvm(SIZE, seed=1))
+def test_corpus_is_deterministic(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus, "IDS", 10_000)
+    one, same, other = (b"".join(libsvm(20_000, seed=seed)) for seed in (0, 0, 1))
+    assert same == one
+    assert other != one
 
 
 def test_corpus_is_libsvm_of_the_promised_shape(text: bytes) -> None:

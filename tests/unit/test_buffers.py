@@ -44,12 +44,13 @@ def test_blocks_that_are_kept_stay_as_they_are(
     jobs: int, reading: Reading, paths: list[str], made: list[Buffers]
 ) -> None:
     how = ReadOptions(jobs=jobs, block_bytes=CELL, reading=reading)
-    kept = list(read_blocks(paths, how))
-    assert len(made) == len(kept) == BLOCKS * FILES, "each block has its own memory"
+    some = paths[:4]
+    kept = list(read_blocks(some, how))
+    assert len(made) == len(kept) == BLOCKS * len(some), "each block has its own memory"
     found = [content(block) for block in kept]
-    assert found == [content(block) for block in read_blocks(paths, how)]
+    assert found == [content(block) for block in read_blocks(some, how)]
     if reading == Reading():
-        assert [row for rows in found for row in rows] == FILES * slow_rows(paths[0], SMALL)
+        assert [row for rows in found for row in rows] == len(some) * slow_rows(paths[0], SMALL)
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])

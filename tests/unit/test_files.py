@@ -91,7 +91,7 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     reader.start()
     with complete_text(path) as out:
         out.write("new")
-    reader.join(timeout=20)
+    reader.join(timeout=60)
     assert found == ["new"]
     assert names(tmp_path) == ["pipe"]
 

@@ -16,7 +16,7 @@ def test_together_keeps_the_order() -> None:
 
 def test_together_is_at_the_same_time() -> None:
     """Each waits for the other; one after the other, none would ever go on."""
-    both = Barrier(2, timeout=20)
+    both = Barrier(2, timeout=60)
 
     def meet(k: int) -> str:
         both.wait()

@@ -249,16 +249,18 @@ def test_maps(found: Results) -> None:
     assert (axes[0].get_xlabel(), axes[0].get_ylabel()) == ("rows", "error")
 
 
-def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
-    panel = charts.Panel("t", [charts.Line("a", [1, 2], [3, 4]), charts.Line("b", [1, 2], [4, 4])])
-    one = charts.Map("m", [[0, 1], [2, 3]], marks=[(0, 1, 0.5)])
-    same_bytes(tmp_path, lambda: charts.chart([panel, panel]))
-    same_bytes(tmp_path, lambda: charts.maps([[one, one], [one]]))
+PANEL = charts.Panel("t", [charts.Line("a", [1, 2], [3, 4]), charts.Line("b", [1, 2], [4, 4])])
+MAP = charts.Map("m", [[0, 1], [2, 3]], marks=[(0, 1, 0.5)])
 
 
-def same_bytes(tmp_path: Path, made: Callable[[], Any]) -> None:
-    for name in ("a.svg", "b.svg", "a.png", "b.png"):
-        charts.save(made(), tmp_path / name)
-    for suffix in ("svg", "png"):
-        one, two = (tmp_path / f"{k}.{suffix}" for k in "ab")
-        assert one.read_bytes() == two.read_bytes()
+@pytest.mark.parametrize("suffix", ["svg", pytest.param("png", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "made", [lambda: charts.chart([PANEL]), lambda: charts.maps([[MAP]])], ids=["chart", "maps"]
+)
+def test_the_same_figure_has_the_same_bytes(
+    made: Callable[[], Any], suffix: str, tmp_path: Path
+) -> None:
+    one, two = (tmp_path / f"{k}.{suffix}" for k in "ab")
+    for path in (one, two):
+        charts.save(made(), path)
+    assert one.read_bytes() == two.read_bytes()
