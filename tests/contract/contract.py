@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -36,7 +36,7 @@ class Variant:
         """An untrained model."""
         return Model.new(self.algo, {**self.given, **more})
 
-    @property
+    @cached_property
     def algorithm(self) -> Algorithm:
         return self.new().algorithm
 
