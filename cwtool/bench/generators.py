@@ -83,7 +83,7 @@ def topics(
     features: int = 5_000,
     length: int = 60,
     favourites: int = 40,
-    taste: float = 0.15,
+    taste: float = 0.08,
 ) -> Parts:
     """Bags of words on several topics, each two thirds as frequent as the one before. A share
     `taste` of the words are favourites of the topic, the others are the same for all topics; both

@@ -125,7 +125,8 @@ def parts(results: Results, pictures: dict[str, Any]) -> Iterator[Part]:
     if suite.quick:
         yield Words("This is the quick version: less data, fewer repeats, smaller grids.")
     if suite.claims and results.records:
-        yield Heading("What the paper claims, and what we measure")
+        claims = "What the paper claims" if suite.paper else "Claims"
+        yield Heading(f"{claims}, and what we measure")
         yield Points([judged(claim, results) for claim in suite.claims])
     yield from _tables(results)
     yield from _figures(results, pictures)

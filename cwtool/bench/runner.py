@@ -104,7 +104,7 @@ def run(
 
     grids = [place.candidates(suite.folds) for place in found]
     judged = done([cell for grid in grids if len(grid) > 1 for _, cell in grid], "choosing")
-    chosen = [_chosen(grid, judged) for grid in grids]
+    chosen = [_chosen(grid, judged, suite.choose_by) for grid in grids]
     final = [place.cell(point or {}) for place, point in zip(found, chosen, strict=True)]
     usable = [cell for cell, point in zip(final, chosen, strict=True) if point is not None]
     measured = done(usable, "measuring")
@@ -118,11 +118,11 @@ def run(
 Grid = list[tuple[dict[str, Any], Cell]]  # points with the cells that judge them
 
 
-def _chosen(grid: Grid, judged: dict[str, Outcome]) -> dict[str, Any] | None:
+def _chosen(grid: Grid, judged: dict[str, Outcome], metric: str) -> dict[str, Any] | None:
     """The best point; the only one needs no judging."""
     if len(grid) == 1:
         return grid[0][0]
-    return best([(point, judged[cell.name].result) for point, cell in grid])
+    return best([(point, judged[cell.name].result) for point, cell in grid], metric)
 
 
 def _unjudged(grid: Grid, judged: dict[str, Outcome]) -> Outcome:

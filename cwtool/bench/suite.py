@@ -2,6 +2,7 @@
 
     title, paper, notes          text of the report
     repeats = 10, folds = 5      number of random orders; folds of the cross-validation
+    choose_by = "error"          the metric by which cross-validation chooses parameters
     [data.NAME]                  files of the data folder, or make = a generator (sources.py)
     [method.NAME]                algo ("": only the paper has numbers of it; or a program of
                                  others.py), label, params (also multiclass, class_weight and
@@ -127,6 +128,7 @@ class Suite:
     notes: str = ""
     repeats: int = 1
     folds: int = 5
+    choose_by: str = "error"
     tables: list[Table] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)

@@ -6,9 +6,15 @@ from typing import Any
 import pytest
 
 from cwtool.bench import runner, suite
+from cwtool.bench.cells import Cell
+from cwtool.bench.others import PROGRAMS, Program
 from cwtool.bench.peers import DUELS
-from cwtool.bench.sources import resolve
+from cwtool.bench.report import parts
+from cwtool.bench.sources import Source, resolve
+from cwtool.console import Console
 from cwtool.errors import UsageError
+from cwtool.parallel import Outcome
+from cwtool.report.page import markdown
 
 SMALL = """
 title = "small"
@@ -65,6 +71,7 @@ def test_shipped(name: str, quick: bool) -> None:
 def test_the_papers_are_covered() -> None:
     wanted = {"bcw-table2", "sbcw-fig1", "cwfact-synthetic", "cwfact-text", "cwfact-url"}
     wanted |= {"cwsparse", "stsgd-tables", "sdist-sim", "sdist-real", "peers"}
+    wanted |= {"multiclass", "imbalance"}
     assert wanted <= set(suite.names())
 
 
@@ -95,6 +102,29 @@ def test_places(tmp_path: Path) -> None:
 def test_what_only_the_paper_has_is_not_run(tmp_path: Path) -> None:
     places, _ = runner.places(small(tmp_path, SMALL.replace('algo = "arow"', 'algo = ""')), None)
     assert {p.method for p in places} == {"b"}
+
+
+def test_a_program_that_is_not_installed_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nowhere = Program(PROGRAMS["vw-oaa"].learn, "no_such_package", "such-package")
+    monkeypatch.setitem(PROGRAMS, "vw-oaa", nowhere)
+    text = SMALL.replace('algo = "arow"', 'algo = "vw-oaa"')
+    found = runner.run(small(tmp_path, text, quick=True), None, Console(quiet=True))
+    assert {record.method for record in found.records} == {"b"}
+    assert found.missing == {"a": "pip install such-package"}
+    assert "left out: a (pip install such-package)." in markdown(list(parts(found, {})))
+
+
+def test_what_chooses(tmp_path: Path) -> None:
+    """By the AUC the point with more errors wins."""
+    text = 'choose_by = "auc"\n' + SMALL
+    suites = small(tmp_path), small(tmp_path, text)
+    grid = [({"r": 1.0}, Cell("a", Source(), "arow")), ({"r": 0.1}, Cell("b", Source(), "arow"))]
+    worse, better = ({"error": [e], "auc": [e]} for e in (0.2, 0.1))
+    judged = {cell.name: Outcome(o) for (_, cell), o in zip(grid, (worse, better), strict=True)}
+    found = [runner._chosen(grid, judged, one.choose_by) for one in suites]
+    assert found == [{"r": 0.1}, {"r": 1.0}]
 
 
 def test_fresh_data_is_judged_for_each_repeat(tmp_path: Path) -> None:
