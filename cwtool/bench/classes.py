@@ -34,7 +34,8 @@ def metrics(found: dict[str, Any]) -> dict[str, Any]:
     (fn / P + fp / N) / 2."""
     if "macro_f1" in found:
         return {name: found[name] for name in CLASS_METRICS}
-    tp, fp, tn, fn = (found["confusion"][name] for name in ("tp", "fp", "tn", "fn"))
+    confusion = found.get("weighted_confusion", found["confusion"])
+    tp, fp, tn, fn = (confusion[name] for name in ("tp", "fp", "tn", "fn"))
     missed, alarms = ratio(fn, tp + fn), ratio(fp, tn + fp)
     balanced = None if missed is None or alarms is None else (missed + alarms) / 2
     return {**{name: found[name] for name in METRICS}, "balanced_error": balanced}

@@ -24,6 +24,7 @@ from scipy.sparse import csr_matrix
 from cwtool.bench.classes import metrics_of, n_classes
 from cwtool.data import writer
 from cwtool.data.rows import Floats, Ints, Rows
+from cwtool.errors import DataError
 from cwtool.order import permutation
 from cwtool.validation import folds
 
@@ -74,6 +75,8 @@ def validation(cell: Cell, rows: Rows, n: int, passes: int) -> dict[str, Any]:
 
 
 def _answers(cell: Cell, train: Rows, check: Rows, passes: int) -> Ints:
+    if train.weight is not None or check.weight is not None:
+        raise DataError(f"{cell.source.name} has row weights, which {cell.algo} is not given")
     norm = _typical_norm(train)
     near, far = (replace(rows, values=rows.values / norm) for rows in (train, check))
     return PROGRAMS[cell.algo].learn(Job(near, cell.params, passes, cell.seed))(far)

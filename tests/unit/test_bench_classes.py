@@ -114,6 +114,18 @@ def test_metrics_of_predicted_classes() -> None:
     assert several["balanced_error"] == pytest.approx(1 / 3)
 
 
+def test_row_weights(tmp_path: Path) -> None:
+    """They count in our metrics, and are refused where other programs would not get them."""
+    folder = tmp_path / "made"
+    folder.mkdir()
+    (folder / "train.svm").write_text("+1 1:1\n-1 2:1\n")
+    (folder / "test.svm").write_text("+1:3 1:1\n+1 2:1\n-1 2:1\n")
+    source = resolve("made", {}, tmp_path)
+    assert source is not None
+    assert done("test", source, "arow")["balanced_error"] == 1 / 8
+    assert "row weights" in perform(Cell("test", source, "sklearn-svc")).failure
+
+
 @pytest.mark.parametrize("algo", PROGRAMS)
 def test_other_programs_learn(algo: str) -> None:
     """They know both several classes and two, and their answers are better than guesses."""
