@@ -17,9 +17,7 @@ from cwtool.data.parse import Reading
 from cwtool.data.rows import BIAS
 from cwtool.errors import UsageError
 from cwtool.files import complete_text
-from cwtool.model import Model
-from cwtool.model.model import Weights
-from cwtool.model.several import state_of
+from cwtool.model import Model, Weights
 
 
 def external(model: Model, feature: int) -> str:
@@ -40,7 +38,7 @@ def interactions(
     model: Model, names: dict[str, str], class_: int | None = None
 ) -> list[dict[str, Any]]:
     """Products such as 12*40 with their importance, the greatest first."""
-    state = state_of(model, class_)
+    state = model.described(class_)
     if not isinstance(model.algorithm, Describes) or state is None:
         return []
     shown = []
@@ -181,7 +179,7 @@ def _largest(
 
 def details(model: Model, class_: int | None) -> dict[str, Any]:
     """What the algorithm shows besides, if anything."""
-    state = state_of(model, class_)
+    state = model.described(class_)
     if isinstance(model.algorithm, Describes) and state is not None:
         return model.algorithm.details(state)
     return {}

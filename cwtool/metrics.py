@@ -95,6 +95,10 @@ class AnyTally(Protocol):
     def rows(self) -> int: ...
 
     @property
+    def measured(self) -> Any:
+        """The counts as metrics take them: by weight, or by rows if all weigh 1."""
+
+    @property
     def error(self) -> float | None: ...
 
     @property

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.confusion import Confusion
-from cwtool.data.labels import written
 from cwtool.metrics import AnyTally, Tally, bin_centers
 from cwtool.model import Model
 
@@ -20,11 +18,8 @@ SHARE, RECALL = 0.01, 0.05  # a class with this share of the rows should have th
 
 def noticed(model: Model, tally: AnyTally) -> str | None:
     """What is worth telling of these predictions of the model, if anything."""
-    if isinstance(tally, Confusion):
-        matrix, names = tally.measured[1:, 1:], [written(label) for label in tally.labels]
-    else:
-        assert isinstance(tally, Tally)
-        matrix, names = tally.measured[1], [model.labels.name(0), model.labels.name(1)]
+    matrix = tally.measured[1] if isinstance(tally, Tally) else tally.measured[1:, 1:]
+    names = model.labels.names[: len(matrix)]
     has = {"bias": model.reading.bias, "threshold": bool(model.operating_point)}
     return imbalance(matrix, names, **has)
 

@@ -20,7 +20,6 @@ from cwtool.gate import Gate
 from cwtool.heldout import Best, HeldOut, new_spool
 from cwtool.metrics import AnyTally, Tally, ratio
 from cwtool.model import Learned, Model
-from cwtool.model.several import state_of
 from cwtool.notices import noticed, ties
 from cwtool.run import Run
 
@@ -307,7 +306,7 @@ def train(
     if trainer.fitted.rows:
         result["fitted"] = trainer.fitted.summary()
     console.event("train", result)
-    state = state_of(trainer.model, 0)
+    state = trainer.model.described(0)
     advice = state and trainer.model.algorithm.advice(state)
     if advice:
         console.note(advice)

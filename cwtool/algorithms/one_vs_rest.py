@@ -189,6 +189,10 @@ class OneVsRest(Several):
         found = [None if s is None else base.fitted(s, rows.against(k), run) for k, s in parts]
         return side_by_side(found, rows.n_rows)
 
+    def described(self, state: State, class_: int | None) -> State | None:
+        assert isinstance(state, States)
+        return None if class_ is None else state.parts[class_]
+
     def finish(self, state: State) -> None:
         assert isinstance(state, States)
         for part in state.known:

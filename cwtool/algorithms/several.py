@@ -64,6 +64,11 @@ class Several(ABC):
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
         """Scores of the rows of the first batch after it was learned."""
 
+    def described(self, state: State, class_: int | None) -> State | None:
+        """The state that the algorithm for two classes can describe; None if there is none, or
+        none of its classes is chosen."""
+        return None
+
     @abstractmethod
     def finish(self, state: State) -> None:
         """Called before the state is packed."""

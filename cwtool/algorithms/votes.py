@@ -52,6 +52,9 @@ class Votes(Several):
         self.voting.learn_votes(state, rows, run)
         return before
 
+    def described(self, state: State, class_: int | None) -> State | None:
+        return state
+
     def relearn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
         raise TypeError("a learner of batches learns each of them once")
 

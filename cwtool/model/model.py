@@ -5,68 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cwtool import __version__, params, registry
 from cwtool.algorithms.base import Algorithm, Batch, Coefficients, Linear, Ranks, Scores
-from cwtool.calibration import Calibration, Reliability, probability
+from cwtool.calibration import Calibration
 from cwtool.data.batches import batches
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
-from cwtool.data.rows import Floats, Ints, Longs, Origin, Rows, SlotRows, joined
+from cwtool.data.rows import Longs, Origin, Rows, SlotRows, joined
 from cwtool.errors import ModelError, UsageError
-from cwtool.metrics import AnyTally, Tally, no_counts
+from cwtool.metrics import no_counts
 from cwtool.model import file, packing
 from cwtool.model.class_weight import ClassWeight
+from cwtool.model.results import Learned, Prediction, Weights
 from cwtool.model.scale import RowScale, slotted
+from cwtool.model.verdict import Verdict
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, State
 from cwtool.threshold import OperatingPoint
 
 if TYPE_CHECKING:
     from cwtool.algorithms.several import Several
-    from cwtool.softmax import Ring, SoftmaxReliability
-
-AnyReliability: TypeAlias = "Reliability | SoftmaxReliability"
-
-
-class Prediction(NamedTuple):
-    """For each row its score (several classes: a column each) and variance; the number of entries
-    whose feature is unknown."""
-
-    score: Floats
-    variance: Floats
-    unknown: int
-
-
-class Weights(NamedTuple):
-    """For each feature its id, weight or importance, and variance, in the units of the data; with
-    several classes a column a class, and an intercept a class."""
-
-    ids: Ints
-    weight: Floats
-    variance: Floats | None
-    intercept: float | Floats
 
 
 @dataclass
-class Model:
+class Model(Verdict):
+    """An algorithm, its state, and all that is needed to go on learning or to predict."""
+
     algorithm: Algorithm
     index: FeatureIndex
     state: State
     scale: RowScale
     reading: Reading = field(default_factory=Reading)
-    labels: Labels = field(default_factory=Labels)
     several: Several | None = None  # how several classes are learned; None: there are two
-    progress: AnyTally = field(default_factory=Tally)  # of first visits, predicted before learned
-    calibration: Calibration | Ring = field(default_factory=Calibration)
     class_weight: ClassWeight = field(default_factory=ClassWeight)
-    of_batches: Tally = field(default_factory=Tally)  # as `judged`, of a learner of batches
-    operating_point: OperatingPoint = field(default_factory=OperatingPoint)
-    slope: float = 1.0  # a of the probability: sigmoid or softmax of a s / sqrt(1 + v)
-    offset: float = 0.0  # b of the probability sigmoid(a s / sqrt(1 + v) + b) of two classes
     history: list[dict[str, Any]] = field(default_factory=list)
     version: str = __version__  # of the cwtool that wrote it
 
@@ -88,7 +63,9 @@ class Model:
         algorithm = kind(params.build(kind.Params, given))
         state = algorithm.new_state()
         scale = RowScale(algorithm.prior, of_batches=isinstance(algorithm, Batch))
-        model = cls(algorithm, state.index, state, scale, reading or Reading(), labels or Labels())
+        model = cls(
+            algorithm, state.index, state, scale, reading or Reading(), labels=labels or Labels()
+        )
         model.class_weight = ClassWeight(class_weight)
         model.operating_point = OperatingPoint(threshold)
         if class_weight and not kind.takes_weights:
@@ -110,71 +87,10 @@ class Model:
 
         several.settle(self)
 
-    def new_tally(self, *, finished: bool = False) -> AnyTally:
-        """Metrics of predictions of this model, with nothing counted yet. Those of a model that
-        has `finished` learning call the positive class by its threshold, and progressive ones by
-        the sign of the score."""
-        found = self.progress.new()
-        if finished and isinstance(found, Tally):
-            found.threshold = self.threshold
-        return found
-
-    def new_reliability(self) -> AnyReliability:
-        """Metrics of probabilities of this model, with nothing counted yet."""
-        if self.labels.several is None:
-            return Reliability()
-        from cwtool.softmax import SoftmaxReliability
-
-        return SoftmaxReliability(self.labels.several)
-
-    def calibrate(self) -> None:
-        """Fit the probabilities to the scores so far."""
-        if isinstance(self.calibration, Calibration):
-            self.slope, self.offset = self.calibration.fit_both()
-        else:
-            self.slope = self.calibration.fit()
-
-    def probability(self, score: Floats, variance: Floats) -> Floats:
-        """The probability of the positive class, or of each of several classes in a column."""
-        if self.labels.several is None:
-            return probability(self.slope, score, variance, self.offset)
-        from cwtool import softmax
-
-        return softmax.probability(self.slope, score, variance)
-
-    def calling(self, score: Floats, variance: Floats) -> Floats:
-        """The scores by which labels are called. With two classes these are the scores, and the
-        threshold decides; of several the highest decides, and a threshold shifts them."""
-        if self.labels.several is None or not self.operating_point:
-            return score
-        from cwtool.model import several
-
-        return several.shifted(self, score, variance)
-
     @property
     def learner(self) -> Algorithm | Several:
         """What learns the rows: the algorithm, for several classes in its form for these."""
         return self.several or self.algorithm
-
-    @property
-    def rows(self) -> int:
-        """The number of rows learned, each counted once."""
-        return self.progress.rows
-
-    @property
-    def threshold(self) -> float:
-        """The least score that is called the positive class, for two classes."""
-        assert isinstance(self.progress, Tally)
-        counts = self.progress.measured[1].sum(axis=1).tolist()
-        return self.operating_point.threshold(self.judged, *counts)
-
-    @property
-    def judged(self) -> Tally:
-        """The scores that thresholds are found from: those of rows before they were learned. Rows
-        of a first batch, which there was no model to predict, are left out; as long as there are
-        no others, they count with their scores once learned."""
-        assert isinstance(self.progress, Tally)
-        return self.of_batches if self.of_batches.rows else self.progress
 
     def portions(
         self, blocks: Iterator[tuple[Rows, Origin]], run: Run
@@ -212,19 +128,10 @@ class Model:
             importance = None if rows.weight is None else rows.weight[here]
             self.calibration.add(part.y, *found, importance)
             if batch is not None and self.several is None:
-                self._judge(part.y, found.score, importance, predicted=not untrained)
+                self.judge(part.y, found.score, importance, predicted=not untrained)
         scores = _joined(before)
         self.progress.add(rows.y, scores.score, rows.weight)
         return Learned(*scores, _joined(after).score if after else None, weight)
-
-    def _judge(self, y: Ints, score: Floats, weight: Floats | None, *, predicted: bool) -> None:
-        """Count the scores of a batch, `predicted` before it was learned or fitted after."""
-        batch = Tally()
-        batch.add(y, score, weight)
-        if predicted and batch.rows and self.of_batches.rows == self.rows:  # all of them fitted
-            self.of_batches = batch
-        else:
-            self.of_batches += batch
 
     def _observed(self, rows: Rows) -> SlotRows:
         """The rows by slots. Features that only rows of weight 0 have stay unknown: such rows are
@@ -271,6 +178,11 @@ class Model:
                 variance = np.nan_to_num(variance * scale * scale)
         return Weights(ids, weight, variance, found.intercept)
 
+    def described(self, class_: int | None = None) -> State | None:
+        """The state that the algorithm can describe, of several classes that of this one; None if
+        there is none."""
+        return self.state if self.several is None else self.several.described(self.state, class_)
+
     def copy(self) -> Model:
         """A model that goes on independently of this one."""
         header, arrays = packing.pack(self)
@@ -295,17 +207,6 @@ class Model:
                 f"{path} is a model of another version of cwtool: {failure}",
                 f"it was written by cwtool {header.get('cwtool', '?')}; this is {__version__}",
             ) from None
-
-
-class Learned(NamedTuple):
-    """For each row the score and variance before it was learned; `fitted` are the scores after
-    learning where there was no model yet to predict with, and `weight` is what the rows were
-    learned with: row weight times class weight (None: all 1)."""
-
-    score: Floats
-    variance: Floats
-    fitted: Floats | None
-    weight: Floats | None
 
 
 def _no_weights(algorithm: Algorithm, what: str) -> UsageError:

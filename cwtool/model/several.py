@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from cwtool.algorithms.base import Algorithm
-from cwtool.algorithms.one_vs_rest import OneVsRest, States
+from cwtool.algorithms.one_vs_rest import OneVsRest
 from cwtool.algorithms.several import Several
 from cwtool.algorithms.side_by_side import Rival, VersusRest, Wide
 from cwtool.algorithms.votes import Votes, Voting
 from cwtool.confusion import Confusion
-from cwtool.data.rows import Floats
 from cwtool.errors import UsageError
 from cwtool.model.file import Arrays
 from cwtool.softmax import Ring
-from cwtool.state import State
 
 if TYPE_CHECKING:
     from cwtool.model.model import Model
@@ -58,29 +54,6 @@ def settle(model: Model) -> None:
     model.index = model.state.index
     model.state.admit(labels.several)
     model.progress, model.calibration = Confusion(labels.several), Ring()
-
-
-def state_of(model: Model, class_: int | None) -> State | None:
-    """The state that the algorithm for two classes can describe: that of the model, also by votes,
-    or one against the rest that of the class. None if all classes are side by side in one state, or
-    none is chosen."""
-    if model.several is None or isinstance(model.several, Votes):
-        return model.state
-    if isinstance(model.state, States) and class_ is not None:
-        return model.state.parts[class_]
-    return None
-
-
-def shifted(model: Model, score: Floats, variance: Floats) -> Floats:
-    """s_k - sqrt(1 + u) ln((n_k + 1) / (N + K)) / a, which is in the order of
-    a z_k - ln((n_k + 1) / (N + K)), z = s / sqrt(1 + u)."""
-    assert isinstance(model.progress, Confusion)
-    counts = model.progress.measured.sum(axis=1)[1:]
-    known = np.zeros(score.shape[1])
-    known[: len(counts)] = counts
-    shifts = model.operating_point.shifts(known, model.slope)
-    moved: Floats = score - np.sqrt(1 + variance)[:, None] * shifts
-    return moved
 
 
 def pack(model: Model) -> tuple[dict[str, Any], Arrays]:

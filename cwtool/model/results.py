@@ -1,0 +1,37 @@
+"""What a model answers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cwtool.data.rows import Floats, Ints
+
+
+class Prediction(NamedTuple):
+    """For each row its score (several classes: a column each) and variance; the number of entries
+    whose feature is unknown."""
+
+    score: Floats
+    variance: Floats
+    unknown: int
+
+
+class Weights(NamedTuple):
+    """For each feature its id, weight or importance, and variance, in the units of the data; with
+    several classes a column a class, and an intercept a class."""
+
+    ids: Ints
+    weight: Floats
+    variance: Floats | None
+    intercept: float | Floats
+
+
+class Learned(NamedTuple):
+    """For each row the score and variance before it was learned; `fitted` are the scores after
+    learning where there was no model yet to predict with, and `weight` is what the rows were
+    learned with: row weight times class weight (None: all 1)."""
+
+    score: Floats
+    variance: Floats
+    fitted: Floats | None
+    weight: Floats | None

@@ -1,0 +1,112 @@
+"""What the scores of a model mean: metrics so far, probabilities, and the labels it calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from cwtool.calibration import Calibration, Reliability, probability
+from cwtool.data.labels import Labels
+from cwtool.data.rows import Floats, Ints
+from cwtool.metrics import AnyTally, Tally
+from cwtool.threshold import OperatingPoint
+
+if TYPE_CHECKING:
+    from cwtool.softmax import Ring, SoftmaxReliability
+
+AnyReliability: TypeAlias = "Reliability | SoftmaxReliability"
+
+
+@dataclass(kw_only=True)
+class Verdict:
+    """The scores of first visits, counted before the rows were learned, and what follows from
+    them. `progress` and `calibration` are of another kind for several classes."""
+
+    labels: Labels = field(default_factory=Labels)
+    progress: AnyTally = field(default_factory=Tally)
+    calibration: Calibration | Ring = field(default_factory=Calibration)
+    of_batches: Tally = field(default_factory=Tally)  # as `judged`, of a learner of batches
+    operating_point: OperatingPoint = field(default_factory=OperatingPoint)
+    slope: float = 1.0  # a of the probability: sigmoid or softmax of a s / sqrt(1 + v)
+    offset: float = 0.0  # b of the probability sigmoid(a s / sqrt(1 + v) + b) of two classes
+
+    @property
+    def rows(self) -> int:
+        """The number of rows learned, each counted once."""
+        return self.progress.rows
+
+    def new_tally(self, *, finished: bool = False) -> AnyTally:
+        """Metrics of predictions of this model, with nothing counted yet. Those of a model that
+        has `finished` learning call the positive class by its threshold, and progressive ones by
+        the sign of the score."""
+        found = self.progress.new()
+        if finished and isinstance(found, Tally):
+            found.threshold = self.threshold
+        return found
+
+    def new_reliability(self) -> AnyReliability:
+        """Metrics of probabilities of this model, with nothing counted yet."""
+        if self.labels.several is None:
+            return Reliability()
+        from cwtool.softmax import SoftmaxReliability
+
+        return SoftmaxReliability(self.labels.several)
+
+    def calibrate(self) -> None:
+        """Fit the probabilities to the scores so far."""
+        if isinstance(self.calibration, Calibration):
+            self.slope, self.offset = self.calibration.fit_both()
+        else:
+            self.slope = self.calibration.fit()
+
+    def probability(self, score: Floats, variance: Floats) -> Floats:
+        """The probability of the positive class, or of each of several classes in a column."""
+        if self.labels.several is None:
+            return probability(self.slope, score, variance, self.offset)
+        from cwtool import softmax
+
+        return softmax.probability(self.slope, score, variance)
+
+    def calling(self, score: Floats, variance: Floats) -> Floats:
+        """The scores by which labels are called. With two classes these are the scores, and the
+        threshold decides; of several the highest decides, and a threshold shifts them."""
+        if self.labels.several is None or not self.operating_point:
+            return score
+        return self._shifted(score, variance)
+
+    def _shifted(self, score: Floats, variance: Floats) -> Floats:
+        """s_k - sqrt(1 + u) ln((n_k + 1) / (N + K)) / a, which is in the order of
+        a z_k - ln((n_k + 1) / (N + K)), z = s / sqrt(1 + u)."""
+        progress: Any = self.progress
+        counts = progress.measured.sum(axis=1)[1:]
+        known = np.zeros(score.shape[1])
+        known[: len(counts)] = counts
+        shifts = self.operating_point.shifts(known, self.slope)
+        moved: Floats = score - np.sqrt(1 + variance)[:, None] * shifts
+        return moved
+
+    @property
+    def threshold(self) -> float:
+        """The least score that is called the positive class, for two classes."""
+        assert isinstance(self.progress, Tally)
+        counts = self.progress.measured[1].sum(axis=1).tolist()
+        return self.operating_point.threshold(self.judged, *counts)
+
+    @property
+    def judged(self) -> Tally:
+        """The scores that thresholds are found from: those of rows before they were learned. Rows
+        of a first batch, which there was no model to predict, are left out; as long as there are
+        no others, they count with their scores once learned."""
+        assert isinstance(self.progress, Tally)
+        return self.of_batches if self.of_batches.rows else self.progress
+
+    def judge(self, y: Ints, score: Floats, weight: Floats | None, *, predicted: bool) -> None:
+        """Count the scores of a batch, `predicted` before it was learned or fitted after."""
+        batch = Tally()
+        batch.add(y, score, weight)
+        if predicted and batch.rows and self.of_batches.rows == self.rows:  # all of them fitted
+            self.of_batches = batch
+        else:
+            self.of_batches += batch
