@@ -183,6 +183,10 @@ class Selects(Protocol):
     def selection(self, state: State) -> Chosen:
         """The features chosen."""
 
+    def class_selection(self, states: Sequence[State]) -> Chosen:
+        """The features chosen for all classes together: the states are those of the ghost and of
+        the classes."""
+
 
 @runtime_checkable
 class Batch(Protocol):

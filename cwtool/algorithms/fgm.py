@@ -8,95 +8,24 @@ groups are learned together, from the dual variables b before;  and so on until 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from cwtool import memory
 from cwtool.algorithms.base import Chosen, Coefficients, Scores, Variants
-from cwtool.algorithms.batch import BATCHES, BatchParams, LinearBatchLearner, weights
+from cwtool.algorithms.batch import BATCHES, LinearBatchLearner, weights
+from cwtool.algorithms.fgm_params import FgmParams
 from cwtool.algorithms.groups import Groups
-from cwtool.algorithms.growth import Growth, row_order
+from cwtool.algorithms.growth import Growth, Side, row_order
 from cwtool.algorithms.inverted import Columns
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.errors import UsageError
-from cwtool.params import param
 from cwtool.run import Run
 from cwtool.state import Array, Column, Layout, Number, State
 from cwtool_ext import sbcw as kernel
 
 MEAN, DUAL, PLACE = 0, 1, 2  # columns of the table
-
-
-@dataclass(frozen=True)
-class FgmParams(BatchParams):
-    features: int = param(100, "Number p of features to choose.", low=1)
-    group_size: int = param(
-        0,
-        "Number r of features that are chosen together as a group; 0 takes `features` / "
-        "`iterations`, rounded up.",
-        low=0,
-        formerly=("block",),
-    )
-    iterations: int = param(
-        15, "Number of groups to choose; applies only if `group_size` is 0.", low=1
-    )
-    C: float = param(
-        100.0,
-        "Weight C of the training loss against the regularizer, for rows of length 1. Larger "
-        "values fit the training rows more closely.",
-        above=0,
-    )
-    loss: str = param(
-        "squared-hinge",
-        "Loss of a margin error xi: hinge is C xi, squared-hinge is C/2 xi^2.",
-        choices=("hinge", "squared-hinge"),
-    )
-    sigma: float = param(
-        0.0,
-        "Weight sigma of the sum of squared group norms, which is added to the squared sum of "
-        "group norms. It makes the dual smooth, and spreads the weight over more groups.",
-        low=0,
-    )
-    solver: str = param(
-        "mm",
-        "Method for learning the groups: mm gives each group a metric that is improved after each "
-        "pass; exact makes the best possible step for each row and needs `sigma` above 0; printed "
-        "makes one pass from zero after each new group, as in the paper.",
-        choices=("mm", "exact", "printed"),
-    )
-    group_passes: int = param(
-        2, "Number of passes over the rows after each new group.", low=1, formerly=("sweeps",)
-    )
-    final_passes: int = param(
-        20,
-        "Largest number of further passes over the rows when all groups are chosen.",
-        low=0,
-        formerly=("final_sweeps",),
-    )
-    tol: float = param(
-        1e-3, "Make no more passes when the relative duality gap is at most this.", low=0
-    )
-    change: float = param(
-        0.0,
-        "Choose no more groups when a new group changes the objective relatively less than this; "
-        "0 always chooses all. Use it with many `group_passes`, so that the objective is exact.",
-        low=0,
-    )
-    shuffle: bool = param(True, "Visit the rows in a new random order in each pass.")
-    carry: str = param(
-        "keep",
-        "What a batch starts from: keep takes over the groups and dual variables of earlier "
-        "batches; restart chooses all features again, and takes over only the precision of those "
-        "that are chosen again.",
-        choices=("keep", "restart"),
-    )
-
-    @property
-    def width(self) -> int:
-        """r, the number of features of a group."""
-        return min(self.features, self.group_size or -(-self.features // self.iterations))
 
 
 class FGM(LinearBatchLearner):
@@ -110,6 +39,7 @@ class FGM(LinearBatchLearner):
         "restart": {"carry": "restart", "batch_rows": 200},
     }
     takes_weights = True
+    shared = ("sizes", "gram", "sigma", "score")
 
     def __init__(self, params: Any) -> None:
         super().__init__(params)
@@ -161,46 +91,42 @@ class FGM(LinearBatchLearner):
     def learn_batch(
         self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
     ) -> None:
-        for state, class_ in zip(states, classes, strict=True):
-            self._learn_class(state, rows.against(class_), run)
-
-    def _learn_class(self, state: State, rows: SlotRows, run: Run) -> None:
+        """All states have the same features in the same groups; each learns its own weights."""
         self._check_memory(rows, run)
-        p, table, before = self.params, state.table, self.chosen(state)
-        columns, old = Columns(rows, state.index, before), self.groups(state)
-        learned, keep = int(state.numbers["learned"]), p.carry == "keep"
-        growth = Growth(
-            p, columns, rows.signs(), table[columns.slots, DUAL],
-            old if keep else Groups.empty(self.c, p.width),
-            row_order(rows, run.seed, learned, shuffle=p.shuffle),
-        )  # fmt: skip
+        p, first, before = self.params, states[0], self.chosen(states[0])
+        columns, old = Columns(rows, first.index, before), self.groups(first)
+        learned, keep = int(first.numbers["learned"]), p.carry == "keep"
+        groups = old if keep else Groups.empty(self.c, p.width)
+        order = row_order(rows, run.seed, learned, shuffle=p.shuffle)
+        sides = []
+        for state, class_ in zip(states, classes, strict=True):
+            own = groups.sharing(state.arrays["share"].copy()) if keep else groups
+            past = state.table[columns.slots, DUAL]
+            sides.append(Side(p, rows.signs(class_), past, own, order, rows.weight))
+        growth = Growth(p, columns, sides, groups, run.jobs)
         # a kept group has X'HX of all batches; a new one scales up that of this batch to all rows
         total = float(weights(rows).sum())
-        scale = 1 + (learned + state.numbers["surplus"]) / total if keep else 1.0
+        scale = 1 + (learned + first.numbers["surplus"]) / total if keep else 1.0
 
         def gram(new: Longs) -> Floats:
             found: Floats = scale * columns.gram(new)
             if not keep:
-                found += old.known(table[columns.slots[new], PLACE].astype(np.int64) - 1)
+                found += old.known(first.table[columns.slots[new], PLACE].astype(np.int64) - 1)
             return found
 
         if keep:
-            growth.keep(columns.others, state.arrays["score"].tolist())
+            growth.keep(columns.others, first.arrays["score"].tolist())
         growth.choose(self.score, gram)
         growth.refine()
-        slots = columns.slots[growth.chosen]
-        table[before, MEAN] = table[before, PLACE] = 0
-        table[slots, PLACE] = np.arange(1, len(slots) + 1)
-        if growth.groups.sizes:
-            table[slots, MEAN] = growth.found.mu
-            if keep:
-                table[columns.slots, DUAL] += columns.x.products(growth.found.beta * rows.signs())
-        _store(state, growth)
-        state.numbers["learned"] = learned + rows.n_rows
-        state.numbers["surplus"] += total - rows.n_rows
+        for state, side in zip(states, sides, strict=True):
+            _store(state, growth, side, keep)
+            state.numbers["learned"] = learned + rows.n_rows
+            state.numbers["surplus"] += total - rows.n_rows
+            state.refer(first, self.shared)
         run.note(
-            f"{rows.n_rows:,} rows: {len(slots):,} features in {len(growth.groups.sizes)} groups, "
-            f"{growth.passes} passes, relative gap {growth.found.gap:.2g}"
+            f"{rows.n_rows:,} rows: {len(growth.chosen):,} features in {len(groups.sizes)} groups, "
+            f"{max(side.passes for side in sides)} passes, relative gap "
+            f"{max(side.found.gap for side in growth.choosing):.2g}"
         )
 
     def _check_memory(self, rows: SlotRows, run: Run) -> None:
@@ -227,6 +153,20 @@ class FGM(LinearBatchLearner):
         places = state.table[slots, PLACE].astype(np.int64)
         return Coefficients(state.table[slots, MEAN], variance[places])
 
+    def score_classes(
+        self, states: Sequence[State], rows: SlotRows, unknown: Floats, run: Run
+    ) -> list[Scores]:
+        """The variance of a row is that of its groups, and the same for all classes."""
+        if not states:
+            return []
+        first, *others = states
+        found = self.scores(first, rows, unknown, run)
+        means = [super(FGM, self).scores(state, rows, unknown, run).score for state in others]
+        return [found, *(found._replace(score=mean) for mean in means)]
+
+    def class_selection(self, states: Sequence[State]) -> Chosen:
+        return self.selection(states[0])
+
     def selection(self, state: State) -> Chosen:
         return Chosen(self.chosen(state), state.arrays["score"], self.groups(state).owner + 1)
 
@@ -238,14 +178,22 @@ class FGM(LinearBatchLearner):
         }
 
 
-def _store(state: State, growth: Growth) -> None:
-    """Put the groups, their scores and their objectives into the state."""
-    groups = growth.groups
+def _store(state: State, growth: Growth, side: Side, keep: bool) -> None:
+    """Put the groups, their weights and their objectives into the state; with `keep` also the dual
+    variables."""
+    columns, groups, table = growth.columns, growth.groups, state.table
+    slots = columns.slots[growth.chosen]
+    table[columns.slots[columns.others], MEAN] = table[columns.slots[columns.others], PLACE] = 0
+    table[slots, PLACE] = np.arange(1, len(slots) + 1)
+    if groups.sizes:
+        table[slots, MEAN] = side.found.mu
+        if keep:
+            table[columns.slots, DUAL] += columns.x.products(side.signed)
     state.arrays |= {
         "sizes": np.array(groups.sizes, dtype=np.int64),
         "gram": groups.gram,
         "sigma": groups.sigma,
-        "share": groups.share,
+        "share": side.groups.share,
         "score": np.array(growth.score, dtype=np.float64),
-        "theta": np.array(growth.theta, dtype=np.float64),
+        "theta": np.array(side.theta, dtype=np.float64),
     }

@@ -7,7 +7,7 @@ Group k has P_k = I + c G_k with G_k = X_k'H X_k over rows of the weights H, and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,8 +55,15 @@ class Groups:
         padding = np.zeros((n, self.width))
         self.gram, self.sigma = (np.vstack([a, padding]) for a in (self.gram, self.sigma))
         self.grow(len(self.sizes) - 1, gram)
-        each = 1 / len(self.sizes)
-        self.share = np.append(self.share * (1 - each), each)
+        self.share = self.sharing(self.share).share
+
+    def sharing(self, share: Floats) -> Groups:
+        """The same groups with other shares, as a further class has them; new groups get an equal
+        part."""
+        while len(share) < len(self.sizes):
+            each = 1 / (len(share) + 1)
+            share = np.append(share * (1 - each), each)
+        return replace(self, share=share)
 
     def grow(self, k: int, gram: Floats) -> None:
         """G_k += gram"""

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
 import numpy as np
 
 from cwtool.algorithms.groups import Groups
-from cwtool.algorithms.inverted import Columns
+from cwtool.algorithms.inverted import Columns, Matrix
 from cwtool.algorithms.subproblem import Solution, Subproblem
 from cwtool.data.rows import Floats, Longs, SlotRows
 from cwtool.order import permutation
+from cwtool.parallel import together
 
 # (s of earlier batches, signed dual variables, columns, number of groups) -> gain of each column
 Score = Callable[[Floats, Floats, Columns, int], Floats]
 Order = Callable[[int], Longs]  # number of the pass -> order of the rows in it
 
 
-class Growth:
-    """The groups while one batch is learned; features are columns of the batch."""
+class Side:
+    """One class while a batch is learned: its signs y of the rows, and its solution."""
 
     def __init__(
-        self, params: Any, columns: Columns, y: Floats, past: Floats, groups: Groups, order: Order
-    ) -> None:
-        """Without any features yet. `past` is s of earlier batches, by column; `groups` are those
-        that `keep` takes over, empty if none are."""
+        self, params: Any, y: Floats, past: Floats, groups: Groups, order: Order,
+        weight: Floats | None,
+    ) -> None:  # fmt: skip
+        """Without any features yet. `past` is s of earlier batches, by column."""
         p, passes = params, count(1)
-        self.params, self.columns, self.past, self.groups = p, columns, past, groups
-        self.chosen: Longs = np.empty(0, dtype=np.int64)
-        self.score: list[float] = []  # of the chosen features, when they were chosen
+        self.params, self.past, self.groups = p, past, groups
         self.theta: list[float] = []  # the primal objective after each new group
         self.passes = 0
 
@@ -39,11 +39,56 @@ class Growth:
             return order(self.passes)
 
         q = 1 if p.loss == "hinge" else 2
-        h = columns.weight
-        self.problem = Subproblem.empty(y, groups, p.C, q, p.sigma, next_order, h)
+        self.problem = Subproblem.empty(y, groups, p.C, q, p.sigma, next_order, weight)
         # dual variables of 1, times the weights of the rows, give the first scores
-        first = np.ones(len(y)) if h is None else h
+        first = np.ones(len(y)) if weight is None else weight
         self.found = Solution(np.empty(0), first, groups.share)
+
+    @property
+    def signed(self) -> Floats:
+        """The dual variables times the signs of the rows."""
+        return self.found.beta * self.problem.y
+
+    def widen(self, groups: Groups, x: Matrix, n: Floats, new: Longs) -> None:
+        """Have the columns `new` as well: `groups` has them as groups, x are the rows over all
+        positions, and n is as in Subproblem."""
+        self.groups = groups.sharing(self.groups.share)
+        past = np.append(self.problem.past, self.past[new])
+        self.problem = replace(self.problem, groups=self.groups, x=x, n=n, past=past)
+
+    def solve(self, before: Solution | None, passes: int, *, again: bool = False) -> None:
+        """Start from the dual variables before, or from 0. `again`: over the same groups, so that
+        the best solution so far may stay the best."""
+        p, problem = self.params, self.problem
+        start = problem.start()
+        if p.solver == "printed":
+            ridge = problem.bounds.ridge / 2
+            self.found = problem.conjugate(start, 1, 0.0, exact=False, ridge=ridge)
+            return
+        if before is not None:
+            start.beta = before.beta
+            if again:
+                start = before
+        if p.solver == "exact":
+            ridge = problem.bounds.ridge
+            self.found = problem.conjugate(start, passes, p.tol, exact=True, ridge=ridge)
+            return
+        self.found = problem.metric(start, passes, p.tol)
+        self.groups.share = self.found.share
+
+
+class Growth:
+    """The groups while one batch is learned; features are columns of the batch."""
+
+    def __init__(
+        self, params: Any, columns: Columns, sides: Sequence[Side], groups: Groups, jobs: int
+    ) -> None:
+        """`groups` are those that `keep` takes over, empty if none are. Of several sides the first
+        is the ghost, which has no say in the choice of features."""
+        self.params, self.columns, self.groups, self.jobs = params, columns, groups, jobs
+        self.sides, self.choosing = sides, sides[1:] or sides
+        self.chosen: Longs = np.empty(0, dtype=np.int64)
+        self.score: list[float] = []  # of the chosen features, when they were chosen
 
     def keep(self, chosen: Longs, score: list[float]) -> None:
         """Go on with these features, which the groups already have, and learn their weights."""
@@ -51,54 +96,62 @@ class Growth:
         for k, at in self.groups.parts():
             self.groups.grow(k, self.columns.gram(chosen[at]))
         if self.groups.sizes:
-            self.problem = self.problem.widened(self.columns.x, chosen, self.past[chosen])
-            self.found = self._solve(None, self.params.group_passes)
+            self._widen(chosen)
+            self._each(lambda side: side.solve(None, self.params.group_passes))
 
     def choose(self, score: Score, gram: Callable[[Longs], Floats]) -> None:
         """Add groups of the features with the largest scores until there are enough, no other
         feature gains anything, or the objective changes too little. gram: X'HX of a new group."""
-        p = self.params
+        p, theta = self.params, [0.0]
         while len(self.chosen) < p.features:
-            v = self.found.beta * self.problem.y
-            values = score(self.past, v, self.columns, len(self.groups.sizes) + 1)
+            values = self._scores(score)
             values[self.chosen] = 0
             new = largest(values, min(p.width, p.features - len(self.chosen)))
             if not len(new):
                 break
             self.groups.add(gram(new))
-            self.problem = self.problem.widened(self.columns.x, new, self.past[new])
+            self._widen(new)
             self.chosen = np.append(self.chosen, new)
             self.score += values[new].tolist()
-            self.found = self._solve(self.found if self.theta else None, p.group_passes)
-            self.theta.append(self.found.primal)
-            if len(self.theta) > 1:
-                before, now = self.theta[-2:]
-                if abs(before - now) < p.change * abs(now):
-                    break
+            self._each(lambda side: side.solve(side.found if side.theta else None, p.group_passes))
+            for side in self.sides:
+                side.theta.append(side.found.primal)
+            theta.append(sum(side.found.primal for side in self.choosing))
+            if len(theta) > 2 and abs(theta[-2] - theta[-1]) < p.change * abs(theta[-1]):
+                break
+
+    def _scores(self, score: Score) -> Floats:
+        """The score of each column: of several classes the sum or the maximum."""
+        K = len(self.groups.sizes) + 1
+        found = together(
+            lambda side: score(side.past, side.signed, self.columns, K), self.choosing, self.jobs
+        )
+        if len(found) == 1:
+            return found[0]
+        combine: Any = np.maximum if self.params.group == "max" else np.add
+        total: Floats = combine.reduce(found)
+        return total
 
     def refine(self) -> None:
         """The final passes over the rows, with all groups."""
         p = self.params
-        wanted = p.final_passes and self.groups.sizes and p.solver != "printed"
-        if wanted and not self.found.near(p.tol):
-            self.found = self._solve(self.found, p.final_passes, again=True)
+        if p.final_passes and self.groups.sizes and p.solver != "printed":
+            self._each(self._refine)
 
-    def _solve(self, before: Solution | None, passes: int, *, again: bool = False) -> Solution:
-        """Start from the dual variables before, or from 0. `again`: over the same groups, so that
-        the best solution so far may stay the best."""
-        p, problem = self.params, self.problem
-        start = problem.start()
-        if p.solver == "printed":
-            return problem.conjugate(start, 1, 0.0, exact=False, ridge=problem.bounds.ridge / 2)
-        if before is not None:
-            start.beta = before.beta
-            if again:
-                start = before
-        if p.solver == "exact":
-            return problem.conjugate(start, passes, p.tol, exact=True, ridge=problem.bounds.ridge)
-        found = problem.metric(start, passes, p.tol)
-        self.groups.share = found.share
-        return found
+    def _refine(self, side: Side) -> None:
+        if not side.found.near(self.params.tol):
+            side.solve(side.found, self.params.final_passes, again=True)
+
+    def _widen(self, new: Longs) -> None:
+        """Give all sides the columns `new`, which the groups already have."""
+        problem = self.sides[0].problem
+        problem.groups = self.groups
+        wide = problem.widened(self.columns.x, new, np.zeros(len(new)))
+        for side in self.sides:
+            side.widen(self.groups, wide.x, wide.n, new)
+
+    def _each(self, work: Callable[[Side], None]) -> None:
+        together(work, self.sides, self.jobs)
 
 
 def row_order(rows: SlotRows, seed: int, learned: int, *, shuffle: bool) -> Order:

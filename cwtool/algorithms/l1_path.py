@@ -1,4 +1,5 @@
-"""The path of l1-regularized solutions over C, up to a given number of features.
+"""The path of l1-regularized solutions over C, up to a given number of features; of several classes
+this is the number of features that any of them uses.
 
 C grows from the value at which the first weight appears, each solution starting from the one
 before, until there are p weights. Where no C gives exactly p, the p largest weights of the next
@@ -8,17 +9,55 @@ solution are learned again by themselves, or kept as they are if that would make
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
 from cwtool.algorithms.inverted import Columns
 from cwtool.data.rows import Floats, Longs
+from cwtool.parallel import together
 
 GROWTH = 1.3  # factor from one C to the next
 BISECTIONS = 25  # between two C, at most
 
-Kept = tuple[Floats, Floats]  # what Fit.kept returns and Fit.back takes
+Kept = Any  # what `kept` returns and `back` takes
+
+
+class Solver(Protocol):
+    """What the path needs of a solver of one class or of several."""
+
+    @property
+    def passes(self) -> int:
+        """Passes made so far."""
+
+    @property
+    def sizes(self) -> Floats:
+        """How much weight each feature has."""
+
+    @property
+    def steepest(self) -> float:
+        """The largest |gradient| at w = 0."""
+
+    @property
+    def everything(self) -> Longs:
+        """All features."""
+
+    @property
+    def chosen(self) -> Longs:
+        """The features that have a weight."""
+
+    def solve(self, C: float, among: Longs) -> None:
+        """Solve for this C from the present weights; only features `among` get a weight."""
+
+    def without(self, features: Longs) -> None:
+        """Set the weights of these features to 0."""
+
+    def kept(self) -> Kept:
+        """A copy of the present solution."""
+
+    def back(self, kept: Kept) -> None:
+        """Return to a solution that was kept."""
 
 
 class Fit(ABC):
@@ -41,6 +80,14 @@ class Fit(ABC):
         else:
             slope = np.minimum(self.m - 1, 0)
         return self.z.products(slope if self.weight is None else self.weight * slope)
+
+    @property
+    def sizes(self) -> Floats:
+        return np.abs(self.w)
+
+    @property
+    def steepest(self) -> float:
+        return float(np.abs(self.g0).max(initial=0))
 
     @property
     def everything(self) -> Longs:
@@ -69,13 +116,56 @@ class Fit(ABC):
         """Return to a solution that was kept."""
 
 
-def path(fit: Fit, features: int, most: float) -> tuple[float, Floats]:
+class Fits:
+    """The fits of several classes, with one C. A feature is chosen if it has a weight in any."""
+
+    def __init__(self, fits: Sequence[Fit], jobs: int) -> None:
+        self.fits, self.jobs = fits, jobs
+
+    @property
+    def passes(self) -> int:
+        return max(fit.passes for fit in self.fits)
+
+    @property
+    def sizes(self) -> Floats:
+        """The sum of |w_k| over the classes."""
+        total: Floats = np.sum([fit.sizes for fit in self.fits], axis=0)
+        return total
+
+    @property
+    def steepest(self) -> float:
+        return max(fit.steepest for fit in self.fits)
+
+    @property
+    def everything(self) -> Longs:
+        return self.fits[0].everything
+
+    @property
+    def chosen(self) -> Longs:
+        return np.flatnonzero(np.any([fit.w != 0 for fit in self.fits], axis=0))
+
+    def solve(self, C: float, among: Longs) -> None:
+        together(lambda fit: fit.solve(C, among), self.fits, self.jobs)
+
+    def without(self, features: Longs) -> None:
+        for fit in self.fits:
+            fit.without(features[fit.w[features] != 0])
+
+    def kept(self) -> Kept:
+        return [fit.kept() for fit in self.fits]
+
+    def back(self, kept: Kept) -> None:
+        for fit, own in zip(self.fits, kept, strict=True):
+            fit.back(own)
+
+
+def path(fit: Solver, features: int, most: float) -> tuple[float, Floats]:
     """Solve for exactly this number of features, or fewer if there are no more or C = `most` does
     not give more. Returns C, and for each feature with a weight the number of the step of the path
     at which it came in, counted from 1."""
-    entry = np.zeros(len(fit.w))
+    entry = np.zeros(len(fit.everything))
     step = 0
-    low = C = float(min(most, 1 / np.abs(fit.g0).max()))  # w = 0 up to here
+    low = C = float(min(most, 1 / fit.steepest))  # w = 0 up to here
     before = fit.kept()
     while len(fit.chosen) < features and most > C:
         low, before = C, fit.kept()
@@ -84,7 +174,7 @@ def path(fit: Fit, features: int, most: float) -> tuple[float, Floats]:
         _enter(entry, fit.chosen, step)
     C = _exactly(fit, features, low, before, C)
     _enter(entry, fit.chosen, step)
-    entry[fit.w == 0] = 0
+    entry[np.delete(fit.everything, fit.chosen)] = 0
     return C, entry
 
 
@@ -93,12 +183,12 @@ def _enter(entry: Floats, chosen: Longs, step: int) -> None:
     entry[chosen] = np.where(entry[chosen], entry[chosen], step)
 
 
-def _exactly(fit: Fit, features: int, low: float, before: Kept, high: float) -> float:
+def _exactly(fit: Solver, features: int, low: float, before: Kept, high: float) -> float:
     """Bisect from the solution at C = high, where fit is now, towards the one before at C = low
     that has too few features; if that finds no C with exactly this number, cut. Returns C."""
-    C, above = high, fit.kept()
+    C, above, many = high, fit.kept(), len(fit.chosen)
     for _ in range(BISECTIONS):
-        if len(fit.chosen) == features or np.count_nonzero(above[0]) <= features:
+        if len(fit.chosen) == features or many <= features:
             break
         C = (low * high) ** 0.5
         fit.back(before)
@@ -106,17 +196,17 @@ def _exactly(fit: Fit, features: int, low: float, before: Kept, high: float) -> 
         if len(fit.chosen) < features:
             low, before = C, fit.kept()
         else:
-            high, above = C, fit.kept()
-    if len(fit.chosen) != features and np.count_nonzero(above[0]) > features:
+            high, above, many = C, fit.kept(), len(fit.chosen)
+    if len(fit.chosen) != features and many > features:
         C = high
         fit.back(above)
         _cut(fit, features, C)
     return C
 
 
-def _cut(fit: Fit, features: int, C: float) -> None:
+def _cut(fit: Solver, features: int, C: float) -> None:
     """Only the largest weights remain; learn them again by themselves if all stay nonzero."""
-    order = np.argsort(-np.abs(fit.w), kind="stable")
+    order = np.argsort(-fit.sizes, kind="stable")
     fit.without(order[features : len(fit.chosen)])
     cut = fit.kept()
     fit.solve(C, np.sort(order[:features]))

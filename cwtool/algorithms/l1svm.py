@@ -16,7 +16,7 @@ from cwtool.algorithms.base import Chosen, Variants, each_choice
 from cwtool.algorithms.batch import BATCHES, BatchParams, LinearBatchLearner
 from cwtool.algorithms.inverted import Columns
 from cwtool.algorithms.l1_descent import Descent
-from cwtool.algorithms.l1_path import Fit, path
+from cwtool.algorithms.l1_path import Fit, Fits, Solver, path
 from cwtool.data.rows import Floats, SlotRows
 from cwtool.params import param
 from cwtool.run import Run
@@ -93,33 +93,40 @@ class L1SVM(LinearBatchLearner):
     def learn_batch(
         self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
     ) -> None:
-        for state, class_ in zip(states, classes, strict=True):
-            self._learn_class(state, rows.against(class_), run)
-
-    def _learn_class(self, state: State, rows: SlotRows, run: Run) -> None:
-        p, table = self.params, state.table
-        columns = Columns(rows, state.index, np.empty(0, dtype=np.int32))
-        fit = self.Fit(columns, rows.signs(), p, run.seed + int(state.numbers["batches"]))
-        C, entry = p.C, np.zeros(len(columns.slots))
+        """Of several classes, the state of the ghost notes the features of all of them."""
+        p, first = self.params, states[0]
+        seed, fits = run.seed + int(first.numbers["batches"]), []
+        for class_ in classes[1:] or classes:
+            columns = Columns(rows, first.index, np.empty(0, dtype=np.int32))
+            fits.append(self.Fit(columns, rows.signs(class_), p, seed))
+        fit: Solver = fits[0] if len(states) == 1 else Fits(fits, run.jobs)
+        C, entry = p.C, np.zeros(len(fit.everything))
         if p.features == 0:
             fit.solve(C, fit.everything)
             entry[fit.chosen] = 1
-        elif fit.g0.any():
+        elif fit.steepest > 0:
             C, entry = path(fit, p.features, p.C)
-        table[state.index.ids_and_slots()[1]] = 0
-        table[columns.slots, MEAN] = fit.w
-        table[columns.slots, ENTRY] = entry
-        state.numbers["C"] = C
+        seen, slots = first.index.ids_and_slots()[1], columns.slots
+        for state in states:
+            state.table[seen] = 0
+            state.numbers["C"] = C
+        first.table[slots, ENTRY] = entry
+        for state, own in zip(states[1:] or states, fits, strict=True):
+            state.table[slots, MEAN] = own.w
+            state.table[slots, ENTRY] = np.where(own.w != 0, entry, 0)
         run.note(
             f"{rows.n_rows:,} rows: {len(fit.chosen):,} features at C = {C:.4g}, "
             f"{fit.passes} passes"
         )
 
     def selection(self, state: State) -> Chosen:
-        table, seen = state.table, state.index.ids_and_slots()[1]
+        return self.class_selection([state])
+
+    def class_selection(self, states: Sequence[State]) -> Chosen:
+        table, seen = states[0].table, states[0].index.ids_and_slots()[1]
         slots = seen[table[seen, ENTRY] > 0]
-        weight, entry = np.abs(table[slots, MEAN]), table[slots, ENTRY].astype(np.int32)
-        return Chosen(slots, weight, entry)
+        weight = np.sum([np.abs(state.table[slots, MEAN]) for state in states], axis=0)
+        return Chosen(slots, weight, table[slots, ENTRY].astype(np.int32))
 
 
 ALGORITHMS = {"l1svm": L1SVM}

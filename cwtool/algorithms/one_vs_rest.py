@@ -15,7 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.algorithms.base import Algorithm, Batch, Coefficients, Linear, Ranks, Scores
+from cwtool.algorithms.base import (
+    Algorithm,
+    Batch,
+    Chosen,
+    Coefficients,
+    Linear,
+    Ranks,
+    Scores,
+    Selects,
+)
 from cwtool.algorithms.several import Several, side_by_side
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.run import Run
@@ -178,6 +187,10 @@ class OneVsRest(Several):
         if part is not None and isinstance(self.base, Ranks):
             return Coefficients(self.base.importance(part, slots))
         return Coefficients(np.zeros(len(slots)))
+
+    def selection(self, state: State) -> Chosen:
+        assert isinstance(state, States) and isinstance(self.base, Selects)
+        return self.base.class_selection(state.known)
 
     def untrained(self, state: State) -> bool:
         assert isinstance(state, States)

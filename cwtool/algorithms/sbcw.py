@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from cwtool.algorithms.base import Variants, each_choice
-from cwtool.algorithms.fgm import FGM, FgmParams
+from cwtool.algorithms.fgm import FGM
+from cwtool.algorithms.fgm_params import FgmParams
 from cwtool.algorithms.inverted import Columns
 from cwtool.data.rows import Floats
 from cwtool.params import param

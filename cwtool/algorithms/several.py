@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from cwtool.algorithms.base import Algorithm, Coefficients, Scores
+from cwtool.algorithms.base import Algorithm, Chosen, Coefficients, Scores
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, State
@@ -55,6 +55,10 @@ class Several(ABC):
     def coefficients(self, state: State, slots: Ints) -> Coefficients:
         """Weights (or importances) and variances with a column a class, and an intercept a
         class."""
+
+    def selection(self, state: State) -> Chosen:
+        """The features that an algorithm with the protocol Selects has chosen for all classes."""
+        raise TypeError(f"{self.base.name} does not select features")
 
     @abstractmethod
     def untrained(self, state: State) -> bool:

@@ -19,6 +19,7 @@ from contract import (
 )
 from scipy.sparse import csr_array
 
+from cwtool.algorithms.base import Selects
 from cwtool.algorithms.votes import Voting
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
@@ -90,10 +91,13 @@ def test_what_all_classes_share_is_saved_once(algo: str, part: str) -> None:
     assert [name for name in model.state.pack() if name.endswith(part)] == [part]
 
 
-ALONE = [v for v in VARIANTS if not isinstance(v.algorithm, Voting)]  # one learner for each class
+def alone(variant: Variant) -> bool:
+    """Whether the classes have nothing in common: neither neighbours nor chosen features."""
+    chooses = isinstance(variant.algorithm, Selects) and variant.given.get("features") != 0
+    return not (chooses or isinstance(variant.algorithm, Voting))
 
 
-@each(ALONE)
+@each(filter(alone, VARIANTS))
 def test_one_against_the_rest_is_the_model_of_two(variant: Variant) -> None:
     a, b = files(variant)
     model = learned(several(variant), a, b)
@@ -128,3 +132,17 @@ def test_learns_classes(variant: Variant) -> None:
     model, test = learned(several(variant), marked(1, 400)), marked(2, 200)
     bound = 0.2 if str(variant) == "sdist stsgd" else 0.1  # which makes as many steps as classes
     assert np.mean(model.scores(test).score.argmax(axis=1) != test.y) < bound
+
+
+@pytest.mark.parametrize("algo", ["sbcw", "fgm", "l1svm", "spar-dca"])
+@pytest.mark.parametrize("features", [1, 5, 11])
+def test_as_many_features_for_all_classes_as_asked_for(algo: str, features: int) -> None:
+    model = learned(several(Variant(algo, "", {"features": features, "C": 100.0})), marked(1, 300))
+    chosen = model.several.selection(model.state)
+    assert len(set(chosen.slots.tolist())) == features
+    assert len(chosen.score) == len(chosen.group) == features
+    assert (chosen.score > 0).all()
+    assert chosen.group.min() == 1
+    weights = model.weights()
+    used = weights.ids[(weights.weight != 0).any(axis=1)]
+    assert set(used.tolist()) <= set(model.index.ids_of(chosen.slots).tolist())

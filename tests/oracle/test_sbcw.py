@@ -20,7 +20,8 @@ from group_cases import (
 from slow_batch import Slow, slow_bcw, slow_sbcw
 from taught import slot_rows
 
-from cwtool.algorithms.fgm import FGM, FgmParams
+from cwtool.algorithms.fgm import FGM
+from cwtool.algorithms.fgm_params import FgmParams
 from cwtool.algorithms.growth import largest
 from cwtool.algorithms.inverted import Columns
 from cwtool.errors import UsageError

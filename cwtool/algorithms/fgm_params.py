@@ -1,0 +1,86 @@
+"""The parameters of fgm, most of which sbcw has as well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cwtool.algorithms.batch import BatchParams
+from cwtool.params import param
+
+
+@dataclass(frozen=True)
+class FgmParams(BatchParams):
+    features: int = param(100, "Number p of features to choose.", low=1)
+    group_size: int = param(
+        0,
+        "Number r of features that are chosen together as a group; 0 takes `features` / "
+        "`iterations`, rounded up.",
+        low=0,
+        formerly=("block",),
+    )
+    iterations: int = param(
+        15, "Number of groups to choose; applies only if `group_size` is 0.", low=1
+    )
+    C: float = param(
+        100.0,
+        "Weight C of the training loss against the regularizer, for rows of length 1. Larger "
+        "values fit the training rows more closely.",
+        above=0,
+    )
+    loss: str = param(
+        "squared-hinge",
+        "Loss of a margin error xi: hinge is C xi, squared-hinge is C/2 xi^2.",
+        choices=("hinge", "squared-hinge"),
+    )
+    sigma: float = param(
+        0.0,
+        "Weight sigma of the sum of squared group norms, which is added to the squared sum of "
+        "group norms. It makes the dual smooth, and spreads the weight over more groups.",
+        low=0,
+    )
+    solver: str = param(
+        "mm",
+        "Method for learning the groups: mm gives each group a metric that is improved after each "
+        "pass; exact makes the best possible step for each row and needs `sigma` above 0; printed "
+        "makes one pass from zero after each new group, as in the paper.",
+        choices=("mm", "exact", "printed"),
+    )
+    group_passes: int = param(
+        2, "Number of passes over the rows after each new group.", low=1, formerly=("sweeps",)
+    )
+    final_passes: int = param(
+        20,
+        "Largest number of further passes over the rows when all groups are chosen.",
+        low=0,
+        formerly=("final_sweeps",),
+    )
+    tol: float = param(
+        1e-3, "Make no more passes when the relative duality gap is at most this.", low=0
+    )
+    change: float = param(
+        0.0,
+        "Choose no more groups when a new group changes the objective relatively less than this; "
+        "0 always chooses all. Use it with many `group_passes`, so that the objective is exact.",
+        low=0,
+    )
+    shuffle: bool = param(True, "Visit the rows in a new random order in each pass.")
+    carry: str = param(
+        "keep",
+        "What a batch starts from: keep takes over the groups and dual variables of earlier "
+        "batches; restart chooses all features again, and takes over only the precision of those "
+        "that are chosen again.",
+        choices=("keep", "restart"),
+    )
+
+    group: str = param(
+        "sum",
+        "With more than two classes all of them have the same features: sum chooses those with the "
+        "largest sum of the scores of all classes, max those with the largest score of a class. "
+        "max was better on news with 20 topics, sum on others.",
+        choices=("sum", "max"),
+    )
+
+    @property
+    def width(self) -> int:
+        """r, the number of features of a group."""
+        return min(self.features, self.group_size or -(-self.features // self.iterations))
