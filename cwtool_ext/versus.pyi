@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool_ext.rules import Rule
-from cwtool_ext.wide import Wide, WideFirstOrder
+from cwtool_ext.wide import Wide
+from cwtool_ext.wide import WideFirstOrder
 
 class DiagonalVersusRest(Wide):
     def __init__(
