@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool_ext.rules import Rule
-from cwtool_ext.wide import Wide
-from cwtool_ext.wide import WideFirstOrder
+from cwtool_ext.wide import Wide, WideFirstOrder
 
 class DiagonalRival(Wide):
     def __init__(

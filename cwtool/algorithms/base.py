@@ -113,41 +113,7 @@ class Algorithm(ABC):
     ) -> list[Scores]:
         """One against the rest: learn the rows with each of these states, to which the rows of one
         class are positive. The first state is the ghost, to which no row is positive."""
-        return self._each(self.learn, states, classes, rows, order, run)
-
-    def relearn_classes(
-        self,
-        states: Sequence[State],
-        classes: Sequence[int],
-        rows: SlotRows,
-        order: Longs,
-        run: Run,
-    ) -> list[Scores]:
-        """The same for rows that were learned in an earlier pass."""
-        return self._each(self.relearn, states, classes, rows, order, run)
-
-    def _each(
-        self,
-        learn: Callable[[State, SlotRows, Longs, Run], Scores],
-        states: Sequence[State],
-        classes: Sequence[int],
-        rows: SlotRows,
-        order: Longs,
-        run: Run,
-    ) -> list[Scores]:
-        """Learners of single rows run in `run.jobs` threads, which share nothing that changes;
-        learners of batches use the threads themselves."""
-        alone = replace(run, jobs=1)
-        if isinstance(self, Batch):
-            return [
-                learn(state, rows.against(class_), order, run)
-                for state, class_ in zip(states, classes, strict=True)
-            ]
-        return together(
-            lambda one: learn(one[0], rows.against(one[1]), order, alone),
-            zip(states, classes, strict=True),
-            run.jobs,
-        )
+        return each_class(self.learn, states, classes, rows, order, run)
 
     def score_classes(
         self, states: Sequence[State], rows: SlotRows, unknown: Floats, run: Run
@@ -158,6 +124,24 @@ class Algorithm(ABC):
     def advice(self, state: State) -> str | None:
         """A sentence for whoever trained this state, or nothing."""
         return None
+
+
+def each_class(
+    learn: Callable[[State, SlotRows, Longs, Run], Scores],
+    states: Sequence[State],
+    classes: Sequence[int],
+    rows: SlotRows,
+    order: Longs,
+    run: Run,
+) -> list[Scores]:
+    """Learn the rows with each state and its own class as the positive one, in `run.jobs` threads,
+    which share nothing that changes."""
+    alone = replace(run, jobs=1)
+    return together(
+        lambda one: learn(one[0], rows.against(one[1]), order, alone),
+        zip(states, classes, strict=True),
+        run.jobs,
+    )
 
 
 @runtime_checkable

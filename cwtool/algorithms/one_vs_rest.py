@@ -24,6 +24,7 @@ from cwtool.algorithms.base import (
     Ranks,
     Scores,
     Selects,
+    each_class,
 )
 from cwtool.algorithms.several import Several, side_by_side
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
@@ -149,8 +150,11 @@ class OneVsRest(Several):
         """Visit these rows with the ghost and all classes that have come; their scores go into
         `found`."""
         classes = [k for k, part in enumerate(state.parts) if part is not None]
-        learn = self.base.relearn_classes if again else self.base.learn_classes
-        parts = learn(state.known, [NOBODY, *classes], rows, order, run)
+        with_ghost = state.known, [NOBODY, *classes]
+        if again:
+            parts = each_class(self.base.relearn, *with_ghost, rows, order, run)
+        else:
+            parts = self.base.learn_classes(*with_ghost, rows, order, run)
         for class_, part in zip(classes, parts[1:], strict=True):
             whole = self._score(found, class_, rows.n_rows)
             whole.score[order], whole.variance[order] = part.score[order], part.variance[order]
