@@ -84,8 +84,10 @@ def _at_threshold(e: dict[str, Any]) -> str:
 
 def _select(e: dict[str, Any]) -> str:
     stable = f"  stability {number(e['stability'])}" if "stability" in e else ""
+    own = f"class {e['class']}  " if "class" in e else ""
     return (
-        f"{e['algo']}  {len(e['selected']):,} features  test error {percent(e['test_error'])}  "
+        f"{own}{e['algo']}  {len(e['selected']):,} features  "
+        f"test error {percent(e['test_error'])}  "
         f"refit {percent(e['refit_error'])}  {e['seconds']:.3f} s{stable}"
     )
 
@@ -98,7 +100,7 @@ def _point(e: dict[str, Any]) -> str:
     if "failure" in e:
         return f"{_settings(e['params'])}  failed: {e['failure']}"
     shown = [f"error {percent(e['error'])} ± {percent(e['error_sd'])}"]
-    names = {"auc": "AUC", "f1": "F1", "macro_f1": "macro F1"}
+    names = {"auc": "AUC", "f1": "F1", "macro_f1": "macro F1", "log_loss": "log loss"}
     shown += [f"{name} {number(e[key])}" for key, name in names.items() if key in e]
     if "balanced_error" in e:
         shown.append(f"balanced error {percent(e['balanced_error'])}")

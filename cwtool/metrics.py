@@ -201,6 +201,13 @@ class Tally:
         return ratio(won, float(positive.sum()) * float(negative.sum()))
 
     @property
+    def balanced_error(self) -> float | None:
+        """The mean of the error rates of both classes."""
+        (tn, fp), (fn, tp) = self.measured[1].tolist()
+        missed, alarms = ratio(fn, tp + fn), ratio(fp, tn + fp)
+        return None if missed is None or alarms is None else (missed + alarms) / 2
+
+    @property
     def average_precision(self) -> float | None:
         """Sum of (recall gained) x (precision there), from the highest score down."""
         negative, positive = self.measured[0][:, ::-1]

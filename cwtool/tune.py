@@ -28,6 +28,8 @@ class TuneOptions:
     algo: str
     grid: dict[str, list[Any]]
     params: Point = field(default_factory=dict)  # the same for all points
+    multiclass: str = "auto"  # unless the grid has it
+    positive: float | None = None  # the label that is told from all others
     class_weight: str = ""
     folds: int = 5
     metric: str = "error"
@@ -37,8 +39,17 @@ class TuneOptions:
     max_memory: int = 0  # bytes that the algorithm may use in each of the processes
     read: ReadOptions = field(default_factory=ReadOptions)
 
-    def model(self, params: Point, labels: Labels) -> Model:
-        """An untrained model with these parameters."""
+    @property
+    def labels(self) -> Labels:
+        """The labels before rows are read."""
+        if self.positive is not None:
+            return Labels.against_rest(self.positive)
+        return Labels(multiclass=self.grid.get("multiclass", [self.multiclass])[0])
+
+    def model(self, point: Point, labels: Labels) -> Model:
+        """An untrained model with the parameters of this point."""
+        params, labels = {**self.params, **point}, replace(labels)
+        labels.multiclass = params.pop("multiclass", labels.multiclass)
         return Model.new(self.algo, params, class_weight=self.class_weight, labels=labels)
 
 
@@ -50,11 +61,17 @@ class Trial:
     options: TuneOptions
     point: Point
 
+    @property
+    def data(self) -> tuple[Rows, Labels]:
+        """The rows and their labels."""
+        labels = self.options.labels
+        return _rows(self.paths, self.options.read, labels.multiclass, labels.positive)
+
     def judge(self) -> Judged:
         options = self.options
-        rows, labels = _rows(self.paths, options.read)
+        rows, labels = self.data
         return cross_validate(
-            lambda: options.model({**options.params, **self.point}, replace(labels)),
+            lambda: options.model(self.point, labels),
             rows,
             options.folds,
             Run(options.seed, max_memory=options.max_memory),
@@ -64,9 +81,13 @@ class Trial:
 
 
 @lru_cache(maxsize=1)
-def _rows(paths: tuple[str, ...], options: ReadOptions) -> tuple[Rows, Labels]:
+def _rows(
+    paths: tuple[str, ...], options: ReadOptions, multiclass: str, positive: float | None
+) -> tuple[Rows, Labels]:
     """The rows of these files and their labels; each process reads them once."""
-    labels = Labels()
+    labels = Labels(multiclass=multiclass)
+    if positive is not None:
+        labels = Labels.against_rest(positive)
     return read(paths, labels, options), labels
 
 
@@ -77,10 +98,10 @@ def _outcome(trial: Trial) -> Outcome:
 def tune(paths: list[str], options: TuneOptions, console: Console) -> Point:
     """The point with the best mean over the folds, the first of several equal ones."""
     options = replace(options, read=replace(options.read, jobs=1))
-    check_passes(options.model(options.params, Labels()), options.passes)
+    check_passes(options.model({}, Labels()), options.passes)
     places = tuple(str(Path(path).absolute()) for path in paths)  # processes may start elsewhere
-    _rows(places, options.read)  # data that cannot be read is refused before any work
     trials = [Trial(places, options, point) for point in points(options.grid)]
+    _ = trials[0].data  # data that cannot be read is refused before any work
     outcomes = _outcomes(trials, console)
     for trial, outcome in zip(trials, outcomes, strict=True):
         failed = {"failure": outcome.failure} if outcome.failure else {}

@@ -14,13 +14,14 @@ from cwtool.data.pipeline import ReadOptions, read_all
 from cwtool.data.rows import Ints, Longs, Origin, Rows, joined
 from cwtool.data.sources import display
 from cwtool.errors import DataError
+from cwtool.metrics import Tally
 from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.run import Run
 
 METRICS = ("error", "auc", "f1")  # of two classes
 CLASS_METRICS = ("error", "macro_f1", "balanced_error")  # of several
-LOWER_IS_BETTER = ("error", "balanced_error")
+LOWER_IS_BETTER = ("error", "balanced_error", "log_loss")
 
 Point = dict[str, Any]  # parameters by name
 Judged = dict[str, list[float | None]]  # metric -> its value on each fold
@@ -56,12 +57,13 @@ def fit(model: Model, rows: Rows, run: Run | None = None, passes: int = 1) -> Mo
 
 def evaluate(model: Model, rows: Rows) -> dict[str, Any]:
     """All metrics of the model on these rows."""
-    tally = model.new_tally(finished=True)
+    tally, reliability = model.new_tally(finished=True), model.new_reliability()
     score, variance, _ = model.scores(rows)
-    if model.operating_point:
-        model.calibrate()
+    model.calibrate()
     tally.add(rows.y, model.calling(score, variance), rows.weight)
-    return tally.summary()
+    reliability.add(rows.y, model.probability(score, variance), rows.weight)
+    found = tally.summary() | {"log_loss": reliability.summary()["log_loss"]}
+    return found | ({"balanced_error": tally.balanced_error} if isinstance(tally, Tally) else {})
 
 
 def folds(y: Ints, n: int, seed: int = 0) -> Iterator[tuple[Longs, Longs]]:
@@ -97,8 +99,8 @@ def cross_validate(
         order = learned[permutation(len(learned), run.seed, 0)] if shuffled else learned
         model = fit(new_model(), rows.take(order), run, passes)
         found.append(evaluate(model, rows.take(checked)))
-    names = METRICS if "auc" in found[0] else CLASS_METRICS
-    return {name: [one[name] for one in found] for name in names}
+    names = (*METRICS, "balanced_error") if "auc" in found[0] else CLASS_METRICS
+    return {name: [one[name] for one in found] for name in (*names, "log_loss")}
 
 
 def points(grid: dict[str, list[Any]]) -> list[Point]:

@@ -74,6 +74,12 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     "feature is selected again, and the agreement (kappa) of the selections.",
 )
 @click.option(
+    "--per-class",
+    is_flag=True,
+    help="With more than two classes, select features of each class against the rest, instead of "
+    "the same for all classes. Errors are then those of telling the class from the rest.",
+)
+@click.option(
     "--subsample",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.8,
@@ -113,6 +119,7 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     help="File with names of features, one line `id TAB name` for each.",
 )
 @options.seed
+@options.classes
 @options.class_weight
 @options.rows
 @options.max_memory
@@ -129,6 +136,7 @@ def command(
     rank: str,
     refit_c: float,
     stability: int | None,
+    per_class: bool,
     subsample: float,
     out: Path | None,
     project: Path | None,
@@ -151,8 +159,9 @@ def command(
 
     For each number of features, the selected ones are listed in order with score, weight,
     confidence and group; with --test, also the test error of these weights and that of a support
-    vector machine fitted to the selected features. All rows are held in memory. Without -o or
-    --json the features are printed as a table, and the errors go to stderr.
+    vector machine fitted to the selected features. More than two classes get the same features,
+    with a weight of each class. All rows are held in memory. Without -o or --json the features are
+    printed as a table, and the errors go to stderr.
     """
     from cwtool.data.parse import Reading
     from cwtool.files import check_kept, complete_text
@@ -160,6 +169,10 @@ def command(
     from cwtool.report import charts
     from cwtool.select import Projection, SelectOptions, panels, select, table
 
+    if per_class and (project is not None or plot is not None):
+        raise click.UsageError(
+            "--project and --plot are for features of all classes together; leave out --per-class"
+        )
     if plot is not None:
         charts.check(plot)
         if not test:
@@ -172,6 +185,8 @@ def command(
         sizes=features,
         algo=ctx.meta[ALGO],
         params=given(ctx, others, tuple(n for n in own if n in others)),
+        labels=options.labels(given(ctx, others, options.CLASSES)),
+        per_class=per_class,
         class_weight=class_weight,
         rank=rank,
         refit_C=refit_c,

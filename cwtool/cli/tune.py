@@ -13,10 +13,13 @@ from cwtool.cli.algorithm import AlgorithmCommand, given
 from cwtool.errors import UsageError
 from cwtool.params import Param, declared
 
+MULTICLASS = Param("multiclass", str, "auto", "", choices=("rival", "ovr"))
+
 
 def parsed_grid(texts: tuple[str, ...], algo: str) -> dict[str, list[Any]]:
-    """The values of each parameter from texts such as C=0.1,1,10, checked as its option is."""
-    params = declared(registry.algorithm(algo).Params)
+    """The values of each parameter from texts such as C=0.1,1,10, checked as its option is. How
+    several classes are learned can be tried as well: multiclass=rival,ovr."""
+    params = [*declared(registry.algorithm(algo).Params), MULTICLASS]
     known = {name: p for p in params for name in (p.name, *p.formerly)}
     grid: dict[str, list[Any]] = {}
     for text in texts:
@@ -35,6 +38,11 @@ def parsed_grid(texts: tuple[str, ...], algo: str) -> dict[str, list[Any]]:
         words = dict.fromkeys(word.strip() for word in values.split(",") if word.strip())
         grid[param.name] = [value_of(param, word) for word in words]
     return grid
+
+
+def _taken(params: dict[str, Any], name: str) -> dict[str, Any]:
+    """This entry, if there is one, out of the parameters."""
+    return {name: params.pop(name)} if name in params else {}
 
 
 def value_of(param: Param, word: str) -> Any:
@@ -61,7 +69,8 @@ def value_of(param: Param, word: str) -> Any:
     multiple=True,
     required=True,
     metavar="NAME=V,V,...",
-    help="Values to try for a parameter. Can be given more than once; all combinations are tried.",
+    help="Values to try for a parameter, or multiclass=rival,ovr. Can be given more than once; all "
+    "combinations are tried.",
 )
 @click.option(
     "--cv",
@@ -72,11 +81,11 @@ def value_of(param: Param, word: str) -> Any:
 )
 @click.option(
     "--metric",
-    type=click.Choice(["error", "auc", "f1", "macro_f1", "balanced_error"]),
+    type=click.Choice(["error", "auc", "f1", "macro_f1", "balanced_error", "log_loss"]),
     default="error",
     show_default=True,
     help="Metric whose mean over the folds decides which point is the best. auc and f1 are for two "
-    "classes, macro_f1 and balanced_error for more.",
+    "classes, macro_f1 is for more.",
 )
 @click.option(
     "-m",
@@ -93,6 +102,7 @@ def value_of(param: Param, word: str) -> Any:
 )
 @options.seed
 @options.max_memory
+@options.classes
 @options.class_weight
 @options.rows
 @options.reading
@@ -128,9 +138,10 @@ def command(
     """
     points = parsed_grid(grid, algo)
     own = tuple(p.name for p in declared(registry.algorithm(algo).Params))
-    fixed = given(ctx, others, own)
-    if twice := sorted(points.keys() & fixed.keys()):
+    fixed, classes = given(ctx, others, own), given(ctx, others, options.CLASSES)
+    if twice := sorted(points.keys() & (fixed.keys() | classes.keys())):
         raise click.UsageError(f"{twice[0]} is given both in --grid and by its own option")
+    options.labels({**classes, **{k: v[0] for k, v in points.items() if k == "multiclass"}})
 
     from contextlib import nullcontext
 
@@ -153,11 +164,13 @@ def command(
         check_target(model, data)
     with locked(model) if model is not None else nullcontext():
         wanted = TuneOptions(
-            algo, points, fixed, class_weight, cv, metric, passes, seed, read.jobs, max_memory, read
-        )
+            algo, points, fixed, class_weight=class_weight, folds=cv, metric=metric, passes=passes,
+            seed=seed, jobs=read.jobs, max_memory=max_memory, read=read, **classes,
+        )  # fmt: skip
         winner = tune(list(data), wanted, console)
         if model is not None:
             params = {**fixed, **winner}
-            subject = Model.new(algo, params, reading, class_weight=class_weight)
+            labels = options.labels({**classes, **_taken(params, "multiclass")})
+            subject = Model.new(algo, params, reading, class_weight=class_weight, labels=labels)
             how = TrainOptions(passes=passes, seed=seed, max_memory=max_memory, read=read)
             train(subject, list(data), model, how, console)

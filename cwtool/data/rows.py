@@ -65,6 +65,10 @@ class Rows:
         """+1 for the rows of the class `positive` and -1 for all others."""
         return np.where(self.y == positive, 1.0, -1.0)
 
+    def against(self: R, class_: int) -> R:
+        """The same rows with the class number 1 for this class and 0 for all others."""
+        return replace(self, y=(self.y == class_).astype(np.int32))
+
     def slice(self: R, start: int, stop: int) -> R:
         """Rows start .. stop - 1. Their entries share the memory of these rows."""
         first, last = int(self.indptr[start]), int(self.indptr[stop])
@@ -161,8 +165,7 @@ class SlotRows(Rows):
     scale: float = 1.0
 
     def against(self, class_: int) -> SlotRows:
-        """The same rows with the class number 1 for this class and 0 for all others."""
-        two = replace(self, y=(self.y == class_).astype(np.int32))
+        two = super().against(class_)
         two.__dict__["csr"] = self.csr  # the entries are the same, and checked
         return two
 

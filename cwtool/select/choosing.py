@@ -29,6 +29,8 @@ class SelectOptions:
     sizes: tuple[int, ...]
     algo: str
     params: dict[str, Any] = field(default_factory=dict)
+    labels: Labels = field(default_factory=Labels)  # which classes there are, before rows are read
+    per_class: bool = False  # features of each class against the rest, instead of all together
     class_weight: str = ""
     rank: str = "weight"  # or "confidence"; for algorithms that do not select by themselves
     refit_C: float = 1.0
@@ -45,10 +47,11 @@ class SelectOptions:
 
 @dataclass(frozen=True)
 class Selection:
-    """Features of a model, the most useful ones first."""
+    """Features of a model, the most useful ones first. With several classes, weights and
+    confidences have a column, and the intercept a value, for each."""
 
     model: Model
-    intercept: float  # of a linear model
+    intercept: float | Floats  # of a linear model
     ids: Ints
     weight: Floats
     score: Floats  # what they are ordered by
@@ -80,7 +83,9 @@ def selections(rows: Rows, labels: Labels, options: SelectOptions) -> Iterator[S
             started = perf_counter()
             given = {**options.params, "features": size} if selects else options.params
             weight, reading = options.class_weight, options.read.reading
-            new = Model.new(options.algo, given, reading, class_weight=weight, labels=labels)
+            new = Model.new(
+                options.algo, given, reading, class_weight=weight, labels=replace(labels)
+            )
             model = fit(new, rows, options.run)
             found = replace(ranked(model, options.rank), seconds=perf_counter() - started)
         yield found.first(size)
@@ -88,7 +93,8 @@ def selections(rows: Rows, labels: Labels, options: SelectOptions) -> Iterator[S
 
 def ranked(model: Model, rank: str) -> Selection:
     """The features of a model: by group and score where the algorithm selects, and otherwise by
-    weight (or importance) or by confidence, without those that have none."""
+    weight (or importance) or by confidence, without those that have none. Several classes are
+    added up."""
     algorithm = model.algorithm
     if not isinstance(algorithm, Linear | Ranks | Selects):
         raise UsageError(
@@ -96,13 +102,14 @@ def ranked(model: Model, rank: str) -> Selection:
             "select with sbcw, l1svm or sdist",
         )
     ids, weight, variance, intercept = model.weights()
-    confidence = np.full(len(ids), np.nan)
+    confidence = np.full(weight.shape, np.nan)
     if variance is not None:
         known = variance > 0
         confidence[known] = np.abs(weight[known]) / np.sqrt(variance[known])
     group = np.zeros(len(ids), dtype=np.int32)
     if isinstance(algorithm, Selects):
-        found = algorithm.selection(model.state)
+        learner = model.several or algorithm
+        found = learner.selection(model.state)
         score, place = np.zeros(len(ids)), np.searchsorted(ids, model.index.ids_of(found.slots))
         score[place], group[place] = found.score, found.group
         order = place[np.lexsort((ids[place], -found.score, found.group))]
@@ -110,8 +117,9 @@ def ranked(model: Model, rank: str) -> Selection:
         if rank == "confidence" and variance is None:
             raise UsageError(f"{algorithm.name} has no confidence", "use `rank=weight`")
         score = np.nan_to_num(confidence) if rank == "confidence" else np.abs(weight)
+        score = score if score.ndim == 1 else score.sum(axis=1)
         order = np.argsort(-score, kind="stable")[: np.count_nonzero(score)]
-    return Selection(model, float(intercept), ids, weight, score, confidence, group).at(order)
+    return Selection(model, intercept, ids, weight, score, confidence, group).at(order)
 
 
 def subsampled(files: Sequence[Rows], labels: Labels, options: SelectOptions) -> list[list[Ints]]:

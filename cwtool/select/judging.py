@@ -29,9 +29,16 @@ def projected(rows: Rows, features: Ints) -> Rows:
 
 
 def margins(found: Selection, rows: Rows) -> Floats:
-    """The scores of a linear model in which all weights but those of the selection are 0."""
+    """The scores of a linear model in which all weights but those of the selection are 0; with
+    several classes a column for each."""
     own = projected(rows, found.ids)
     weight = found.weight[np.argsort(found.ids)]
+    if weight.ndim > 1:
+        from scipy.sparse import csr_array
+
+        x = csr_array((own.values, own.indices, own.indptr), shape=(own.n_rows, len(weight)))
+        scores: Floats = x @ weight + found.intercept
+        return scores
     row_of = np.repeat(np.arange(own.n_rows, dtype=np.int32), np.diff(own.indptr))
     products = weight[own.indices] * own.values
     total: Floats = np.bincount(row_of, products, minlength=own.n_rows).astype(float)
@@ -53,8 +60,10 @@ class Judge:
         algorithm = found.model.algorithm
         if not isinstance(algorithm, Linear):
             return self._error(self._new(found, algorithm.name, asdict(algorithm.params)), found)
-        tally = found.model.new_tally(finished=True)
-        tally.add(self.test.y, margins(found, self.test), self.test.weight)
+        tally, score = found.model.new_tally(finished=True), margins(found, self.test)
+        if found.model.several is not None:  # classes of the test rows alone are never called
+            score[:, np.bincount(self.train.y, minlength=score.shape[1]) == 0] = -np.inf
+        tally.add(self.test.y, score, self.test.weight)
         return tally.error
 
     def refit_error(self, found: Selection) -> float | None:
@@ -63,8 +72,10 @@ class Judge:
 
     def _new(self, found: Selection, name: str, params: dict[str, Any]) -> Model:
         """An untrained model with the class weights of the one that selected."""
-        setting = found.model.class_weight.setting
-        return Model.new(name, params, class_weight=setting, labels=found.model.labels)
+        setting, labels = found.model.class_weight.setting, replace(found.model.labels)
+        if labels.several is not None and name != found.model.algorithm.name:
+            labels.multiclass = "auto"
+        return Model.new(name, params, class_weight=setting, labels=labels)
 
     def _error(self, model: Model, found: Selection) -> float | None:
         fit(model, projected(self.train, found.ids), self.run)

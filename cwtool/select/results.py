@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cwtool.confusion import label_order
 from cwtool.data.labels import Labels, written
 from cwtool.data.pipeline import read_all
 from cwtool.data.rows import BIAS, Ints, Rows, joined
@@ -22,6 +23,8 @@ from cwtool.select.judging import Judge, projected
 from cwtool.validation import check_classes
 
 Result = dict[str, Any]
+# selection, its size, training rows, test rows
+Writer = Callable[[Selection, int, Rows, Rows | None], None]
 
 
 @dataclass(frozen=True)
@@ -38,39 +41,83 @@ def select(
     options: SelectOptions,
     projection: Projection | None = None,
 ) -> Iterator[Result]:
-    """For each number of features: which were selected, and how good they are."""
-    labels = Labels()
+    """For each number of features: which were selected, and how good they are. Per class, these
+    are the results of each class against the rest, one class after the other."""
+    labels = replace(options.labels)
     files = read_all(paths, labels, options.read)
     test = joined(read_all(test_paths, labels, options.read)) if test_paths else None
     check_classes([*paths, *test_paths], labels)
+    if not options.per_class:
+        write = _writer(projection, labels, [*paths, *test_paths])
+        yield from _selected(files, test, labels, options, write)
+        return
+    if labels.several is None:
+        raise UsageError("`per_class` is for more than two classes; these data have two")
+    for k in label_order(labels.several).tolist():
+        parts = [rows.against(k) for rows in files]
+        own = None if test is None else test.against(k)
+        two = Labels.against_rest(labels.several[k])
+        two.negative, two.rest = next(v for v in labels.several if v != two.positive), 2
+        for result in _selected(parts, own, two, options, None):
+            yield {"class": labels.name(k), **result}
+
+
+def _selected(
+    files: list[Rows],
+    test: Rows | None,
+    labels: Labels,
+    options: SelectOptions,
+    write: Writer | None,
+) -> Iterator[Result]:
+    """The results of rows of these labels; `write` is for the data reduced to each selection."""
     train = joined(files)
     known = np.unique(train.indices, return_counts=True)
     subsamples = subsampled(files, labels, options) if options.stability else []
     del files  # the same rows as in `train`, for a second time
     judge = None if test is None else Judge(train, test, options.run, options.refit_C)
     for k, found in enumerate(selections(train, labels, options)):
-        size = options.sizes[k]
-        result = {"algo": options.algo, "features": size, **described(found)}
+        result = {"algo": options.algo, "features": options.sizes[k], **described(found)}
         result["density_shares"] = density_shares(found.ids, *known, train.n_rows)
         result["test_error"] = judge.test_error(found) if judge else None
         result["refit_error"] = judge.refit_error(found) if judge else None
         result["seconds"] = found.seconds
         result |= stable(found, [chosen[k] for chosen in subsamples], len(known[0]))
-        if projection is not None:
-            parts = {"train": train} if test is None else {"train": train, "test": test}
-            for name, rows in parts.items():
-                target = projection.folder / f"{name}.{size}.svm"
-                write_projected(target, rows, labels, found, projection, [*paths, *test_paths])
+        if write is not None:
+            write(found, options.sizes[k], train, test)
         yield result
 
 
+def _writer(projection: Projection | None, labels: Labels, sources: list[str]) -> Writer | None:
+    """What writes the data reduced to a selection; None if this is not wanted."""
+    if projection is None:
+        return None
+
+    def write(found: Selection, size: int, train: Rows, test: Rows | None) -> None:
+        parts = {"train": train} if test is None else {"train": train, "test": test}
+        for name, rows in parts.items():
+            target = projection.folder / f"{name}.{size}.svm"
+            write_projected(target, rows, labels, found, projection, sources)
+
+    return write
+
+
 def described(found: Selection) -> Result:
-    """The selected features with all that is known of each, ready for JSON."""
+    """The selected features with all that is known of each, ready for JSON. With several classes,
+    each feature has a list of weights and of confidences, in the order of `classes`."""
+    weight, confidence = found.weight, found.confidence
+    several, names = found.model.labels.several, {}
+    if several is not None:
+        order = label_order(several)
+        names["classes"] = [written(several[k]) for k in order.tolist()]
+        weight, confidence = weight[:, order], confidence[:, order]
+    known = confidence.astype(object)
+    known[np.isnan(confidence)] = None
     return {
+        **names,
         "selected": [_named(found, j) for j in found.ids.tolist()],
         "score": found.score.tolist(),
-        "weight": found.weight.tolist(),
-        "confidence": [None if np.isnan(c) else c for c in found.confidence.tolist()],
+        "weight": weight.tolist(),
+        "confidence": known.tolist(),
         "group": found.group.tolist(),
         "interactions": interactions(found.model, {}),
     }
@@ -111,16 +158,25 @@ def write_projected(
 
 
 def table(results: list[Result], names: dict[str, str]) -> Iterator[str]:
-    """The features of all results, tab-separated under a header."""
+    """The features of all results, tab-separated under a header. With several classes there is a
+    column of weights for each, such as weight_2; results per class begin with the class."""
+    classes = results[0].get("classes", []) if results else []
+    per_class = ["class"] if results and "class" in results[0] else []
     columns = ["score", "weight", "confidence", "group"]
+    if classes:
+        columns = ["score", *(f"weight_{label}" for label in classes), "group"]
     if results and "frequency" in results[0]:
         columns.append("frequency")
-    yield "\t".join(["features", "order", "id", *columns, "name"])
+    yield "\t".join([*per_class, "features", "order", "id", *columns, "name"])
     for result in results:
+        own = dict(result)
+        for at, label in enumerate(classes):
+            own[f"weight_{label}"] = [weights[at] for weights in result["weight"]]
         for k, feature in enumerate(result["selected"]):
-            values = ("-" if result[c][k] is None else f"{result[c][k]:.9g}" for c in columns)
-            place = str(result["features"]), str(k + 1), str(feature)
-            yield "\t".join([*place, *values, names.get(str(feature), "")])
+            values = ("-" if own[c][k] is None else f"{own[c][k]:.9g}" for c in columns)
+            place = [str(result["features"]), str(k + 1), str(feature)]
+            first = [result[c] for c in per_class]
+            yield "\t".join([*first, *place, *values, names.get(str(feature), "")])
 
 
 def panels(results: list[Result]) -> list[Panel]:

@@ -123,7 +123,7 @@ def test_cross_validation(rows: Rows, shuffled: bool) -> None:
         model = fit(Model.new("cw", {}), rows.take(order), run)
         errors.append(evaluate(model, rows.take(checked))["error"])
     assert found["error"] == errors
-    assert found.keys() == {"error", "auc", "f1"}
+    assert found.keys() == {"error", "auc", "f1", "balanced_error", "log_loss"}
 
 
 def test_points_of_a_grid() -> None:
