@@ -24,6 +24,7 @@ from cwtool.algorithms.votes import Voting
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
 from cwtool.model import Model
+from cwtool.run import Run
 
 pytestmark = pytest.mark.usefixtures("spare_time")
 
@@ -75,7 +76,7 @@ def test_saved_resumed_and_loaded(variant: Variant, tmp_path: Path) -> None:
     model.save(tmp_path / "m.cw")
     model = Model.load(tmp_path / "m.cw")
     model.labels.several.append(float(LATE))
-    learned(model, b)
+    learned(model, b, run=Run(jobs=2))
     assert essence(model) == essence(whole)
     assert scores(model, a, b) == scores(whole, a, b)
     assert np.isfinite(model.scores(b).score).all()
