@@ -27,13 +27,14 @@ class Gate:
 
     @classmethod
     def parse(cls, text: str) -> Gate:
-        found = re.fullmatch(rf"\s*(\w+)\s*(>=|<=|>|<)\s*({NUMBER})\s*", text)
-        if not found or found[1].lower() not in METRICS:
+        found = re.fullmatch(rf"\s*([\w-]+)\s*(>=|<=|>|<)\s*({NUMBER})\s*", text)
+        metric = found[1].lower().replace("-", "_") if found else ""
+        if not found or metric not in METRICS:
             raise UsageError(
                 f"`require` is {text!r}, which is not a condition",
                 f"write for example auc>=0.97; the metrics are {', '.join(METRICS)}",
             )
-        return cls(found[1].lower(), found[2], float(found[3]))
+        return cls(metric, found[2], float(found[3]))
 
     def passes(self, measured: Mapping[str, Any]) -> bool:
         value = measured.get(self.metric)

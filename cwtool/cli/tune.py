@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,11 @@ from cwtool.cli import options
 from cwtool.cli.algorithm import AlgorithmCommand, given
 from cwtool.errors import UsageError
 from cwtool.params import Param, declared
+
+if TYPE_CHECKING:
+    Choice = click.Choice[str]
+else:
+    Choice = click.Choice  # not a generic class before click 8.2
 
 MULTICLASS = Param("multiclass", str, "auto", "", choices=("rival", "ovr"))
 
@@ -54,6 +59,13 @@ def value_of(param: Param, word: str) -> Any:
     return param.check(word)
 
 
+class Metric(Choice):
+    """The name of a metric, with dashes or underscores; it becomes the one that results have."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return str(super().convert(value.replace("_", "-"), param, ctx)).replace("-", "_")
+
+
 @click.command(cls=AlgorithmCommand, name="tune")
 @click.argument("data", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option(
@@ -81,11 +93,11 @@ def value_of(param: Param, word: str) -> Any:
 )
 @click.option(
     "--metric",
-    type=click.Choice(["error", "auc", "f1", "macro_f1", "balanced_error", "log_loss"]),
+    type=Metric(["error", "auc", "f1", "macro-f1", "balanced-error", "log-loss"]),
     default="error",
     show_default=True,
     help="Metric whose mean over the folds decides which point is the best. auc and f1 are for two "
-    "classes, macro_f1 is for more.",
+    "classes, macro-f1 is for more.",
 )
 @click.option(
     "-m",

@@ -186,7 +186,7 @@ def test_the_matrix_counts_rows_and_metrics_count_weights(ok: Run, model: str) -
 
 @pytest.mark.parametrize(
     ("gate", "code"),
-    [("macro_f1>0.5", 0), ("macro_f1>0.999", 5), ("balanced_error<=0.5", 0), ("auc>0.5", 5)],
+    [("macro_f1>0.5", 0), ("macro-f1 > 0.999", 5), ("balanced_error<=0.5", 0), ("auc>0.5", 5)],
 )
 def test_gates(cwtool: Run, gate: str, code: int) -> None:
     Path("a.svm").write_text(classes_text(1, 400))
