@@ -31,10 +31,14 @@ DECORATOR = re.compile(r"property|staticmethod|classmethod|\w+\.setter")
 HIDDEN = re.compile(r"_(?!_)\w*|__(cinit|dealloc|getbuffer|releasebuffer)__")
 IMPORTS = {"Any": "from typing import Any\n", "np": "import numpy as np"}
 IMPORTS |= {"NDArray": "from numpy.typing import NDArray\n"}
-IMPORTS |= {
-    name: f"from cwtool_ext.{CLASSES[name]} import {name}"
-    for name in sorted(CLASSES, key=CLASSES.__getitem__)
-}
+
+
+def imports(names: set[str]) -> Iterator[str]:
+    """The lines that import these names, one for each module."""
+    yield from (line for name, line in IMPORTS.items() if name in names)
+    for module in sorted(set(CLASSES.values())):
+        if own := sorted(name for name in names if CLASSES.get(name) == module):
+            yield f"from cwtool_ext.{module} import {', '.join(own)}"
 
 
 def written(node: Any) -> str:
@@ -140,8 +144,8 @@ def stub(source: Path) -> str:
     if not (body := "\n".join(lines(code, declared))):
         return ""
     names = set(re.findall(r"\w+", body)) - {n for n in CLASSES if CLASSES[n] == source.stem}
-    head = [line for name, line in IMPORTS.items() if name in names]
-    text = "\n".join([f"# Generated from {source.name} by tools/stubs.py.\n", *head, "", body])
+    head = f"# Generated from {source.name} by tools/stubs.py.\n"
+    text = "\n".join([head, *imports(names), "", body])
     ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "stub.pyi", "-"]
     return subprocess.run(ruff, input=text, capture_output=True, text=True, check=True).stdout
 
