@@ -17,7 +17,7 @@ from libc.stdint cimport int64_t
 from cwtool_ext.csr cimport Row
 from cwtool_ext.projection cimport KL, ceiling_of, kl, l2
 from cwtool_ext.rules cimport Rule, fires
-from cwtool_ext.wide cimport Wide, WideFirstOrder, add
+from cwtool_ext.wide cimport Wide, WideFirstOrder, products
 
 
 cdef Py_ssize_t rival_of(Wide learner, Py_ssize_t c) noexcept nogil:
@@ -78,14 +78,11 @@ cdef class DiagonalRival(Wide):
 
     cdef void look(self, Row row, Row after, double* score, double* variance) noexcept nogil:
         # scores of all classes; the variance is the mean one of the two with the highest scores
-        cdef Py_ssize_t i, k, n = self.classes
+        cdef Py_ssize_t k
         cdef double* m = self.m
-        for k in range(self.places):
-            m[k] = 0.0
-        for i in range(row.nnz):
-            self.fetch(after, i)
-            add(m, self.table + self.width * row.index[i], row.scale * row.value[i], n)
-        for k in range(n):
+        self.fetch(after)
+        products(row, self.table, self.width, self.classes, m)
+        for k in range(self.classes):
             score[k] = m[k] if self.rounds[k] > 0 else -INFINITY
         self.rank()
         variance[0] = 0.0

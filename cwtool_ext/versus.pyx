@@ -15,7 +15,7 @@ from libc.stdint cimport int32_t, int64_t
 from cwtool_ext.csr cimport Row
 from cwtool_ext.projection cimport KL, ceiling_of, kl, l2
 from cwtool_ext.rules cimport Rule, fires
-from cwtool_ext.wide cimport Wide, WideFirstOrder, add
+from cwtool_ext.wide cimport Wide, WideFirstOrder, products
 
 
 cdef int check_seen(const int32_t[::1] seen, Wide learner) except -1:
@@ -84,14 +84,12 @@ cdef class DiagonalVersusRest(Wide):
 
     cdef void look(self, Row row, Row after, double* score, double* variance) noexcept nogil:
         # scores of all classes; the variance is the mean one of the two with the highest scores
-        cdef Py_ssize_t i, k
+        cdef Py_ssize_t k
         cdef double* m = self.m
         for k in range(self.places):
-            m[k] = 0.0
             self.v[k] = -1.0
-        for i in range(row.nnz):
-            self.fetch(after, i)
-            add(m, self.table + self.width * row.index[i], row.scale * row.value[i], self.used)
+        self.fetch(after)
+        products(row, self.table, self.width, self.used, m)
         for k in range(self.classes):
             score[k] = m[k + 1] if self.rounds[k + 1] > 0 else -INFINITY
         self.rank()

@@ -58,9 +58,9 @@ cdef class Wide(Learner):
             if k < self.ghosts or self.rounds[k] > 0 or k == c:
                 self.rounds[k] += 1
 
-    cdef void fetch(self, Row after, Py_ssize_t i) noexcept nogil:
-        cdef Py_ssize_t k
-        if i < after.nnz:
+    cdef void fetch(self, Row after) noexcept nogil:
+        cdef Py_ssize_t i, k
+        for i in range(after.nnz):
             for k in range(0, self.used, 8):
                 prefetch(self.table + self.width * after.index[i] + k)
 
@@ -72,20 +72,16 @@ cdef class WideFirstOrder(Wide):
 
     cdef void look(self, Row row, Row after, double* score, double* variance) noexcept nogil:
         cdef Py_ssize_t i, k
-        cdef const double* j
         cdef double* m = self.m
         cdef double* acc = self.m + self.places
         cdef double x, square = 0.0
-        for k in range(2 * self.places):
-            m[k] = 0.0
+        self.fetch(after)
+        products(row, self.table, self.width, self.used, m)
+        if self.averages:
+            products(row, self.table + self.places, self.width, self.used, acc)
         for i in range(row.nnz):
-            self.fetch(after, i)
-            j = self.table + self.width * row.index[i]
             x = row.scale * row.value[i]
             square += x * x
-            add(m, j, x, self.used)
-            if self.averages:
-                add(acc, j + self.places, x, self.used)
         for k in range(self.ghosts, self.used):
             if self.rounds[k] == 0:
                 score[k - self.ghosts] = -INFINITY
