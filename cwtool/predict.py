@@ -10,7 +10,7 @@ import numpy as np
 from cwtool.confusion import label_order, predicted
 from cwtool.data.parse import Block
 from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
-from cwtool.data.rows import Floats, Rows
+from cwtool.data.rows import Floats, Ints, Rows
 from cwtool.errors import DataError
 from cwtool.metrics import ratio
 from cwtool.model import Model
@@ -95,7 +95,7 @@ def _written(
 ) -> dict[str, list[Any]]:
     """The values of the columns by name."""
     make: dict[str, Callable[[], list[list[Any]]]] = {
-        "label": lambda: [_labels(model, model.calling(score, variance))],
+        "label": lambda: [_labels(model, called(model, score, variance))],
         "score": lambda: _by_class(model, score),
         "variance": lambda: [variance.tolist()],
         "probability": lambda: _by_class(model, p),
@@ -104,11 +104,18 @@ def _written(
     return dict(zip(column_names(model, columns), values, strict=True))
 
 
-def _labels(model: Model, score: Floats) -> list[str]:
-    """The predicted label of each row, by the scores that labels are called by."""
-    several, names = model.labels.several, model.labels.names
-    found = score >= model.threshold if several is None else predicted(several, score)
-    return [names[k] for k in found.tolist()]
+def called(model: Model, score: Floats, variance: Floats) -> Ints:
+    """The number of the class that each row is called, by its score and the variance of it."""
+    score = model.calling(score, variance)
+    if model.labels.several is None:
+        return (score >= model.threshold).astype(np.int32)
+    return predicted(model.labels.several, score)
+
+
+def _labels(model: Model, classes: Ints) -> list[str]:
+    """The labels of these class numbers."""
+    names = model.labels.names
+    return [names[k] for k in classes.tolist()]
 
 
 def _by_class(model: Model, values: Floats) -> list[list[float]]:

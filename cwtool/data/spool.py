@@ -33,6 +33,29 @@ def _arrays(rows: Rows) -> list[NDArray[Any]]:
     return arrays if rows.weight is None else [*arrays, rows.weight]
 
 
+def window_stop(rows: Rows, start: int, n_rows: int = 0, nnz: int = 0) -> int:
+    """Where the window ends that holds so many rows and entries before row `start` of these."""
+    used = rows.indptr[start + 1 :] - rows.indptr[start]
+    stop = start + 1 + int(np.searchsorted(used, WINDOW_NNZ - nnz))
+    return min(stop, start + WINDOW_ROWS - n_rows, rows.n_rows)
+
+
+def windows(rows: Rows) -> list[Rows]:
+    """The rows in the windows of a Spool that they were all added to; they share their memory."""
+    found, start = [], 0
+    while start < rows.n_rows:
+        stop = window_stop(rows, start)
+        found.append(rows.slice(start, stop))
+        start = stop
+    return found
+
+
+def shuffled(n_rows: list[int], seed: int, pass_: int) -> Iterator[tuple[int, Longs]]:
+    """The numbers of windows of so many rows in a random order, each with an order of its rows."""
+    for k in permutation(len(n_rows), seed, pass_).tolist():
+        yield k, permutation(n_rows[k], seed, pass_, k)
+
+
 class Spool:
     """Rows in windows of at most WINDOW_ROWS rows or about WINDOW_NNZ entries. Where windows end
     depends on the rows alone, so that a shuffle does not depend on blocks."""
@@ -54,9 +77,7 @@ class Spool:
         self._counted.append((rows.n_rows, None if counted is None else counted.copy()))
         start = 0
         while start < rows.n_rows:
-            used = rows.indptr[start + 1 :] - rows.indptr[start]
-            stop = start + 1 + int(np.searchsorted(used, WINDOW_NNZ - self._nnz))
-            stop = min(stop, start + WINDOW_ROWS - self._rows, rows.n_rows)
+            stop = window_stop(rows, start, self._rows, self._nnz)
             part = rows.take(np.arange(start, stop))
             self._open.append(part)
             self._rows += part.n_rows
@@ -118,10 +139,10 @@ class Spool:
         self._close()
         first = np.cumsum([0, *(window.n_rows for window in self.windows)]).tolist()
         counted = self._all_counted()
-        for k in permutation(len(self.windows), seed, pass_).tolist():
+        for k, order in shuffled([window.n_rows for window in self.windows], seed, pass_):
             rows = self._load(self.windows[k])
             here = None if counted is None else counted[first[k] : first[k + 1]]
-            yield rows, permutation(rows.n_rows, seed, pass_, k), here
+            yield rows, order, here
 
     def _all_counted(self) -> Floats | None:
         if all(weight is None for _, weight in self._counted):

@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -61,9 +61,8 @@ def _padded(size: int) -> int:
     return -(-size // 8) * 8
 
 
-def save(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
-    """Write the file under a temporary name, make it durable, and put it in place at once.
-    Returns its size."""
+def written(header: dict[str, Any], arrays: Arrays) -> Iterator[bytes | memoryview]:
+    """The bytes of a file, piece by piece."""
     plain = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
     listed = [{"name": k, "dtype": a.dtype.str, "shape": list(a.shape)} for k, a in plain.items()]
     text = json.dumps({**header, "arrays": listed}, allow_nan=False).encode()
@@ -74,18 +73,23 @@ def save(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
         pieces += [array.data.cast("B") if array.size else b""]
         pieces += [bytes(_padded(array.nbytes) - array.nbytes)]
     hasher = sha256()
+    for piece in pieces:
+        hasher.update(piece)
+        yield piece
+    yield hasher.digest()
+
+
+def save(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
+    """Write the file under a temporary name, make it durable, and put it in place at once.
+    Returns its size."""
     try:
         with replacing(path, durable=True) as out:
-            for piece in pieces:
-                hasher.update(piece)
-                out.write(piece)
-            out.write(hasher.digest())
+            return sum(map(out.write, written(header, arrays)))
     except OSError as failure:
         raise ModelError(
             f"{path}: cannot write the model: {os.strerror(failure.errno or 0)}",
             "the old model, if there was one, is untouched",
         ) from None
-    return size
 
 
 def load(path: Path) -> tuple[dict[str, Any], Arrays]:
@@ -96,6 +100,11 @@ def load(path: Path) -> tuple[dict[str, Any], Arrays]:
         raise ModelError(f"{path}: no such model", "train one first") from None
     except OSError as failure:
         raise ModelError(f"{path}: {os.strerror(failure.errno or 0)}") from None
+    return parsed(path, data)
+
+
+def parsed(path: Path, data: bytes) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays of the verified bytes of a file; `path` is for messages."""
     header, at = _header(path, data)
     if sha256(memoryview(data)[:-32]).digest() != data[-32:]:
         raise _altered(path)

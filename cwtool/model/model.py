@@ -44,6 +44,7 @@ class Model(Verdict):
     class_weight: ClassWeight = field(default_factory=ClassWeight)
     history: list[dict[str, Any]] = field(default_factory=list)
     version: str = __version__  # of the cwtool that wrote it
+    estimator: dict[str, Any] = field(default_factory=dict)  # what cwtool.estimators keep in it
 
     @classmethod
     def new(
@@ -199,14 +200,27 @@ class Model(Verdict):
     @classmethod
     def load(cls, path: Path) -> Model:
         """Read a model file; everything wrong with it is a ModelError."""
-        header, arrays = file.load(path)
-        try:
-            return packing.unpack(header, arrays)
-        except (KeyError, TypeError, ValueError, UsageError) as failure:
-            raise ModelError(
-                f"{path} is a model of another version of cwtool: {failure}",
-                f"it was written by cwtool {header.get('cwtool', '?')}; this is {__version__}",
-            ) from None
+        return _unpacked(path, *file.load(path))
+
+    def to_bytes(self) -> bytes:
+        """The bytes of a model file."""
+        return b"".join(file.written(*packing.pack(self)))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Model:
+        """The model of the bytes of a file; everything wrong with them is a ModelError."""
+        path = Path("the model in memory")
+        return _unpacked(path, *file.parsed(path, data))
+
+
+def _unpacked(path: Path, header: dict[str, Any], arrays: file.Arrays) -> Model:
+    try:
+        return packing.unpack(header, arrays)
+    except (KeyError, TypeError, ValueError, UsageError) as failure:
+        raise ModelError(
+            f"{path} is a model of another version of cwtool: {failure}",
+            f"it was written by cwtool {header.get('cwtool', '?')}; this is {__version__}",
+        ) from None
 
 
 def _no_weights(algorithm: Algorithm, what: str) -> UsageError:

@@ -41,6 +41,8 @@ def pack(model: Model) -> tuple[dict[str, Any], Arrays]:
         header["class_weight"] = model.class_weight.packed()
     if model.operating_point:
         header["threshold"] = {"setting": model.operating_point.setting}
+    if model.estimator:
+        header["estimator"] = model.estimator
     if model.several is not None:
         from cwtool.model import several
 
@@ -104,6 +106,7 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
     model.offset = header["calibration"].get("b", 0.0)
     model.history = header["history"]
     model.version = header["cwtool"]
+    model.estimator = header.get("estimator", {})
     return model
 
 
