@@ -13,7 +13,7 @@ SAMPLE := examples/sample
 unexport PYTHONDONTWRITEBYTECODE
 KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd)
 
-.PHONY: demo test test-slow test-all lint stubs debug reproduce bench-peers sample data clean
+.PHONY: demo test test-slow test-all lint stubs estimators debug reproduce bench-peers sample data clean
 
 demo: .venv/ready
 	@mkdir -p build
@@ -38,12 +38,17 @@ lint: .venv/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/stubs.py --check # names stale stubs; `make stubs` writes them
+	$(BIN)/python tools/estimators.py --check # and `make estimators` these classes
 	$(BIN)/mypy
 	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint cwtool_ext/
 
 # cwtool_ext/*.pyi, from the signatures in cwtool_ext/*.pyx
 stubs: .venv/lint
 	$(BIN)/python tools/stubs.py
+
+# cwtool/estimators/classifiers.py and selectors.py, from the parameters of the algorithms
+estimators: .venv/lint
+	$(BIN)/python tools/estimators.py
 
 # kernels with bounds checks, for hunting a crash; `make clean` brings the fast ones back
 debug: .venv/ready

@@ -134,19 +134,27 @@ def parse(chunk: Chunk, reading: Reading, pool: Pool) -> Parsed:
     )  # fmt: skip
     n_rows, nnz, n_lines, _, n_qids, n_faults, n_weighted = report.tolist()
     indptr = b.indptr[: n_rows + 1]
-    if reading.hash_bits:
-        nnz = rows.fold(indptr, b.indices[:nnz], b.values[:nnz], reading.hash_bits)
-    if reading.normalize == "l2":
-        rows.normalize(indptr, b.values[:nnz])
-    if reading.bias:
-        rows.append_column(indptr, b.indices, b.values, BIAS, 1.0)
-        nnz += n_rows
+    nnz = prepared(reading, indptr, b.indices, b.values, nnz)
     origin = Origin(display(chunk.path), 0, 1, b.lines[:n_rows])
     weight = b.weights[:n_rows] if n_weighted else None
     block = Block(indptr, b.indices[:nnz], b.values[:nnz], b.labels[:n_rows], origin, weight)
     pool.lend(b)
     fault = _fault(text, start, stop, *faults[0].tolist()) if n_faults else None
     return Parsed(chunk, block, cells, n_lines, n_qids, n_faults, fault)
+
+
+def prepared(reading: Reading, indptr: Longs, indices: Ints, values: Floats, nnz: int) -> int:
+    """Fold the ids of rows with `nnz` entries, divide the rows by their lengths and add the bias,
+    as the reading says, in place; the new number of entries. With a bias the arrays have room for
+    one more entry a row."""
+    if reading.hash_bits:
+        nnz = rows.fold(indptr, indices[:nnz], values[:nnz], reading.hash_bits)
+    if reading.normalize == "l2":
+        rows.normalize(indptr, values[:nnz])
+    if reading.bias:
+        rows.append_column(indptr, indices, values, BIAS, 1.0)
+        nnz += len(indptr) - 1
+    return nnz
 
 
 def _fault(text: Bytes, start: int, stop: int, line: int, at: int, code: int) -> Fault:

@@ -32,7 +32,7 @@ DRIVERS = (
     "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune", "gate",
     "console", "metrics_text", "inspect_text", "notices",
 )  # fmt: skip
-BENCH, CLI = "bench", "cli"
+BENCH, CLI, ESTIMATORS = "bench", "cli", "estimators"
 
 # who -> the parts of cwtool that it may import besides itself
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
@@ -66,7 +66,18 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     BENCH: (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES),
     CLI: (*DRIVERS, MODEL, DATA, REPORT, BENCH, "registry", *LEAVES),
-    "__init__": (),
+    ESTIMATORS: (
+        "validation",
+        "predict",
+        "select",
+        MODEL,
+        ALGORITHMS,
+        DATA,
+        "errors",
+        "parallel",
+        "run",
+    ),
+    "__init__": (DATA, ESTIMATORS),
     "__main__": (CLI,),
 }
 
@@ -133,6 +144,17 @@ def test_only_charts_know_matplotlib() -> None:
     assert users("matplotlib") == {"cwtool.report.charts"}
 
 
+def test_only_estimators_know_scikit_learn() -> None:
+    assert users("sklearn")
+    known = ("cwtool.estimators", "cwtool.bench")  # which compares cwtool with it
+    assert [name for name in users("sklearn") if not name.startswith(known)] == []
+
+
+def test_only_the_package_itself_knows_the_estimators() -> None:
+    outside = {n for n in users("cwtool.estimators") if not within(n, "cwtool.estimators")}
+    assert outside == {"cwtool"}
+
+
 def test_nothing_unsafe_is_unpacked() -> None:
     for path in MODULES.values():
         unsafe = {"pickle", "marshal", "shelve", "dill", "cloudpickle"} & {
@@ -151,7 +173,14 @@ def test_kernels_know_nothing_of_the_package() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["cwtool.cli", "cwtool.cli.train", "cwtool.cli.tune", "cwtool.cli.bench", "cwtool.registry"],
+    [
+        "cwtool",
+        "cwtool.cli",
+        "cwtool.cli.train",
+        "cwtool.cli.tune",
+        "cwtool.cli.bench",
+        "cwtool.registry",
+    ],
 )
 def test_starting_is_cheap(module: str) -> None:
     """No command imports NumPy before it knows that it needs it."""

@@ -1,0 +1,151 @@
+"""Classifiers: what scikit-learn asks of them, on top of Learner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from cwtool.estimators import classes
+from cwtool.estimators.learner import Learner
+
+if TYPE_CHECKING:
+    from cwtool.data.rows import Floats
+
+C = TypeVar("C", bound="Classifier")
+
+
+class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
+    """A classifier whose rows have no weights."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # defaults are those of the command line: one pass and no intercept, too little for the few
+        # unscaled rows of scikit-learn's checks
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def fit(self: C, X: Any, y: Any) -> C:
+        """Train on the rows X of the classes y, from nothing."""
+        return self._fit(X, y, None)
+
+    def partial_fit(self: C, X: Any, y: Any, classes: Any = None) -> C:
+        """Continue with more rows, as the command line does with a further file. The first call
+        names all `classes`."""
+        return self._partial_fit(X, y, classes, None)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row."""
+        found = self._scores(X)
+        if self.model_.operating_point:
+            self._calibrate()
+        from cwtool.estimators.training import predicted
+
+        labels = predicted(self.model_, found)
+        called: NDArray[Any] = self.classes_[self._places(labels)]
+        return called
+
+    def decision_function(self, X: Any) -> Floats:
+        """The score of each row: with two classes that of the second one, above 0 if it is the
+        likelier one; with more a column a class."""
+        return self._single(self._by_class(self._scores(X).score, -np.inf))
+
+    def decision_variance(self, X: Any) -> Floats:
+        """The variance of the score of each row, x' Sigma x: small where the model is sure of the
+        weights of the features. It is 0 for algorithms that know no variance."""
+        variance: Floats = self._scores(X).variance
+        return variance
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class, a column each."""
+        score, variance, _ = self._scores(X)
+        self._calibrate()
+        p = self.model_.probability(score, variance)
+        if self.model_.labels.several is None:
+            return np.column_stack([1 - p, p])
+        return self._by_class(p, 0.0)
+
+    def _calibrate(self) -> None:
+        """Fit the probabilities, if rows were learned since they were fitted."""
+        while self._uncalibrated:
+            self._uncalibrated.pop().calibrate()
+
+    def _places(self, labels: Any) -> NDArray[np.intp]:
+        """The places in `classes_` of labels inside the model."""
+        places: NDArray[np.intp] = np.searchsorted(classes.numbers(self.classes_), labels)
+        return places
+
+    def _by_class(self, values: Floats, missing: float) -> Floats:
+        """The columns in the order of `classes_`; classes without a row so far are `missing`."""
+        several = self.model_.labels.several
+        if several is None:
+            return values
+        found = np.full((*values.shape[:-1], len(self.classes_)), missing)
+        found[..., self._places(several)] = values
+        return found
+
+    def _single(self, values: Floats) -> Floats:
+        """One score where there are two classes that have one each."""
+        if values.ndim and values.shape[-1] == 2 and self.model_.labels.several is not None:
+            difference: Floats = np.nan_to_num(values[..., 1] - values[..., 0])
+            return difference
+        return values
+
+
+class WeightedClassifier(Classifier):
+    """A classifier whose rows may have weights."""
+
+    def fit(self: C, X: Any, y: Any, sample_weight: Any = None) -> C:
+        """Train on the rows X of the classes y with these weights, from nothing."""
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self: C, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> C:
+        """Continue with more rows, as the command line does with a further file. The first call
+        names all `classes`."""
+        return self._partial_fit(X, y, classes, sample_weight)
+
+
+class LinearScore(Classifier):
+    """The score is X @ coef_.T + intercept_."""
+
+    @property
+    def coef_(self) -> Floats:
+        """The weight of each column: one row, or with more than two classes a row for each."""
+        return self._linear()[0]
+
+    @property
+    def intercept_(self) -> Floats:
+        """The constant of the score, or with more than two classes of each."""
+        return self._linear()[1]
+
+    def _linear(self) -> tuple[Floats, Floats]:
+        check_is_fitted(self)
+        from cwtool.data.rows import BIAS
+
+        ids, weight, _, intercept = self.model_.weights()
+        weight, constant = np.atleast_2d(weight.T), np.atleast_1d(np.array(intercept, dtype=float))
+        constant = constant + weight[:, ids == BIAS].sum(axis=1)
+        kept = ids != BIAS
+        width = max(self.n_features_in_, int(ids[kept].max(initial=-1)) + 1)
+        coef = np.zeros((len(weight), width))
+        coef[:, ids[kept]] = weight[:, kept]
+        coef = np.atleast_2d(self._single(self._by_class(coef.T, 0.0)).T)
+        return coef, np.atleast_1d(self._single(self._by_class(constant, 0.0)))
+
+
+class Importances(Classifier):
+    """The score is not linear, and columns have an importance."""
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The importance of each column; the mean over the classes if there are more than two."""
+        check_is_fitted(self)
+        from cwtool.data.rows import BIAS
+
+        ids, weight, _, _ = self.model_.weights()
+        kept, found = ids != BIAS, np.zeros(self.n_features_in_)
+        found[ids[kept]] = weight[kept] if weight.ndim == 1 else weight[kept].mean(axis=1)
+        return found

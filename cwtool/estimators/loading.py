@@ -1,0 +1,57 @@
+"""Model files as classifiers."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from cwtool.data.rows import BIAS
+from cwtool.estimators import classes, classifiers
+from cwtool.estimators.classifier import Classifier
+from cwtool.model import Model
+
+CLASSIFIERS: dict[str, type[Classifier]] = {
+    made.algorithm: made
+    for made in vars(classifiers).values()
+    if isinstance(made, type) and issubclass(made, Classifier) and "algorithm" in vars(made)
+}
+
+
+def load(path: str | os.PathLike[str]) -> Classifier:
+    """The classifier of a model file. Its parameters are those that the model was trained with,
+    and `passes`, `random_state` and `n_jobs`, which a file does not keep, have their defaults."""
+    model = Model.load(Path(path))
+    kind = CLASSIFIERS[model.algorithm.name]
+    found = kind(**_parameters(model, kind))
+    found.model_, found._uncalibrated = model, []
+    found.classes_ = classes.unpacked(model.labels, model.estimator.get("classes"))
+    ids, _ = model.index.ids_and_slots()
+    needed = int(ids[ids != BIAS].max(initial=-1)) + 1
+    found.n_features_in_ = max(needed, model.estimator.get("columns", 0))
+    if needed > model.estimator.get("columns", 0):  # it was trained further by the command line
+        model.estimator.pop("columns", None)
+    return found
+
+
+def _parameters(model: Model, kind: type[Classifier]) -> dict[str, Any]:
+    own = {p: name for name, p in kind.renamed.items()}
+    given = {own.get(p, p): value for p, value in asdict(model.algorithm.params).items()}
+    labels = model.labels
+    common = {
+        "fit_intercept": model.reading.bias,
+        "multi_class": "auto" if labels.several is None else labels.multiclass,
+        "threshold": model.operating_point.setting or None,
+        "class_weight": _class_weight(model),
+    }
+    return given | {k: v for k, v in common.items() if k in kind().get_params()}
+
+
+def _class_weight(model: Model) -> Any:
+    weight = model.class_weight
+    if not weight.given:
+        return weight.setting or None
+    found = classes.unpacked(model.labels, model.estimator.get("classes"))
+    names = dict(zip(classes.numbers(found).tolist(), found.tolist(), strict=True))
+    return {names[label]: value for label, value in weight.given.items() if label in names}

@@ -1,0 +1,925 @@
+"""A transformer that selects columns for each algorithm.
+
+Generated from the declared parameters of the algorithms by tools/estimators.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from cwtool.estimators.selector import Selector, WeightedSelector
+
+
+class SBCWSelector(WeightedSelector):
+    """Selects columns by sbcw: sparse batch confidence-weighted: groups of features with their
+    covariance.
+
+    Parameters
+    ----------
+    C : float, default=100.0
+        Weight C of the training loss against the regularizer, for rows of length 1. Larger
+        values fit the training rows more closely. Must be above 0.
+    loss : 'hinge' or 'squared-hinge', default='squared-hinge'
+        Loss of a margin error xi: hinge is C xi, squared-hinge is C/2 xi^2.
+    batch_rows : int, default=0
+        Number of rows that are learned together as one batch; 0 makes each file one batch. Must
+        be at least 0.
+    prior : float or 'auto', default='auto'
+        Rows are multiplied by the square root of this number before learning. auto is 1 /
+        (typical squared norm of the first 1,000 rows), so that the other parameters do not
+        depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
+        0.
+    features : int, default=100
+        Number p of features to choose. Must be at least 1.
+    group_size : int, default=0
+        Number r of features that are chosen together as a group; 0 takes `features` /
+        `iterations`, rounded up. Must be at least 0.
+    iterations : int, default=15
+        Number of groups to choose; applies only if `group_size` is 0. Must be at least 1.
+    sigma : float, default=0.0
+        Weight sigma of the sum of squared group norms, which is added to the squared sum of
+        group norms. It makes the dual smooth, and spreads the weight over more groups. Must be
+        at least 0.
+    solver : 'mm' or 'exact' or 'printed', default='mm'
+        Method for learning the groups: mm gives each group a metric that is improved after each
+        pass; exact makes the best possible step for each row and needs `sigma` above 0; printed
+        makes one pass from zero after each new group, as in the paper.
+    group_passes : int, default=2
+        Number of passes over the rows after each new group. Must be at least 1.
+    final_passes : int, default=0
+        Largest number of further passes over the rows when all groups are chosen. On text they
+        did not lower the error. Must be at least 0.
+    tol : float, default=0.001
+        Make no more passes when the relative duality gap is at most this. Must be at least 0.
+    change : float, default=0.0
+        Choose no more groups when a new group changes the objective relatively less than this;
+        0 always chooses all. Use it with many `group_passes`, so that the objective is exact.
+        Must be at least 0.
+    shuffle : bool, default=True
+        Visit the rows in a new random order in each pass.
+    carry : 'keep' or 'restart', default='keep'
+        What a batch starts from: keep takes over the groups and dual variables of earlier
+        batches; restart chooses all features again, and takes over only the precision of those
+        that are chosen again.
+    precision_divisor : float, default=100.0
+        C divided by this number is the weight of X'X in the precision of a group. 1 is the
+        printed algorithm; larger values trust the precision less. Must be above 0.
+    score_by : 'gain' or 'diag' or 'plain', default='gain'
+        What features are chosen by, with c = `C` / `precision_divisor`: gain is s_j^2 / (K (1 +
+        c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with K groups
+        (with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is s_j^2,
+        as printed.
+    fit_intercept : bool, default=False
+        Whether every row gets a constant column of value 1, whose weight is the intercept.
+    multi_class : 'auto', 'rival' or 'ovr', default='auto'
+        How more than two classes are learned. 'rival' moves the class of a row against the
+        class with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+    class_weight : dict, 'balanced' or None, default=None
+        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
+        weight, by the numbers of rows learned so far.
+    random_state : int, RandomState or None, default=None
+        Seed of every random choice. None is 0.
+    n_jobs : int or None, default=None
+        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+    """
+
+    algorithm = "sbcw"
+    renamed: ClassVar[dict[str, str]] = {"score_by": "score"}
+
+    def __init__(
+        self,
+        *,
+        C: float = 100.0,
+        loss: str = "squared-hinge",
+        batch_rows: int = 0,
+        prior: float | str = "auto",
+        features: int = 100,
+        group_size: int = 0,
+        iterations: int = 15,
+        sigma: float = 0.0,
+        solver: str = "mm",
+        group_passes: int = 2,
+        final_passes: int = 0,
+        tol: float = 0.001,
+        change: float = 0.0,
+        shuffle: bool = True,
+        carry: str = "keep",
+        precision_divisor: float = 100.0,
+        score_by: str = "gain",
+        fit_intercept: bool = False,
+        multi_class: str = "auto",
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.batch_rows = batch_rows
+        self.prior = prior
+        self.features = features
+        self.group_size = group_size
+        self.iterations = iterations
+        self.sigma = sigma
+        self.solver = solver
+        self.group_passes = group_passes
+        self.final_passes = final_passes
+        self.tol = tol
+        self.change = change
+        self.shuffle = shuffle
+        self.carry = carry
+        self.precision_divisor = precision_divisor
+        self.score_by = score_by
+        self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class FGMSelector(WeightedSelector):
+    """Selects columns by fgm: feature generating machine: sparse SVM over groups of features.
+
+    Parameters
+    ----------
+    C : float, default=100.0
+        Weight C of the training loss against the regularizer, for rows of length 1. Larger
+        values fit the training rows more closely. Must be above 0.
+    loss : 'hinge' or 'squared-hinge', default='squared-hinge'
+        Loss of a margin error xi: hinge is C xi, squared-hinge is C/2 xi^2.
+    batch_rows : int, default=0
+        Number of rows that are learned together as one batch; 0 makes each file one batch. Must
+        be at least 0.
+    prior : float or 'auto', default='auto'
+        Rows are multiplied by the square root of this number before learning. auto is 1 /
+        (typical squared norm of the first 1,000 rows), so that the other parameters do not
+        depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
+        0.
+    features : int, default=100
+        Number p of features to choose. Must be at least 1.
+    group_size : int, default=0
+        Number r of features that are chosen together as a group; 0 takes `features` /
+        `iterations`, rounded up. Must be at least 0.
+    iterations : int, default=15
+        Number of groups to choose; applies only if `group_size` is 0. Must be at least 1.
+    sigma : float, default=0.0
+        Weight sigma of the sum of squared group norms, which is added to the squared sum of
+        group norms. It makes the dual smooth, and spreads the weight over more groups. Must be
+        at least 0.
+    solver : 'mm' or 'exact' or 'printed', default='mm'
+        Method for learning the groups: mm gives each group a metric that is improved after each
+        pass; exact makes the best possible step for each row and needs `sigma` above 0; printed
+        makes one pass from zero after each new group, as in the paper.
+    group_passes : int, default=2
+        Number of passes over the rows after each new group. Must be at least 1.
+    final_passes : int, default=20
+        Largest number of further passes over the rows when all groups are chosen. Must be at
+        least 0.
+    tol : float, default=0.001
+        Make no more passes when the relative duality gap is at most this. Must be at least 0.
+    change : float, default=0.0
+        Choose no more groups when a new group changes the objective relatively less than this;
+        0 always chooses all. Use it with many `group_passes`, so that the objective is exact.
+        Must be at least 0.
+    shuffle : bool, default=True
+        Visit the rows in a new random order in each pass.
+    carry : 'keep' or 'restart', default='keep'
+        What a batch starts from: keep takes over the groups and dual variables of earlier
+        batches; restart chooses all features again, and takes over only the precision of those
+        that are chosen again.
+    fit_intercept : bool, default=False
+        Whether every row gets a constant column of value 1, whose weight is the intercept.
+    multi_class : 'auto', 'rival' or 'ovr', default='auto'
+        How more than two classes are learned. 'rival' moves the class of a row against the
+        class with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+    class_weight : dict, 'balanced' or None, default=None
+        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
+        weight, by the numbers of rows learned so far.
+    random_state : int, RandomState or None, default=None
+        Seed of every random choice. None is 0.
+    n_jobs : int or None, default=None
+        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+    """
+
+    algorithm = "fgm"
+
+    def __init__(
+        self,
+        *,
+        C: float = 100.0,
+        loss: str = "squared-hinge",
+        batch_rows: int = 0,
+        prior: float | str = "auto",
+        features: int = 100,
+        group_size: int = 0,
+        iterations: int = 15,
+        sigma: float = 0.0,
+        solver: str = "mm",
+        group_passes: int = 2,
+        final_passes: int = 20,
+        tol: float = 0.001,
+        change: float = 0.0,
+        shuffle: bool = True,
+        carry: str = "keep",
+        fit_intercept: bool = False,
+        multi_class: str = "auto",
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.batch_rows = batch_rows
+        self.prior = prior
+        self.features = features
+        self.group_size = group_size
+        self.iterations = iterations
+        self.sigma = sigma
+        self.solver = solver
+        self.group_passes = group_passes
+        self.final_passes = final_passes
+        self.tol = tol
+        self.change = change
+        self.shuffle = shuffle
+        self.carry = carry
+        self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class L1SVMSelector(WeightedSelector):
+    """Selects columns by l1svm: sparse SVM or logistic regression by the l1 norm.
+
+    Parameters
+    ----------
+    C : float, default=10000.0
+        Weight C of the training loss against the l1 norm, for rows of length 1; if `features`
+        is not 0, the largest C that is tried. Must be above 0.
+    loss : 'squared-hinge' or 'logistic', default='squared-hinge'
+        Loss of a row with margin m: squared-hinge is C/2 max(0, 1 - m)^2, logistic is C log(1 +
+        exp(-m)).
+    batch_rows : int, default=0
+        Number of rows that are learned together as one batch; 0 makes each file one batch. Each
+        batch is learned anew and replaces what earlier batches, or a resumed model, had
+        learned. Must be at least 0.
+    prior : float or 'auto', default='auto'
+        Rows are multiplied by the square root of this number before learning. auto is 1 /
+        (typical squared norm of the first 1,000 rows), so that the other parameters do not
+        depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
+        0.
+    features : int, default=100
+        Number of features to choose; C is raised until there are that many. 0 solves for the
+        given `C` and takes the features that get a weight. Must be at least 0.
+    tol : float, default=0.0001
+        Stop when the violation of the optimality conditions is at most this, relative to the
+        violation at w = 0 or to 1, whichever is larger. Smaller values are more exact and
+        slower. Must be above 0.
+    max_batch_passes : int, default=1000
+        Largest number of passes over the features for one C, if `tol` is not reached before.
+        Must be at least 1.
+    fit_intercept : bool, default=False
+        Whether every row gets a constant column of value 1, whose weight is the intercept.
+    multi_class : 'auto', 'rival' or 'ovr', default='auto'
+        How more than two classes are learned. 'rival' moves the class of a row against the
+        class with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+    class_weight : dict, 'balanced' or None, default=None
+        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
+        weight, by the numbers of rows learned so far.
+    random_state : int, RandomState or None, default=None
+        Seed of every random choice. None is 0.
+    n_jobs : int or None, default=None
+        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+    """
+
+    algorithm = "l1svm"
+
+    def __init__(
+        self,
+        *,
+        C: float = 10000.0,
+        loss: str = "squared-hinge",
+        batch_rows: int = 0,
+        prior: float | str = "auto",
+        features: int = 100,
+        tol: float = 0.0001,
+        max_batch_passes: int = 1000,
+        fit_intercept: bool = False,
+        multi_class: str = "auto",
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.batch_rows = batch_rows
+        self.prior = prior
+        self.features = features
+        self.tol = tol
+        self.max_batch_passes = max_batch_passes
+        self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class SparDCASelector(WeightedSelector):
+    """Selects columns by spar-dca: sparse SVM by proximal dual coordinate ascent, l1 and a small
+    l2 norm.
+
+    Parameters
+    ----------
+    C : float, default=10000.0
+        Weight C of the training loss against the l1 norm, for rows of length 1; if `features`
+        is not 0, the largest C that is tried. Must be above 0.
+    loss : 'hinge' or 'squared-hinge', default='squared-hinge'
+        Loss of a margin error xi: hinge is C xi, squared-hinge is C/2 xi^2.
+    batch_rows : int, default=0
+        Number of rows that are learned together as one batch; 0 makes each file one batch. Each
+        batch is learned anew and replaces what earlier batches, or a resumed model, had
+        learned. Must be at least 0.
+    prior : float or 'auto', default='auto'
+        Rows are multiplied by the square root of this number before learning. auto is 1 /
+        (typical squared norm of the first 1,000 rows), so that the other parameters do not
+        depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
+        0.
+    features : int, default=100
+        Number of features to choose; C is raised until there are that many. 0 solves for the
+        given `C` and takes the features that get a weight. Must be at least 0.
+    l2 : float, default=0.1
+        Weight e of the squared norm beside the l1 norm. Smaller values come closer to the plain
+        l1 norm and converge more slowly. Must be above 0.
+    tol : float, default=0.01
+        Stop when the relative duality gap is at most this. Smaller values are more exact and
+        slower. Must be above 0.
+    max_batch_passes : int, default=200
+        Largest number of passes over the rows for one C, if `tol` is not reached before. Must
+        be at least 1.
+    fit_intercept : bool, default=False
+        Whether every row gets a constant column of value 1, whose weight is the intercept.
+    multi_class : 'auto', 'rival' or 'ovr', default='auto'
+        How more than two classes are learned. 'rival' moves the class of a row against the
+        class with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+    class_weight : dict, 'balanced' or None, default=None
+        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
+        weight, by the numbers of rows learned so far.
+    random_state : int, RandomState or None, default=None
+        Seed of every random choice. None is 0.
+    n_jobs : int or None, default=None
+        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+    """
+
+    algorithm = "spar-dca"
+
+    def __init__(
+        self,
+        *,
+        C: float = 10000.0,
+        loss: str = "squared-hinge",
+        batch_rows: int = 0,
+        prior: float | str = "auto",
+        features: int = 100,
+        l2: float = 0.1,
+        tol: float = 0.01,
+        max_batch_passes: int = 200,
+        fit_intercept: bool = False,
+        multi_class: str = "auto",
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.batch_rows = batch_rows
+        self.prior = prior
+        self.features = features
+        self.l2 = l2
+        self.tol = tol
+        self.max_batch_passes = max_batch_passes
+        self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class STSGDSelector(WeightedSelector):
+    """Selects columns by stsgd: stabilized truncated stochastic gradient descent.
+
+    Parameters
+    ----------
+    loss : 'hinge' or 'logistic', default='hinge'
+        Loss of a margin m: hinge is max(0, 1 - m), logistic is log(1 + exp(-m)).
+    paths : int, default=8
+        Number of learners (paths); the model is their mean. More paths judge features more
+        reliably and take proportionally more time and memory. Must be at least 1 and at most
+        64.
+    share : float, default=0.5
+        Share of the rows that each path learns in the first pass, chosen at random for each
+        path. In later passes every path learns all rows. Must be above 0 and at most 1.
+    gravity_by : 'norm' or 'count', default='norm'
+        What the pull of a weight to zero after a burst is proportional to: norm is the root of
+        the sum of the squared inputs of the feature in the burst; count is the number of rows
+        that informed it, as in the thesis, which favours rare features.
+    rate : float or 'auto', default='auto'
+        Learning rate of every row. auto is 1 / (mean squared norm of the scaled rows). Must be
+        auto, or above 0.
+    burst : int or 'auto', default='auto'
+        Number of rows of a burst; weights are pulled to zero after each burst. auto is a tenth
+        of the rows, but at least 1,000 in the first pass and 20 in later ones. Shorter bursts
+        remove more features. Must be auto, or at least 1.
+    bursts : int, default=5
+        Number of bursts of a stage; features are judged after each stage. Must be at least 1.
+    rejection : float, default=0.7
+        Share of the weight changes of the last stage that the pull to zero would have undone,
+        while all features are left. Larger values give fewer features. Must be at least 0 and
+        at most 1.
+    annealing : float, default=-1.0
+        How fast the rejection falls as features are removed. It falls fast if positive and
+        slowly if negative; 0 makes it proportional to the share of features left.
+    stability : float, default=0.7
+        A feature is removed for good when its weight was nonzero after less than this share of
+        the bursts that informed it. Larger values give fewer features; 0 removes none. Must be
+        at least 0 and at most 1.
+    least : int, default=0
+        Number of bursts that must have informed a feature before it is judged. Raise it to keep
+        rare features longer. Must be at least 0.
+    growth : float or 'auto', default='auto'
+        alpha of the burst length K log(1 / (alpha d)), but at least K, where K is `burst` and d
+        the share of features left: bursts grow as features are removed. auto keeps the length
+        K. Must be auto, or above 0 and at most 1.
+    scale : 'none' or 'std' or 'floor', default='floor'
+        Scaling of columns: std divides each by its standard deviation, floor also but by no
+        less than the median of the standard deviations over the nonzero entries, none leaves
+        columns as they are.
+    informed_by : 'rows' or 'gradients', default='rows'
+        Which rows inform a feature: rows is every row with a nonzero value of it, gradients
+        only those of them whose loss has a gradient.
+    pull_on : 'change' or 'weight', default='change'
+        What the strength of the pull is derived from: change is the change of weights in a
+        burst, weight is the weights themselves.
+    intercept : 'auto' or 'on' or 'off', default='auto'
+        Whether an intercept is learned. auto learns one when at most a tenth of the rows are of
+        the smaller class.
+    tol : float, default=0.0
+        Learning stops when 3 stages in a row each change the mean weight vector by less than
+        this share of its length; 0 never stops. Must be at least 0.
+    passes : int, default=1
+        Number of passes over the rows in `fit`. From the second pass on the rows come in a
+        random order.
+    fit_intercept : bool, default=False
+        Whether every row gets a constant column of value 1, whose weight is the intercept.
+    multi_class : 'auto', 'rival' or 'ovr', default='auto'
+        How more than two classes are learned. 'rival' moves the class of a row against the
+        class with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+    class_weight : dict, 'balanced' or None, default=None
+        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
+        weight, by the numbers of rows learned so far.
+    max_features : int or None, default=None
+        Largest number of columns to select, those with the greatest weights; None selects all
+        whose weight is not 0.
+    random_state : int, RandomState or None, default=None
+        Seed of every random choice. None is 0.
+    n_jobs : int or None, default=None
+        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+    """
+
+    algorithm = "stsgd"
+
+    def __init__(
+        self,
+        *,
+        loss: str = "hinge",
+        paths: int = 8,
+        share: float = 0.5,
+        gravity_by: str = "norm",
+        rate: float | str = "auto",
+        burst: int | str = "auto",
+        bursts: int = 5,
+        rejection: float = 0.7,
+        annealing: float = -1.0,
+        stability: float = 0.7,
+        least: int = 0,
+        growth: float | str = "auto",
+        scale: str = "floor",
+        informed_by: str = "rows",
+        pull_on: str = "change",
+        intercept: str = "auto",
+        tol: float = 0.0,
+        passes: int = 1,
+        fit_intercept: bool = False,
+        multi_class: str = "auto",
+        class_weight: Any = None,
+        max_features: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.loss = loss
+        self.paths = paths
+        self.share = share
+        self.gravity_by = gravity_by
+        self.rate = rate
+        self.burst = burst
+        self.bursts = bursts
+        self.rejection = rejection
+        self.annealing = annealing
+        self.stability = stability
+        self.least = least
+        self.growth = growth
+        self.scale = scale
+        self.informed_by = informed_by
+        self.pull_on = pull_on
+        self.intercept = intercept
+        self.tol = tol
+        self.passes = passes
+        self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.max_features = max_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class SOFSSelector(WeightedSelector):
+    """Selects columns by sofs: second-order online feature selection.
+
+    Parameters
+    ----------
+    r : float, default=1.0
+        Regularization r of AROW. Larger values make smaller updates; raise it for noisy labels.
+        Must be above 0.
+    prior : float or 'auto', default='auto'
+        Variance of every weight before any data. auto is 1 / (typical squared norm of the first
+        1,000 rows), so that the other parameters do not depend on the scale of the data; 1 is
+        the choice of the papers. Must be auto, or above 0.
+    features : int, default=1000
+        Largest number of features with a weight. Must be at least 1.
+    passes : int, default=1
+        Number of passes over the rows in `fit`. From the second pass on the rows come in a
+        random order.
+    fit_intercept : bool, default=False
+        Whether every row gets a constant column of value 1, whose weight is the intercept.
+    multi_class : 'auto', 'rival' or 'ovr', default='auto'
+        How more than two classes are learned. 'rival' moves the class of a row against the
+        class with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+    class_weight : dict, 'balanced' or None, default=None
+        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
+        weight, by the numbers of rows learned so far.
+    max_features : int or None, default=None
+        Largest number of columns to select, those with the greatest weights; None selects all
+        whose weight is not 0.
+    random_state : int, RandomState or None, default=None
+        Seed of every random choice. None is 0.
+    n_jobs : int or None, default=None
+        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+    """
+
+    algorithm = "sofs"
+
+    def __init__(
+        self,
+        *,
+        r: float = 1.0,
+        prior: float | str = "auto",
+        features: int = 1000,
+        passes: int = 1,
+        fit_intercept: bool = False,
+        multi_class: str = "auto",
+        class_weight: Any = None,
+        max_features: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.r = r
+        self.prior = prior
+        self.features = features
+        self.passes = passes
+        self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.max_features = max_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class CWSparseSelector(WeightedSelector):
+    """Selects columns by cw-sparse: confidence-weighted learning with few weights.
+
+    Parameters
+    ----------
+    r : float, default=1.0
+        Regularization r of AROW. Larger values make smaller updates; raise it for noisy labels.
+        Must be above 0.
+    prior : float or 'auto', default='auto'
+        Variance of every weight before any data. auto is 1 / (typical squared norm of the first
+        1,000 rows), so that the other parameters do not depend on the scale of the data; 1 is
+        the choice of the papers. Must be auto, or above 0.
+    mode : 'smooth-tg' or 'smooth-da' or 'aggressive', default='smooth-da'
+        How weights become zero: smooth-tg shrinks them row by row, smooth-da shrinks the sum of
+        all updates, aggressive keeps only a given number of features.
+    lam : float, default=0.001
+        Weight of the L1 norm in the two smooth modes. Larger values leave fewer features with a
+        weight. Must be at least 0.
+    features : int, default=1000
+        Largest number of features with a weight in mode aggressive. Must be at least 1.
+    ranking : 'mahalanobis' or 'certain' or 'weight' or 'printed', default='mahalanobis'
+        Which features mode aggressive keeps: those with the largest |mu| / sigma (mahalanobis),
+        1 / sigma (certain), |mu| (weight), or sigma^2 |mu| as printed in the paper (printed).
+    projection : 'kl' or 'l2', default='kl'
+        How an update of the smooth modes is brought back to a diagonal covariance: kl drops the
+        off-diagonal part of the inverse covariance, l2 that of the covariance itself.
+    every_round : bool, default=False
+        Shrink in the smooth modes after every row, not only after margin errors.
+    proximal : bool, default=False
+        Centre the regularizer of mode smooth-da at the weights so far instead of zero.
+    passes : int, default=1
+        Number of passes over the rows in `fit`. From the second pass on the rows come in a
+        random order.
+    fit_intercept : bool, default=False
+        Whether every row gets a constant column of value 1, whose weight is the intercept.
+    multi_class : 'auto', 'rival' or 'ovr', default='auto'
+        How more than two classes are learned. 'rival' moves the class of a row against the
+        class with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+    class_weight : dict, 'balanced' or None, default=None
+        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
+        weight, by the numbers of rows learned so far.
+    max_features : int or None, default=None
+        Largest number of columns to select, those with the greatest weights; None selects all
+        whose weight is not 0.
+    random_state : int, RandomState or None, default=None
+        Seed of every random choice. None is 0.
+    n_jobs : int or None, default=None
+        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+    """
+
+    algorithm = "cw-sparse"
+
+    def __init__(
+        self,
+        *,
+        r: float = 1.0,
+        prior: float | str = "auto",
+        mode: str = "smooth-da",
+        lam: float = 0.001,
+        features: int = 1000,
+        ranking: str = "mahalanobis",
+        projection: str = "kl",
+        every_round: bool = False,
+        proximal: bool = False,
+        passes: int = 1,
+        fit_intercept: bool = False,
+        multi_class: str = "auto",
+        class_weight: Any = None,
+        max_features: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.r = r
+        self.prior = prior
+        self.mode = mode
+        self.lam = lam
+        self.features = features
+        self.ranking = ranking
+        self.projection = projection
+        self.every_round = every_round
+        self.proximal = proximal
+        self.passes = passes
+        self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.max_features = max_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class FobosSelector(WeightedSelector):
+    """Selects columns by fobos: forward-backward splitting with L1.
+
+    Parameters
+    ----------
+    loss : 'hinge' or 'logistic', default='hinge'
+        Loss of a margin m: hinge is max(0, 1 - m), logistic is log(1 + exp(-m)).
+    prior : float or 'auto', default='auto'
+        Rows are multiplied by the square root of this number before learning. auto is 1 /
+        (typical squared norm of the first 1,000 rows), so that the other parameters do not
+        depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
+        0.
+    rate : float, default=1.0
+        Learning rate of the first row. Larger values make larger updates; lower it for noisy
+        labels. Must be above 0.
+    power : float, default=0.0
+        Exponent with which the learning rate falls: row t has rate / t^power. 0 keeps the rate
+        constant, 0.5 suits data that do not change over time. Must be at least 0 and at most 1.
+    lam : float, default=0.0001
+        Weight of the L1 norm of the weights against the loss of a row. Larger values leave
+        fewer features with a weight. Must be at least 0.
+    passes : int, default=1
+        Number of passes over the rows in `fit`. From the second pass on the rows come in a
+        random order.
+    fit_intercept : bool, default=False
+        Whether every row gets a constant column of value 1, whose weight is the intercept.
+    multi_class : 'auto', 'rival' or 'ovr', default='auto'
+        How more than two classes are learned. 'rival' moves the class of a row against the
+        class with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+    class_weight : dict, 'balanced' or None, default=None
+        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
+        weight, by the numbers of rows learned so far.
+    max_features : int or None, default=None
+        Largest number of columns to select, those with the greatest weights; None selects all
+        whose weight is not 0.
+    random_state : int, RandomState or None, default=None
+        Seed of every random choice. None is 0.
+    n_jobs : int or None, default=None
+        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+    """
+
+    algorithm = "fobos"
+
+    def __init__(
+        self,
+        *,
+        loss: str = "hinge",
+        prior: float | str = "auto",
+        rate: float = 1.0,
+        power: float = 0.0,
+        lam: float = 0.0001,
+        passes: int = 1,
+        fit_intercept: bool = False,
+        multi_class: str = "auto",
+        class_weight: Any = None,
+        max_features: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.loss = loss
+        self.prior = prior
+        self.rate = rate
+        self.power = power
+        self.lam = lam
+        self.passes = passes
+        self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.max_features = max_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class SDistSelector(Selector):
+    """Selects columns by sdist: sparse boosted metric over columns and their products, for nearest
+    neighbours.
+
+    Parameters
+    ----------
+    batch_rows : int, default=0
+        Number of rows that are added together as one batch; 0 makes each file one batch. The
+        model is fitted anew to all rows so far after each batch, so smaller batches cost more
+        time; what is learned in the end is the same. Must be at least 0.
+    k : int, default=3
+        Number of nearest rows: in training those of each class, in prediction those of both
+        classes together that vote. Raise it for noisy labels. Must be at least 1 and at most
+        99.
+    scale : 'auto' or 'std' or 'global', default='auto'
+        Scale of the columns before distances are measured. std divides each column by its own
+        standard deviation; global divides all columns by one number, which keeps their
+        proportions; auto takes the one with the lower leave-one-out error of 3 neighbours.
+    predict_by : 'knn' or 'fw', default='knn'
+        Score of a row. knn is the vote of the nearest rows; fw is the mean squared distance to
+        the nearest rows of the negative class minus that to the nearest of the positive class.
+    engine : 'power' or 'stsgd', default='power'
+        Method that finds the direction of a step. power uses truncated power iterations on a
+        sample of the columns; stsgd uses stabilized truncated descent on all columns and is
+        meant for sparse data.
+    steps : int or 'auto', default='auto'
+        Number of boosting steps. auto is 500, or 1000 for 500 columns or more, and 150 for
+        `engine=stsgd`. More steps take more time and allow a finer metric. Must be auto, or at
+        least 0.
+    direction_columns : int or 'auto', default='auto'
+        Largest number of columns or products in the direction of one step. auto is 2, and 20
+        for `engine=stsgd`. Larger values give a less sparse metric. Must be auto, or at least
+        1.
+    direction_share : float, default=0.0
+        Largest number of columns in the direction of one step as a share of the columns that
+        the step chooses from, instead of the fixed number `direction_columns`; 0 uses the fixed
+        number. Must be at least 0 and at most 1.
+    order : int, default=2
+        Largest number of columns that may be multiplied with each other; 1 allows no products.
+        Raise it where more than two features act together. Must be at least 1 and at most 4.
+    init_squares : bool, default=True
+        Squares of columns may be chosen from the first step, if the data are dense. Otherwise
+        they may be chosen like other products, after their factors.
+    shrink : float, default=0.1
+        Share of the best weight that a step receives. Smaller values need more steps and fit
+        noise less. Must be above 0 and at most 1.
+    bag : float, default=0.7
+        Share of the rows, drawn for each step, that its direction is found on. Must be above 0
+        and at most 1.
+    weight_on : 'oob' or 'bag', default='oob'
+        Rows that decide the weight of a step. oob takes the rows out of the bag, which can also
+        reject the step; bag takes those in the bag, as the thesis of Ma (2017) does.
+    z_accept : float, default=2.0
+        A step is accepted if it lowers the loss of the rows out of the bag by more than this
+        number of standard errors. Larger values keep out more noise. Must be at least 0.
+    sample : 'strat' or 'uniform' or 'none', default='strat'
+        Columns and products that a step of `engine=power` chooses from. strat draws about the
+        square root of their number, equally many of each order; uniform draws as many without
+        regard to the order; none takes all.
+    update_every : int, default=50
+        Number of steps after which the neighbours are searched anew in the metric so far; 0
+        keeps those of the first step. Must be at least 0.
+    loss : 'exp' or 'logistic', default='exp'
+        Loss of a margin m that the steps reduce: exp is exp(-m), logistic is log(1 + exp(-m)),
+        which is less sensitive to wrong labels.
+    lambda_c : float, default=0.1
+        Weight of the complexity of the metric against the loss when the last step to keep is
+        chosen. Larger values keep fewer steps. Must be at least 0.
+    stop : 'common' or 'thesis' or 'last', default='common'
+        Choice of the last step to keep. common minimizes loss plus complexity with the losses
+        of all steps measured on the neighbours at the end; thesis measures each loss on the
+        neighbours of its own step; last keeps all steps.
+    w0 : float, default=0.0
+        Trace of a part of the metric that weighs all columns equally, relative to the weights
+        of the steps; 0 has no such part. Must be at least 0.
+    cv : int, default=0
+        Number of folds of a cross-validation that chooses `direction_columns` (or
+        `direction_share`), `steps` and `lambda_c`; 0 uses these as they are given. Must be at
+        least 0 and at most 100.
+    multi_class : 'auto', 'rival' or 'ovr', default='auto'
+        How more than two classes are learned. 'rival' moves the class of a row against the
+        class with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+    max_features : int or None, default=None
+        Largest number of columns to select, those with the greatest weights; None selects all
+        whose weight is not 0.
+    random_state : int, RandomState or None, default=None
+        Seed of every random choice. None is 0.
+    n_jobs : int or None, default=None
+        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+    """
+
+    algorithm = "sdist"
+    renamed: ClassVar[dict[str, str]] = {"predict_by": "predict"}
+
+    def __init__(
+        self,
+        *,
+        batch_rows: int = 0,
+        k: int = 3,
+        scale: str = "auto",
+        predict_by: str = "knn",
+        engine: str = "power",
+        steps: int | str = "auto",
+        direction_columns: int | str = "auto",
+        direction_share: float = 0.0,
+        order: int = 2,
+        init_squares: bool = True,
+        shrink: float = 0.1,
+        bag: float = 0.7,
+        weight_on: str = "oob",
+        z_accept: float = 2.0,
+        sample: str = "strat",
+        update_every: int = 50,
+        loss: str = "exp",
+        lambda_c: float = 0.1,
+        stop: str = "common",
+        w0: float = 0.0,
+        cv: int = 0,
+        multi_class: str = "auto",
+        max_features: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.batch_rows = batch_rows
+        self.k = k
+        self.scale = scale
+        self.predict_by = predict_by
+        self.engine = engine
+        self.steps = steps
+        self.direction_columns = direction_columns
+        self.direction_share = direction_share
+        self.order = order
+        self.init_squares = init_squares
+        self.shrink = shrink
+        self.bag = bag
+        self.weight_on = weight_on
+        self.z_accept = z_accept
+        self.sample = sample
+        self.update_every = update_every
+        self.loss = loss
+        self.lambda_c = lambda_c
+        self.stop = stop
+        self.w0 = w0
+        self.cv = cv
+        self.multi_class = multi_class
+        self.max_features = max_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs

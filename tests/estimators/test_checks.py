@@ -1,0 +1,46 @@
+"""Scikit-learn's own checks, on every estimator."""
+
+import inspect
+
+import pytest
+from data import made
+from sklearn.utils.estimator_checks import check_estimator
+
+import cwtool.estimators
+from cwtool.estimators.classifier import Classifier
+
+QUICK = ("ArowClassifier", "PassiveAggressive1Classifier", "SBCWSelector")
+FAILING = {
+    # as in scikit-learn's SGDClassifier, Perceptron and LinearSVC: rows are visited one after the
+    # other, and a row of weight 2 is not the same as two visits
+    "check_sample_weight_equivalence_on_dense_data": "the order of rows matters",
+    "check_sample_weight_equivalence_on_sparse_data": "the order of rows matters",
+    # probabilities are nearer to 1/2 where the variance of the score is large
+    "check_decision_proba_consistency": "probabilities depend on the variance of the score",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow])
+        for name in cwtool.estimators.__all__
+    ],
+)
+def test_check_estimator(name: str) -> None:
+    estimator = made(name)
+    found = check_estimator(estimator, expected_failed_checks=FAILING, on_skip=None, on_fail=None)
+    assert [r["check_name"] for r in found if r["status"] == "failed"] == []
+    assert sum(r["status"] == "passed" for r in found) > 45
+
+
+@pytest.mark.parametrize("name", cwtool.estimators.__all__)
+def test_signatures_are_real(name: str) -> None:
+    kind = getattr(cwtool.estimators, name)
+    parameters = inspect.signature(kind).parameters.values()
+    assert all(p.kind is p.KEYWORD_ONLY and p.default is not p.empty for p in parameters)
+    for p in parameters:
+        assert f"    {p.name} : " in kind.__doc__, p.name
+    if issubclass(kind, Classifier):
+        weights = "sample_weight" in inspect.signature(kind.fit).parameters
+        assert weights == ("class_weight" in {p.name for p in parameters})

@@ -1,0 +1,117 @@
+"""Models of the command line as estimators, estimators as models, and LIBSVM files as matrices."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from data import blobs, essence, fast, topics, words
+from sklearn.datasets import load_svmlight_file
+
+import cwtool
+from cwtool import registry
+from cwtool.errors import DataError
+from cwtool.estimators import ArowClassifier, SCW1Classifier
+
+Run = Callable[..., Any]
+
+
+@pytest.mark.parametrize("name", ["arow", "cw-fact", "sbcw", "sdist", "knn", "stsgd"])
+def test_a_model_of_the_command_line_is_an_estimator(name: str, ok: Run, planted: Run) -> None:
+    one, two = planted("one.svm", 1, 60), planted("two.svm", 2, 50)
+    ok("train", one, "-m", "one.cw", *words(name))
+    ok("train", two, "--resume", "one.cw", "-m", "both.cw")
+    made = cwtool.load("one.cw")
+    (X, y), (more, z) = cwtool.read_libsvm(one), cwtool.read_libsvm(two, n_features=70)
+    fitted = fast(name).fit(X, y)
+    assert type(made) is type(fitted) and made.get_params() == fitted.get_params()
+    assert made.classes_.tolist() == [-1, 1]
+    assert (made.predict_proba(X) == fitted.predict_proba(X)).all()
+    made.partial_fit(more, z).save("python.cw")
+    assert essence("python.cw") == essence("both.cw")
+
+
+def test_an_estimator_is_a_model_of_the_command_line(folder: Path, ok: Run) -> None:
+    X, y = cwtool.read_libsvm(topics(folder / "t.svm"))
+    made = ArowClassifier(class_weight={1: 2.0}, threshold="balanced").fit(X, y.astype(int))
+    made.save("t.cw")
+    labels = [int(label) for label in ok("predict", "t.svm", "-m", "t.cw").split()]
+    assert made.predict(X).tolist() == labels
+    assert "arow" in ok("inspect", "t.cw")
+    copy = cwtool.load("t.cw")
+    assert copy.get_params() == {**made.get_params(), "multi_class": "rival"}
+    assert copy.classes_.dtype == made.classes_.dtype
+    assert copy.n_features_in_ == X.shape[1]
+    with pytest.raises(ValueError, match="features"):
+        copy.predict(np.zeros((1, 3)))
+    ok("train", "t.svm", "--resume", "t.cw", "-m", "more.cw")
+    assert essence("more.cw") == essence(made.partial_fit(X, y.astype(int)).model_)
+
+
+@pytest.mark.parametrize("names", [["no", "yes"], ["b", "a", "c"]])
+def test_names_of_classes_are_kept(names: list[str], folder: Path) -> None:
+    X, y = blobs(classes=len(names))
+    made = SCW1Classifier(class_weight={names[0]: 2.0}).fit(X, np.array(names)[y])
+    made.save("named.cw")
+    copy = cwtool.load("named.cw")
+    assert copy.predict(X).tolist() == made.predict(X).tolist()
+    assert copy.class_weight == {names[0]: 2.0}
+    assert essence(copy.partial_fit(X, np.array(names)[y]).model_) == essence(
+        made.partial_fit(X, np.array(names)[y]).model_
+    )
+
+
+@pytest.mark.parametrize(
+    "options", [["--normalize", "l2"], ["--hash-bits", 3], ["--bias"], ["--positive", 2]]
+)
+def test_rows_are_read_as_the_model_says(options: list[Any], folder: Path, ok: Run) -> None:
+    data = topics(folder / "t.svm", classes=2 if "--positive" not in options else 4)
+    ok("train", data, "-m", "t.cw", *options)
+    X, y = cwtool.read_libsvm(data)
+    scores = [float(s) for s in ok("predict", data, "-m", "t.cw", "--output", "score").split()]
+    made = cwtool.load("t.cw")
+    assert np.allclose(made.decision_function(X), scores, rtol=1e-5, atol=1e-5)
+    ok("train", data, "--again", "--resume", "t.cw", "-m", "twice.cw")
+    assert essence(made.partial_fit(X, y).model_) == essence("twice.cw")
+
+
+@pytest.mark.parametrize("zero_based", [False, True])
+def test_read_libsvm(zero_based: bool, folder: Path, planted: Run) -> None:
+    name = planted("a.svm", 1, 300, first=1)
+    X, y = cwtool.read_libsvm(name, zero_based=zero_based)
+    wanted, labels = load_svmlight_file(name, zero_based=zero_based)
+    assert X.shape == wanted.shape and (wanted != X).nnz == 0 and (y == labels).all()
+    assert X.has_canonical_format
+    (folder / "a.svm.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
+    packed, _ = cwtool.read_libsvm("a.svm.gz", zero_based=zero_based)
+    assert (packed != X).nnz == 0
+
+
+def test_read_libsvm_grows_over_blocks(folder: Path) -> None:
+    """Compressed files do not tell their size, and blocks are less than this one."""
+    text = "".join(f"{i % 2} {i + 1}:{i + 1} {i + 9}:0.5\n" for i in range(100_000))
+    (folder / "long.svm.gz").write_bytes(gzip.compress(text.encode(), 1))
+    X, y = cwtool.read_libsvm("long.svm.gz")
+    assert X.shape == (100_000, 100_008) and X.nnz == 200_000
+    assert X[99_999].toarray().ravel()[[99_999, 100_007]].tolist() == [100_000, 0.5]
+    assert (y == np.arange(100_000) % 2).all()
+
+
+def test_read_libsvm_weights_and_width(folder: Path) -> None:
+    (folder / "w.svm").write_text("1 1:1\n-1:2.5 3:1\n")
+    X, y, weight = cwtool.read_libsvm("w.svm", n_features=9, return_weight=True)
+    assert X.shape == (2, 9) and y.tolist() == [1, -1] and weight.tolist() == [1, 2.5]
+    assert cwtool.read_libsvm("w.svm")[0].shape == (2, 3)
+    with pytest.raises(DataError, match="there is a feature 3, and `n_features` is 2"):
+        cwtool.read_libsvm("w.svm", n_features=2)
+    (folder / "empty.svm").write_text("# nothing\n")
+    with pytest.raises(DataError, match="no rows"):
+        cwtool.read_libsvm("empty.svm")
+
+
+def test_every_algorithm_has_a_classifier() -> None:
+    from cwtool.estimators.loading import CLASSIFIERS
+
+    assert set(CLASSIFIERS) == set(registry.names())
