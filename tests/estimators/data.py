@@ -36,7 +36,11 @@ def words(name: str) -> list[str]:
 
 def made(name: str) -> Any:
     """An estimator by its name, with few iterations where many are the default."""
-    settings = {"RFFMarkovClassifier": {"iterations": 200, "chains": 1}}
+    settings: dict[str, dict[str, Any]] = {
+        "RFFMarkovClassifier": {"iterations": 200, "chains": 1},
+        "SDistClassifier": {"steps": 5},
+        "SDistSelector": {"steps": 5},
+    }
     return getattr(cwtool.estimators, name)(**settings.get(name, {}))
 
 
