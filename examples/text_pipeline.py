@@ -14,7 +14,12 @@ PARTS = {
     "sport": ["the match", "a goal", "the team", "training", "the final", "a record"],
     "food": ["fresh bread", "soup", "a recipe", "olive oil", "the kitchen", "salt"],
 }
-FRAMES = ["{} and {} today", "they spoke of {} and {}", "{} again, and {} as well", "no {}, only {}"]
+FRAMES = [
+    "{} and {} today",
+    "they spoke of {} and {}",
+    "{} again, and {} as well",
+    "no {}, only {}",
+]
 
 texts, topics = [], []
 for topic, words in PARTS.items():

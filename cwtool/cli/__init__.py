@@ -26,6 +26,7 @@ COMMANDS = {
     "tune": "Choose parameters by cross-validation, then train with the best ones.",
     "bench": "Repeat the experiments of the papers and print the results beside theirs.",
     "inspect": "Show the parameters, history and weights of a model.",
+    "export": "Write a linear model in the form of another program: LIBLINEAR, ONNX, SQL and more.",
     "completion": "Print the shell completion script for bash, zsh or fish.",
 }
 CONFIG = "cwtool.toml"

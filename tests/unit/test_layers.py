@@ -30,7 +30,7 @@ DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
     "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune", "gate",
-    "console", "metrics_text", "inspect_text", "notices",
+    "console", "metrics_text", "inspect_text", "notices", "export",
 )  # fmt: skip
 BENCH, CLI, ESTIMATORS = "bench", "cli", "estimators"
 
@@ -61,7 +61,17 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ALGORITHMS: (STATE, "data.rows", "errors", "memory", "order", "parallel", "params", "run"),
     MODEL: (ALGORITHMS, STATE, DATA, "registry", *LEAVES),
     **dict.fromkeys(
-        ("validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune"),
+        (
+            "validation",
+            "train",
+            "heldout",
+            "predict",
+            "inspect",
+            "merge",
+            "select",
+            "tune",
+            "export",
+        ),
         (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES),
     ),
     BENCH: (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES),

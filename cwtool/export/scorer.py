@@ -1,0 +1,134 @@
+"""What a linear model does with a row, in a form that can be written down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.algorithms.base import Linear
+from cwtool.confusion import label_order
+from cwtool.data.parse import Reading
+from cwtool.data.rows import BIAS, Floats, Ints
+from cwtool.errors import UsageError
+from cwtool.model import Model
+from cwtool.model.model import Weights
+
+DIAGONAL = ("cw-sparse", "sofs")  # and all whose parameter `covariance` is diag
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """score = intercept + sum of weight_j x_j, a column a class; two classes have one column, the
+    score of the second. `features` are ids as they stand in the data.
+
+    Two classes: the second is called if score >= threshold. Several: the one with the highest
+    score, and of equal ones the first. The probability is
+    sigmoid(slope score / sqrt(1 + v) + offset), or softmax(slope score / sqrt(1 + v)), with
+    v = constant_variance + sum of variance_j x_j^2, where features that are not listed have the
+    variance `unknown`; of several classes v is the mean of those of the two highest scores.
+    """
+
+    algorithm: str
+    labels: list[str]  # of the classes, ascending
+    numbers: list[float]  # the same as numbers
+    features: list[int]
+    weight: Floats
+    intercept: Floats
+    threshold: float
+    reading: Reading
+    slope: float
+    offset: float
+    has_probability: bool
+    variance: Floats | None  # None: v is 0
+    constant_variance: Floats
+    unknown: float
+
+    @property
+    def several(self) -> bool:
+        return len(self.labels) > 2 or self.weight.shape[1] > 1
+
+    @property
+    def above(self) -> bool:
+        """Whether a score of exactly 0 is of the first class: the threshold is the least number
+        above 0."""
+        return 0 < self.threshold < 1e-300
+
+    @property
+    def names(self) -> list[str]:
+        """The classes that have a column."""
+        return self.labels if self.several else self.labels[1:]
+
+    @property
+    def width(self) -> int:
+        """The number of columns of a dense row: column 0 is the first feature of the data."""
+        first = 0 if self.reading.zero_based else 1
+        return max(self.features, default=first - 1) + 1 - first
+
+    def dense(self, values: Floats) -> Floats:
+        """Weights, or variances, of all columns of a dense row."""
+        found = np.zeros((self.width, values.shape[1]))
+        found[np.array(self.features, dtype=np.int64) - (not self.reading.zero_based)] = values
+        return found
+
+
+def scorer_of(model: Model) -> Scorer:
+    """The scorer of a model, or what can be done instead if it has none."""
+    name = model.algorithm.name
+    if not isinstance(model.algorithm, Linear):
+        raise UsageError(
+            f"{name} is no linear model, and other programs cannot score with it",
+            "score rows with the command predict, or train a linear one, such as arow or sbcw",
+        )
+    if model.several is not None and model.operating_point:
+        raise UsageError(
+            "`threshold=balanced` of several classes is not linear in the row",
+            "train the model without `threshold`",
+        )
+    model.calibrate()
+    weights = model.weights()
+    order = np.zeros(1, dtype=np.intp)
+    if model.labels.several is not None:
+        order = label_order(model.labels.several)
+    diagonal = name in DIAGONAL or getattr(model.algorithm.params, "covariance", "") == "diag"
+    weight, variance = _columns(weights, order)
+    bias = weights.ids == BIAS
+    kept = ~bias & (weight.any(axis=1) if variance is None else True)
+    ids: Ints = weights.ids[kept]
+    own = np.zeros(weight.shape[1]) if variance is None else variance[bias].sum(axis=0)
+    intercept = np.broadcast_to(np.asarray(weights.intercept, dtype=float), weight.shape[1:])
+    return Scorer(
+        name,
+        *_labels(model, order),
+        (ids.astype(np.int64) + (not model.reading.zero_based)).tolist(),
+        weight[kept],
+        intercept[order] + weight[bias].sum(axis=0),
+        float(model.threshold) if model.several is None else 0.0,
+        model.reading,
+        float(model.slope),
+        float(model.offset),
+        variance is None or diagonal,
+        None if variance is None else variance[kept],
+        own,
+        float(model.scale.value) ** 2 if model.algorithm.counts_unknown else 0.0,
+    )
+
+
+def _columns(weights: Weights, order: NDArray[np.intp]) -> tuple[Floats, Floats | None]:
+    """Weights and variances with a column a class, by ascending label."""
+    rows = len(weights.ids)
+    weight = weights.weight.reshape(rows, -1)[:, order]
+    variance = weights.variance
+    return weight, None if variance is None else variance.reshape(rows, -1)[:, order]
+
+
+def _labels(model: Model, order: NDArray[np.intp]) -> tuple[list[str], list[float]]:
+    """The classes as text and as numbers, ascending. An estimator may have named them."""
+    labels = model.labels
+    at = [0, 1] if labels.several is None else order.tolist()
+    numbers = [float(labels.values[k] or 0.0) for k in at]
+    named = model.estimator.get("classes")
+    if isinstance(named, list):
+        return [named[int(n)] for n in numbers], numbers
+    return [labels.name(k) for k in at], numbers

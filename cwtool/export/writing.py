@@ -1,0 +1,52 @@
+"""A model becomes a file of another program."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from importlib import import_module
+from pathlib import Path
+
+from cwtool.errors import UsageError
+from cwtool.export import BINARY, FORMATS
+from cwtool.export.scorer import Scorer, scorer_of
+from cwtool.files import complete_bytes, complete_text
+from cwtool.model import Model
+
+
+def export(model: Model, format: str, path: Path, sources: tuple[Path, ...] = ()) -> Scorer:
+    """Write the model to this file; - is standard output. None of `sources` is replaced."""
+    name, without = FORMATS[format]
+    scorer = scorer_of(model)
+    for setting in without:
+        _refuse(format, setting, scorer)
+    module = import_module(f"cwtool.export.{name}")
+    if format in BINARY:
+        data = module.data(scorer)
+        to_stdout = nullcontext(sys.stdout.buffer)
+        with to_stdout if str(path) == "-" else complete_bytes(path, sources) as binary:
+            binary.write(data)
+    else:
+        with nullcontext(sys.stdout) if str(path) == "-" else complete_text(path, sources) as text:
+            text.writelines(f"{line}\n" for line in module.text(scorer))
+    return scorer
+
+
+def _refuse(format: str, setting: str, scorer: Scorer) -> None:
+    """Refuse what a format cannot express."""
+    value = getattr(scorer.reading, setting)
+    if setting == "hash_bits" and value:
+        raise UsageError(
+            f"{format} cannot fold feature ids, and the model has `hash_bits={value}`",
+            "use `format=python` or `format=json`, which say how ids are folded",
+        )
+    if setting == "normalize" and value != "none":
+        raise UsageError(
+            f"{format} cannot divide rows by their length, and the model has `normalize={value}`",
+            "use `format=python`, sql or onnx, which do, or train on rows of length 1",
+        )
+    if setting == "zero_based" and value:
+        raise UsageError(
+            f"{format} counts features from 1, and the model has a feature 0",
+            "train on data whose features are counted from 1",
+        )
