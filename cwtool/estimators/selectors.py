@@ -61,6 +61,10 @@ class SBCWSelector(WeightedSelector):
         What a batch starts from: keep takes over the groups and dual variables of earlier
         batches; restart chooses all features again, and takes over only the precision of those
         that are chosen again.
+    group : 'sum' or 'max', default='sum'
+        With more than two classes all of them have the same features: sum chooses those with
+        the largest sum of the scores of all classes, max those with the largest score of a
+        class. max was better on news with 20 topics, sum on others.
     precision_divisor : float, default=100.0
         C divided by this number is the weight of X'X in the precision of a group. 1 is the
         printed algorithm; larger values trust the precision less. Must be above 0.
@@ -105,6 +109,7 @@ class SBCWSelector(WeightedSelector):
         change: float = 0.0,
         shuffle: bool = True,
         carry: str = "keep",
+        group: str = "sum",
         precision_divisor: float = 100.0,
         score_by: str = "gain",
         fit_intercept: bool = False,
@@ -128,6 +133,7 @@ class SBCWSelector(WeightedSelector):
         self.change = change
         self.shuffle = shuffle
         self.carry = carry
+        self.group = group
         self.precision_divisor = precision_divisor
         self.score_by = score_by
         self.fit_intercept = fit_intercept
@@ -187,6 +193,10 @@ class FGMSelector(WeightedSelector):
         What a batch starts from: keep takes over the groups and dual variables of earlier
         batches; restart chooses all features again, and takes over only the precision of those
         that are chosen again.
+    group : 'sum' or 'max', default='sum'
+        With more than two classes all of them have the same features: sum chooses those with
+        the largest sum of the scores of all classes, max those with the largest score of a
+        class. max was better on news with 20 topics, sum on others.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
@@ -222,6 +232,7 @@ class FGMSelector(WeightedSelector):
         change: float = 0.0,
         shuffle: bool = True,
         carry: str = "keep",
+        group: str = "sum",
         fit_intercept: bool = False,
         multi_class: str = "auto",
         class_weight: Any = None,
@@ -243,6 +254,7 @@ class FGMSelector(WeightedSelector):
         self.change = change
         self.shuffle = shuffle
         self.carry = carry
+        self.group = group
         self.fit_intercept = fit_intercept
         self.multi_class = multi_class
         self.class_weight = class_weight

@@ -17,8 +17,7 @@ from cwtool.data.rows import BIAS, Ints, Longs, Rows
 from cwtool.data.spool import shuffled, windows
 from cwtool.errors import UsageError
 from cwtool.estimators import classes
-from cwtool.model import Model
-from cwtool.model.model import Prediction
+from cwtool.model import Model, Prediction
 from cwtool.predict import called
 from cwtool.run import Run
 from cwtool.select.choosing import ranked

@@ -12,8 +12,7 @@ from cwtool.confusion import label_order
 from cwtool.data.parse import Reading
 from cwtool.data.rows import BIAS, Floats, Ints
 from cwtool.errors import UsageError
-from cwtool.model import Model
-from cwtool.model.model import Weights
+from cwtool.model import Model, Weights
 
 DIAGONAL = ("cw-sparse", "sofs")  # and all whose parameter `covariance` is diag
 
