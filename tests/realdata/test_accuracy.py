@@ -69,6 +69,7 @@ def test_fifteen_days_of_phishing(shared_data, tmp_path, capsys, algo):
         assert 100 * found[day] <= expected + 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["news20_comp", "reuters_earn", "skf_pcmac", "spambase"])
 def test_defaults_do_not_depend_on_the_scale_of_the_rows(shared_data, tmp_path, capsys, name):
     def error(lines: list[str]) -> float:

@@ -29,7 +29,7 @@ def day(model: Path, file: Path, **variables: str) -> list[dict]:
     ("feed", "pattern", "algo", "most"),
     [
         pytest.param("phishurl", "day0[0-4].svm.gz", "arow", 0.055, marks=pytest.mark.slow),
-        ("url_mini", "Day[0-3].svm", "cw-fact", 0.06),
+        pytest.param("url_mini", "Day[0-3].svm", "cw-fact", 0.06, marks=pytest.mark.slow),
     ],
 )
 def test_day_after_day(shared_data, tmp_path, feed, pattern, algo, most) -> None:
@@ -53,6 +53,7 @@ def test_day_after_day(shared_data, tmp_path, feed, pattern, algo, most) -> None
         assert array.tobytes() == arrays[name].tobytes(), name
 
 
+@pytest.mark.slow
 def test_bcw_on_a_feed_needs_folded_ids(shared_data, tmp_path, capsys) -> None:
     """420,000 features squared do not fit; 2^10 folded ones do."""
     days = sorted(map(str, (shared_data / "phishurl").glob("day0[01].svm.gz")))

@@ -26,6 +26,7 @@ def error(tmp_path, capsys):
     return measure
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["xor", "ring"])
 def test_two_columns_hidden_among_48(shape, error, tmp_path):
     x, y = hidden(shape, 2500, 50, 7)
