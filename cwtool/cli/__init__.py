@@ -27,8 +27,10 @@ COMMANDS = {
     "bench": "Repeat the experiments of the papers and print the results beside theirs.",
     "inspect": "Show the parameters, history and weights of a model.",
     "export": "Write a linear model in the form of another program: LIBLINEAR, ONNX, SQL and more.",
+    "import": "Make a model of a LIBLINEAR model, to go on from with train --resume.",
     "completion": "Print the shell completion script for bash, zsh or fish.",
 }
+FILES = {"import": "import_model"}  # commands whose name cannot be that of a module
 CONFIG = "cwtool.toml"
 COMPLETE = "_CWTOOL_COMPLETE"  # set by the completion scripts
 
@@ -42,7 +44,8 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"cwtool.cli.{name.replace('-', '_')}").command
+        module = FILES.get(name, name.replace("-", "_"))
+        command: click.Command = import_module(f"cwtool.cli.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

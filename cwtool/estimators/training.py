@@ -3,11 +3,13 @@ they train or predict, which keeps their own import short."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
+from threadpoolctl import ThreadpoolController
 
 from cwtool.algorithms.base import Batch
 from cwtool.data.labels import written
@@ -52,11 +54,16 @@ def learn(model: Model, X: Any, labels: Any, weight: Any, run: Run, passes: Any 
     if not isinstance(passes, int | np.integer) or passes < 1:
         raise UsageError(f"`passes` is {passes!r}; it must be a whole number, at least 1")
     rows = model.labels.encode(block_of(_csr(X), labels, weight, model.reading))
+    with _one_blas_thread():
+        _learn(model, rows, run, int(passes))
+
+
+def _learn(model: Model, rows: Rows, run: Run, passes: int) -> None:
     if passes == 1 or isinstance(model.algorithm, Batch):
         fit(model, rows, run)
         return
     kept = windows(rows.weighing(model.learn(rows, run).weight))
-    for pass_ in range(2, int(passes) + 1):
+    for pass_ in range(2, passes + 1):
         for k, order in shuffled([window.n_rows for window in kept], run.seed, pass_):
             model.relearn(kept[k], order, run)
 
@@ -66,7 +73,18 @@ def scores(model: Model, X: Any, run: Run) -> Prediction:
     n_rows = X.shape[0]
     b = block_of(_csr(X), np.zeros(n_rows), None, model.reading)
     rows = Rows(b.indptr, b.indices, b.values, np.zeros(n_rows, dtype=np.int32))
-    return model.scores(rows, run)
+    with _one_blas_thread():
+        return model.scores(rows, run)
+
+
+def _one_blas_thread() -> Any:
+    """A context in which BLAS has one thread: the last bits depend on their number."""
+    return _blas().limit(limits=1, user_api="blas")
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def _csr(X: Any) -> Any:

@@ -13,6 +13,7 @@ from cwtool.data.parse import Reading
 from cwtool.data.rows import BIAS, Floats, Ints
 from cwtool.errors import UsageError
 from cwtool.model import Model, Weights
+from cwtool.threshold import ABOVE_ZERO
 
 DIAGONAL = ("cw-sparse", "sofs")  # and all whose parameter `covariance` is diag
 
@@ -46,13 +47,13 @@ class Scorer:
 
     @property
     def several(self) -> bool:
-        return len(self.labels) > 2 or self.weight.shape[1] > 1
+        return len(self.labels) > 2
 
     @property
     def above(self) -> bool:
         """Whether a score of exactly 0 is of the first class: the threshold is the least number
         above 0."""
-        return 0 < self.threshold < 1e-300
+        return self.threshold == ABOVE_ZERO
 
     @property
     def names(self) -> list[str]:
@@ -74,10 +75,47 @@ class Scorer:
 
 def scorer_of(model: Model) -> Scorer:
     """The scorer of a model, or what can be done instead if it has none."""
-    name = model.algorithm.name
+    _check(model)
+    model.calibrate()
+    weights, name = model.weights(), model.algorithm.name
+    order = np.zeros(1, dtype=np.intp)
+    if model.labels.several is not None:
+        order = label_order(model.labels.several)
+    weight, variance = _columns(weights, order)
+    constant = np.broadcast_to(np.asarray(weights.intercept, dtype=float), weight.shape[1:])[order]
+    threshold = float(model.threshold) if model.several is None else 0.0
+    if len(order) == 2:  # as one score: the second class is called where it is above 0
+        weight, constant = weight[:, 1:] - weight[:, :1], constant[1:] - constant[:1]
+        threshold = ABOVE_ZERO
+        variance = None if variance is None else variance.mean(axis=1, keepdims=True)
+    bias = weights.ids == BIAS
+    kept = ~bias & (weight.any(axis=1) if variance is None else True)
+    ids: Ints = weights.ids[kept]
+    diagonal = name in DIAGONAL or getattr(model.algorithm.params, "covariance", "") == "diag"
+    labels, numbers = _labels(model, order)
+    return Scorer(
+        algorithm=name,
+        labels=labels,
+        numbers=numbers,
+        features=(ids.astype(np.int64) + (not model.reading.zero_based)).tolist(),
+        weight=weight[kept],
+        intercept=constant + weight[bias].sum(axis=0),
+        threshold=threshold,
+        reading=model.reading,
+        slope=float(model.slope),
+        offset=float(model.offset),
+        has_probability=variance is None or diagonal,
+        variance=None if variance is None else variance[kept],
+        constant_variance=np.zeros(1) if variance is None else variance[bias].sum(axis=0),
+        unknown=float(model.scale.value) ** 2 if model.algorithm.counts_unknown else 0.0,
+    )
+
+
+def _check(model: Model) -> None:
+    """Refuse models whose decisions are not linear."""
     if not isinstance(model.algorithm, Linear):
         raise UsageError(
-            f"{name} is no linear model, and other programs cannot score with it",
+            f"{model.algorithm.name} is no linear model, and other programs cannot score with it",
             "score rows with the command predict, or train a linear one, such as arow or sbcw",
         )
     if model.several is not None and model.operating_point:
@@ -85,33 +123,6 @@ def scorer_of(model: Model) -> Scorer:
             "`threshold=balanced` of several classes is not linear in the row",
             "train the model without `threshold`",
         )
-    model.calibrate()
-    weights = model.weights()
-    order = np.zeros(1, dtype=np.intp)
-    if model.labels.several is not None:
-        order = label_order(model.labels.several)
-    diagonal = name in DIAGONAL or getattr(model.algorithm.params, "covariance", "") == "diag"
-    weight, variance = _columns(weights, order)
-    bias = weights.ids == BIAS
-    kept = ~bias & (weight.any(axis=1) if variance is None else True)
-    ids: Ints = weights.ids[kept]
-    own = np.zeros(weight.shape[1]) if variance is None else variance[bias].sum(axis=0)
-    intercept = np.broadcast_to(np.asarray(weights.intercept, dtype=float), weight.shape[1:])
-    return Scorer(
-        name,
-        *_labels(model, order),
-        (ids.astype(np.int64) + (not model.reading.zero_based)).tolist(),
-        weight[kept],
-        intercept[order] + weight[bias].sum(axis=0),
-        float(model.threshold) if model.several is None else 0.0,
-        model.reading,
-        float(model.slope),
-        float(model.offset),
-        variance is None or diagonal,
-        None if variance is None else variance[kept],
-        own,
-        float(model.scale.value) ** 2 if model.algorithm.counts_unknown else 0.0,
-    )
 
 
 def _columns(weights: Weights, order: NDArray[np.intp]) -> tuple[Floats, Floats | None]:

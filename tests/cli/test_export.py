@@ -25,6 +25,8 @@ MODELS = {
     "several": ("topics.svm", []),
     "several, ovr": ("topics.svm", ["--multiclass", "ovr", "--bias"]),
     "several, first order": ("topics.svm", ["--algo", "pa1"]),
+    "two as several": ("two.svm", ["--multiclass", "rival"]),
+    "two as several, ovr": ("two.svm", ["--multiclass", "ovr", "--bias"]),
     "rest": ("topics.svm", ["--positive", "2"]),
 }
 UNIT = {"unit": ("two.svm", ["--normalize", "l2", "--bias"])}
@@ -67,8 +69,10 @@ def rows(folder: Path) -> list[dict[int, float]]:
 
 
 def columns(found: dict[str, Any], name: str) -> list[float]:
-    """The values of all columns of a name: score, or score_2, score_3, ..."""
-    return [v for k, v in found.items() if k == name or k.startswith(f"{name}_")]
+    """The values of all columns of a name: score, or score_2, score_3, ... Two scores are exported
+    as their difference."""
+    values = [v for k, v in found.items() if k == name or k.startswith(f"{name}_")]
+    return [values[1] - values[0]] if name == "score" and len(values) == 2 else values
 
 
 def dense(folder: Path, width: int) -> Any:

@@ -42,3 +42,11 @@ def test_select_columns(
     assert {line.split(":")[0] for line in out.splitlines()[:3]} == {
         "column 10", "column 20", "column 30"
     }  # fmt: skip
+
+
+def test_export_onnx(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    lines = run("export_onnx.py", [], capsys, monkeypatch).splitlines()
+    assert lines[0] == "labels that differ: 0"
+    assert all(float(line.split(": ")[1]) < 1e-6 for line in lines[1:])

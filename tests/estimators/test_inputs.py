@@ -166,3 +166,26 @@ def test_the_import_says_what_is_missing() -> None:
     assert last == (
         "ImportError: cwtool.estimators needs scikit-learn: pip install 'cwtool[sklearn]'"
     )
+
+
+def test_blas_has_one_thread_while_learning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last bits of its sums depend on the number, and must be those of the command line."""
+    script = """
+import numpy as np, threadpoolctl
+from cwtool.estimators import BCWClassifier
+from cwtool.model import Model
+
+def spied(name):
+    own = getattr(Model, name)
+    def call(*args):
+        print(sorted({p["num_threads"] for p in threadpoolctl.threadpool_info()
+                      if p["user_api"] == "blas"}))
+        return own(*args)
+    setattr(Model, name, call)
+
+spied("learn"), spied("scores")
+BCWClassifier().fit(np.eye(4), [0, 1, 0, 1]).predict(np.eye(4))
+"""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert out.stdout.split("\n")[:2] == ["[1]", "[1]"], out.stderr

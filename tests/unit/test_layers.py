@@ -31,6 +31,7 @@ STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
     "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune", "gate",
     "console", "metrics_text", "inspect_text", "notices", "export",
+    "importing",
 )  # fmt: skip
 BENCH, CLI, ESTIMATORS = "bench", "cli", "estimators"
 
@@ -71,6 +72,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
             "select",
             "tune",
             "export",
+            "importing",
         ),
         (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES),
     ),

@@ -1,0 +1,113 @@
+"""Models of other programs as a starting point: their weights become the means of a new model."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cwtool import registry
+from cwtool.data.labels import Labels
+from cwtool.data.parse import Reading
+from cwtool.data.rows import BIAS, Floats, Ints
+from cwtool.errors import DataError, UsageError
+from cwtool.model import Model
+from cwtool.model.several import is_wide
+from cwtool.params import AUTO, declared
+
+MEANS = ("mean", "weight")  # names of the column that a linear score is made of
+PRECISION = "precision"
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Labels, and for each 0-based feature a weight a class; two classes have one column, the
+    weight of the greater label."""
+
+    labels: list[float]
+    ids: Ints
+    weight: Floats
+    bias: bool
+
+
+def read_liblinear(path: Path) -> Imported:
+    """The model that LIBLINEAR's train has written."""
+    try:
+        head, found, body = path.read_text(encoding="ascii").partition("\nw\n")
+    except OSError as failure:
+        raise DataError(f"{path}: {os.strerror(failure.errno or 0)}") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is not the text of a LIBLINEAR model") from None
+    header = dict(line.split(" ", 1) for line in head.splitlines() if " " in line)
+    if not found or "solver_type" not in header:
+        raise DataError(f"{path} is not the text of a LIBLINEAR model")
+    if "label" not in header:
+        raise DataError(f"{path} is a model of {header['solver_type']}, which has no classes")
+    try:
+        labels = [float(label) for label in header["label"].split()]
+        n_features, bias = int(header["nr_feature"]), float(header["bias"])
+        lines = [[float(w) for w in line.split()] for line in body.splitlines()]
+        weight = np.array(lines).reshape(n_features + (bias >= 0), -1)
+        if not np.isfinite(weight).all() or len(labels) < 2:
+            raise ValueError
+    except (KeyError, ValueError):
+        raise DataError(f"{path} is damaged: its weights are not those of its header") from None
+    if weight.shape[1] not in (len(labels), 1) or (weight.shape[1] == 1 and len(labels) > 2):
+        raise DataError(f"{path} is damaged: it has {weight.shape[1]} weights a feature")
+    ids = np.arange(len(weight), dtype=np.int32)
+    if bias >= 0:
+        weight[-1] *= bias
+        ids[-1] = BIAS
+    if len(labels) == 2:
+        weight = _of_the_greater(weight, labels)
+    kept = weight.any(axis=1)
+    return Imported(labels, ids[kept], weight[kept], bias >= 0)
+
+
+def _of_the_greater(weight: Floats, labels: list[float]) -> Floats:
+    """One column. LIBLINEAR calls its first label where the score of the first column is above 0,
+    also if the solver has made two columns."""
+    first = weight[:, :1]
+    return first if labels[0] > labels[1] else -first
+
+
+def imported(
+    found: Imported, algo: str, given: dict[str, Any], precision: float, multiclass: str = "auto"
+) -> Model:
+    """A new model with these weights. `precision` is what every weight has gained over its prior:
+    its variance is prior / (1 + precision)."""
+    priors = [p for p in declared(registry.algorithm(algo).Params) if p.name == "prior"]
+    if priors and given.get("prior", AUTO) == AUTO:  # one found from rows would change the weights
+        given = {**given, "prior": 1.0}
+    labels = Labels(min(found.labels), max(found.labels))
+    if len(found.labels) > 2:
+        labels = Labels(multiclass=multiclass, several=list(found.labels))
+    model = Model.new(algo, given, Reading(bias=found.bias), labels=labels)
+    names = [column.name for column in model.algorithm.layout.columns]
+    if not is_wide(model.algorithm) or not any(name in names for name in MEANS):
+        raise UsageError(
+            f"{algo} with these parameters cannot start from the weights of another model",
+            "use arow, cw, cw-var, scw1, scw2, nherd, perceptron, pa, pa1 or pa2",
+        )
+    model.settle()
+    _fill(model, found, precision)
+    return model
+
+
+def _fill(model: Model, found: Imported, precision: float) -> None:
+    """Put the weights into the state of a new model."""
+    state, places = model.state, [0]
+    if model.several is not None:
+        places = [state.ghosts + k for k in range(len(found.labels))]
+        # by place: one row for each class, so that all of them have come
+        state.arrays["rounds"] = np.ones(state.ghosts + len(found.labels), dtype=np.int64)
+    slots = state.slots_of(found.ids)
+    names = [column.name for column in state.layout.columns]
+    mean = next(name for name in MEANS if name in names)
+    for column, place in enumerate(places):
+        state.column(mean, place)[slots] = found.weight[:, column] / model.scale.value
+        if PRECISION in names:
+            state.column(PRECISION, place)[slots] = precision
