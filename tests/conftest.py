@@ -3,6 +3,7 @@
 import io
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -27,6 +28,10 @@ settings.register_profile(
 )
 settings.load_profile("cwtool")
 settings.register_profile("thorough", max_examples=100)
+
+# A shell without job control starts what runs in the background with Ctrl-C ignored, and the
+# processes that tests start and interrupt would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
