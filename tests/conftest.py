@@ -24,7 +24,7 @@ from cwtool import registry  # noqa: E402
 # One profile for all property tests: none may fail because the machine is slow. A failure prints
 # the line that repeats it; CI draws the same examples each time. `make test-slow` draws more.
 settings.register_profile(
-    "cwtool", deadline=None, derandomize="CI" in os.environ, print_blob=True, max_examples=25
+    "cwtool", deadline=None, derandomize="CI" in os.environ, print_blob=True, max_examples=15
 )
 settings.load_profile("cwtool")
 settings.register_profile("thorough", max_examples=100)

@@ -17,7 +17,7 @@ from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
 from cwtool.errors import DataError
 
 CELL = 1 << 16
-relaxed = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+relaxed = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def content(block: Block) -> list[Any]:
