@@ -53,7 +53,7 @@ def predict(
     known = model.learned()
     result: dict[str, Any] = {
         "rows": n_rows,
-        "learned_before": [f.name for f in report.files if f.digest in known],
+        "learned_before": [f.name for f in report.files if known.keys() & set(f.digests)],
         "unknown_entries": unknown,
         "unknown_share": ratio(unknown, nnz),
         "bad_lines": report.bad_lines,

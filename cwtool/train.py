@@ -23,6 +23,7 @@ from cwtool.model import Learned, Model
 from cwtool.notices import noticed, ties
 from cwtool.run import Run
 
+KNOWN = 0.5  # a share of rows learned before above this is worth a warning
 HEAVY = 1000.0  # a row weight above this is worth a note
 
 
@@ -36,6 +37,7 @@ class TrainOptions:
     validation: tuple[str, ...] = ()
     patience: int = 0
     require: tuple[Gate, ...] = ()
+    again: bool = False  # whether rows that were learned before are meant to be learned again
     trace: int = 0  # rows between two points of the curve of error and weights; 0: none
     max_memory: int = 0  # bytes that an algorithm may use; 0 allows most of what is free
     read: ReadOptions = field(default_factory=ReadOptions)
@@ -117,7 +119,8 @@ class Trainer:
 
     def _first_pass(self, paths: list[str]) -> None:
         labels = self.model.labels
-        blocks = labels.rows_of(read_blocks(paths, self.options.read, self.report))
+        options = replace(self.options.read, sampled=True)
+        blocks = labels.rows_of(read_blocks(paths, options, self.report))
         self.model.settle()
         self._new_tallies()
         with self.console.progress(self.model.algorithm.name) as progress:
@@ -129,6 +132,8 @@ class Trainer:
                 progress.update(self._status)
             self._close_files(len(self.report.files))
         self._trace(1, self.since)
+        for f in self.report.files:
+            self.model.known += f.sample
         if self.heaviest > HEAVY:
             self.console.note(
                 f"the largest weight of a row is {self.heaviest:,.6g}; one row with a weight above "
@@ -229,6 +234,12 @@ class Trainer:
             f = self.report.files[self.reported]
             if f.bad_lines:
                 self.console.warn(f"{f.name}: {f.bad_lines:,} bad lines skipped; {f.first_bad}")
+            known = f.sample.share_in(self.model.known)
+            if known > KNOWN and not self.options.again:
+                self.console.warn(
+                    f"{f.name}: about {100 * known:.0f} % of its rows were learned before; what is "
+                    "measured on them is too good"
+                )
             if f.qids:
                 self.console.note(f"{f.name}: qid: is ignored")
             if self.n_paths > 1 or self.console.json:
@@ -280,11 +291,16 @@ class Trainer:
 
 def train(
     model: Model, paths: list[str], target: Path, options: TrainOptions, console: Console
-) -> None:
-    """Train, save and report; only a finished model that passes its gates replaces the target."""
+) -> bool:
+    """Train, save and report; only a finished model that passes its gates replaces the target.
+    Nothing is saved, and the answer is False, if standard input turns out to be the copy of a file
+    that was learned before."""
     started = perf_counter()
+    known = {} if options.again else model.learned()
     trainer = Trainer(model, options, console)
     record = trainer.fit(paths)
+    if _repeated(trainer.report, known, console):
+        return False
     measured = trainer.measured(record)
     failed = [gate for gate in options.require if not gate.passes(measured)]
     place = target.with_name(target.name + ".rejected") if failed else target
@@ -319,3 +335,28 @@ def train(
             f"not {failed[0]}: {failed[0].metric} is {'not measured' if value is None else value}",
             f"the new model is in {place}; {target} is as it was",
         )
+    return True
+
+
+def _repeated(report: ReadReport, known: dict[str, str], console: Console) -> bool:
+    """Whether what was read is known; other files were looked at before, so it is standard input
+    or a pipe."""
+    for f in report.files:
+        name = next((known[digest] for digest in f.digests if digest in known), None)
+        if name is None:
+            continue
+        if len(report.files) > 1:
+            raise DataError(
+                f"{f.name} was learned before (as {name}), and was mixed with other files",
+                "leave it out, or use `again`",
+            )
+        skipped(f.name, f"was learned before (as {name})", console)
+        return True
+    return False
+
+
+def skipped(name: str, why: str, console: Console) -> None:
+    """Tell that a file is not learned."""
+    console.warn(f"{name} {why}: skipped; `again` to repeat it")
+    if console.json:
+        console.event("skipped", {"file": name})

@@ -24,3 +24,11 @@ def warm_up(
     seen: NDArray[np.float64],
     weight: NDArray[np.float64] | None = None,
 ) -> int: ...
+def hashes(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float64],
+    labels: NDArray[np.float64],
+    out: NDArray[np.uint64],
+    weights: NDArray[np.float64] | None = None,
+) -> Any: ...

@@ -1,7 +1,8 @@
 """What happens to the rows of a block before they are learned, in place."""
 
 from libc.math cimport INFINITY, fabs, floor, fmax, fmin, frexp, ldexp, sqrt
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcpy
 
 
 cdef double norm(const double[::1] values, int64_t start, int64_t stop) noexcept nogil:
@@ -164,3 +165,45 @@ def warm_up(
                 values[k] *= scale
             i += 1
     return i
+
+
+cdef extern from *:
+    """
+    #define K0 0x9E3779B97F4A7C15ULL
+    #define K1 0xC2B2AE3D27D4EB4FULL
+    """
+    const uint64_t K0, K1
+
+
+cdef inline uint64_t bits(double x) noexcept nogil:
+    cdef uint64_t found
+    memcpy(&found, &x, 8)
+    return found
+
+
+cdef inline uint64_t mixed(uint64_t h, uint64_t w) noexcept nogil:
+    h = (h ^ w) * K0
+    return h ^ h >> 32
+
+
+def hashes(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
+           const double[::1] labels, uint64_t[::1] out, const double[::1] weights=None):
+    """A hash of each row: of its label, weight, ids and values (`weights` None: all 1).
+
+    h = mix(sum over the entries of mix(value bits + id K1), label, weight, number of entries);
+    the terms of the sum do not wait for one another, which makes it twice as fast as a chain.
+    """
+    cdef int64_t i, k, n = indptr.shape[0] - 1
+    cdef uint64_t h
+    cdef bint weighted = weights is not None
+    if labels.shape[0] < n or out.shape[0] < n or (weighted and weights.shape[0] < n):
+        raise ValueError("labels, weights and hashes have one number a row")
+    with nogil:
+        for i in range(n):
+            h = 0
+            for k in range(indptr[i], indptr[i + 1]):
+                h += mixed(bits(values[k]), <uint64_t> indices[k] * K1) * K1
+            h = mixed(h, bits(labels[i]))
+            h = mixed(h, bits(weights[i] if weighted else 1.0))
+            h = mixed(h, <uint64_t> (indptr[i + 1] - indptr[i])) * K1
+            out[i] = h ^ h >> 32

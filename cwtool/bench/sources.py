@@ -14,7 +14,7 @@ import numpy as np
 
 from cwtool.bench.generators import MAKERS
 from cwtool.bench.scaling import ranged
-from cwtool.data.digest import file_digest
+from cwtool.data.known import file_digests
 from cwtool.data.labels import OTHER, Labels
 from cwtool.data.parse import Reading
 from cwtool.data.pipeline import ReadOptions
@@ -87,7 +87,7 @@ def defaults(maker: str) -> dict[str, Any]:
 @cache
 def digest(path: str) -> str:
     """A digest of the content of a file; its path if it cannot be read."""
-    return file_digest(path) or path
+    return (file_digests(path) or (path,))[-1]
 
 
 @lru_cache(maxsize=2)

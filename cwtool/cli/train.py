@@ -159,6 +159,7 @@ def command(
     from cwtool.data.sources import STDIN
     from cwtool.gate import OF_PROBABILITIES, Gate
     from cwtool.lock import locked
+    from cwtool.model import Model
     from cwtool.model.file import check_target
     from cwtool.threshold import OperatingPoint
     from cwtool.train import TrainOptions, train
@@ -184,7 +185,7 @@ def command(
         if not paths:
             subject.save(model)
             return
-        train(
+        learned = train(
             subject,
             paths,
             model,
@@ -195,6 +196,7 @@ def command(
                 validation=validation,
                 patience=patience or 0,
                 require=gates,
+                again=again,
                 trace=trace or 0,
                 max_memory=max_memory,
                 read=options.read_options(
@@ -203,6 +205,8 @@ def command(
             ),
             console,
         )
+        if not learned and resume is not None:
+            Model.load(resume).save(model)
 
 
 def _subject(
@@ -251,17 +255,17 @@ def _with(option: str, value: Any) -> str:
 
 def _unseen(paths: list[str], model: Model, console: Console) -> list[str]:
     """The files that the model has not learned yet."""
-    from cwtool.data.digest import file_digest
+    from cwtool.data.known import file_digests
+    from cwtool.train import skipped
 
     known = model.learned()
     left: list[str] = []
     for path in paths:
-        name = known.get(file_digest(path) or "") if known else None
+        digests = file_digests(path) if known else ()
+        name = next((known[digest] for digest in digests if digest in known), None)
         if name is None and path not in left:
             left.append(path)
             continue
         before = "is given twice" if name is None else f"was learned before (as {name})"
-        console.warn(f"{path} {before}: skipped; --again to repeat it")
-        if console.json:
-            console.event("skipped", {"file": path})
+        skipped(path, before, console)
     return left

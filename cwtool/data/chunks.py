@@ -36,7 +36,8 @@ class Chunk:
     start: int = 0
     stop: int = 0
     text: Bytes | None = None  # of a stream
-    cells: bytes = b""  # digest cells of a stream
+    cells: bytes = b""  # digest cells of the text of a stream
+    stored: bytes = b""  # digest cells of a compressed stream as it is stored
 
 
 class Text(NamedTuple):
@@ -64,29 +65,34 @@ def chunks_of(path: str, step: int) -> Iterator[Chunk]:
 
 
 def _stream_chunks(path: str, stream: Peeked, kind: str | None, step: int) -> Iterator[Chunk]:
-    digest = Digest()
-    stream.tap = digest.update
+    raw, plain = Digest(), Digest()
+    stream.tap = raw.update
     pieces = decompressed(kind, stream, path) if kind else iter(lambda: stream.read(CELL), b"")
     carry = bytearray()
     first, counted = True, 0
+
+    def chunk(cut: int, last: bool) -> Chunk:
+        stored = raw.take(end=last)
+        cells = plain.take(end=last) if kind else stored
+        return Chunk(
+            path, raw.length - counted, first, last,
+            text=_text(carry, cut), cells=cells, stored=stored if kind else b"",
+        )  # fmt: skip
+
     for piece in pieces:
+        if kind:
+            plain.update(piece)
         carry += piece
         if len(carry) < step:
             continue
         cut = carry.rfind(NEWLINE) + 1
         if cut:
-            yield Chunk(
-                path, digest.length - counted, first, False,
-                text=_text(carry, cut), cells=digest.take(),
-            )  # fmt: skip
+            yield chunk(cut, False)
             del carry[:cut]
-            first, counted = False, digest.length
+            first, counted = False, raw.length
         elif len(carry) > MAX_LINE:
             raise endless(path)
-    yield Chunk(
-        path, digest.length - counted, first, True,
-        text=_text(carry, len(carry)), cells=digest.take(end=True),
-    )  # fmt: skip
+    yield chunk(len(carry), True)
 
 
 def _text(source: bytearray, cut: int) -> Bytes:

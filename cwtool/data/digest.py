@@ -1,18 +1,15 @@
-"""A fingerprint of a file as it is stored, to know tomorrow that it was learned today."""
+"""A fingerprint of bytes as they come by, to know tomorrow what was learned today."""
 
 from __future__ import annotations
 
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cwtool.data.sources import STDIN, Handle
 from cwtool_ext import digest as kernel
 
 CELL: int = kernel.CELL
-PIECE = 16 * CELL
 
 
 def hexdigest(cells: bytes) -> str:
@@ -42,16 +39,3 @@ class Digest:
         out = np.empty(2 * -(-(stop - start) // CELL), dtype=np.uint64)
         kernel.cells(data, start, stop, out)
         return out.tobytes()
-
-
-def file_digest(path: str) -> str | None:
-    """Of a whole file; nothing for what can be read only once."""
-    if path == STDIN or (Path(path).exists() and not Path(path).is_file()):
-        return None
-    handle = Handle(path)
-    digest = Digest()
-    cells = bytearray()
-    while data := handle.read(PIECE):
-        digest.update(data)
-        cells += digest.take()
-    return hexdigest(bytes(cells + digest.take(end=True)))

@@ -8,12 +8,15 @@ from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cwtool.data.chunks import Bytes, Chunk, load
 from cwtool.data.faults import describe
 from cwtool.data.rows import BIAS, Floats, Ints, Longs, Origin
 from cwtool.data.sources import display
 from cwtool_ext import libsvm, rows
+
+Hashes = NDArray[np.uint64]
 
 BOM = b"\xef\xbb\xbf"
 
@@ -65,6 +68,7 @@ class Parsed:
     n_qids: int
     n_faults: int
     fault: Fault | None  # the first
+    hashes: Hashes | None  # of the rows, if they were asked for
 
 
 class Buffers:
@@ -118,7 +122,7 @@ class Pool:
             self._all.append(buffers)
 
 
-def parse(chunk: Chunk, reading: Reading, pool: Pool) -> Parsed:
+def parse(chunk: Chunk, reading: Reading, pool: Pool, *, hashed: bool = False) -> Parsed:
     """Runs in a worker thread; all that takes long in it runs without the interpreter lock."""
     text, start, stop, cells = load(chunk)
     if chunk.first and text[start : start + 3].tobytes() == BOM:
@@ -138,9 +142,13 @@ def parse(chunk: Chunk, reading: Reading, pool: Pool) -> Parsed:
     origin = Origin(display(chunk.path), 0, 1, b.lines[:n_rows])
     weight = b.weights[:n_rows] if n_weighted else None
     block = Block(indptr, b.indices[:nnz], b.values[:nnz], b.labels[:n_rows], origin, weight)
+    hashes = None
+    if hashed:
+        hashes = np.empty(n_rows, dtype=np.uint64)
+        rows.hashes(block.indptr, block.indices, block.values, block.labels, hashes, weight)
     pool.lend(b)
     fault = _fault(text, start, stop, *faults[0].tolist()) if n_faults else None
-    return Parsed(chunk, block, cells, n_lines, n_qids, n_faults, fault)
+    return Parsed(chunk, block, cells, n_lines, n_qids, n_faults, fault, hashes)
 
 
 def prepared(reading: Reading, indptr: Longs, indices: Ints, values: Floats, nnz: int) -> int:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from cwtool.data.chunks import chunks_of
 from cwtool.data.digest import hexdigest
+from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Block, Parsed, Pool, Reading, parse
 from cwtool.data.rows import Rows, joined
@@ -31,6 +33,7 @@ class ReadOptions:
     max_bad_lines: int = 0
     block_bytes: int = BLOCK_BYTES
     jobs: int = 1
+    sampled: bool = False  # whether `FileReport.sample` is filled
 
 
 @dataclass
@@ -45,7 +48,14 @@ class FileReport:
     qids: int = 0
     bad_lines: int = 0
     first_bad: str = ""
-    digest: str = ""  # known when the file is finished
+    digest: str = ""  # of the text; known when the file is finished
+    stored: str = ""  # digest of a compressed file as it is stored: what cwtool 0.1 kept
+    sample: RowSample = field(default_factory=RowSample)
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """By which a model may know the file."""
+        return (self.digest, self.stored) if self.stored else (self.digest,)
 
 
 @dataclass
@@ -85,18 +95,24 @@ def read_blocks(
     jobs = 1 if len(paths) == 1 and 0 < report.size <= options.block_bytes else options.jobs
     chunks = (chunk for path in paths for chunk in chunks_of(path, options.block_bytes))
     pool = Pool()
-    cells = bytearray()
+    cells, stored = bytearray(), bytearray()
     current: FileReport | None = None
-    for parsed in ahead(lambda chunk: parse(chunk, options.reading, pool), chunks, jobs):
+    work = partial(parse, reading=options.reading, pool=pool, hashed=options.sampled)
+    for parsed in ahead(work, chunks, jobs):
         if current is None:
             current = FileReport(display(parsed.chunk.path))
             report.files.append(current)
             cells.clear()
+            stored.clear()
         block = _placed(parsed.block, len(report.files) - 1, current.lines + 1)
         _count(parsed, current, report, options)
         cells += parsed.cells
+        stored += parsed.chunk.stored
+        if parsed.hashes is not None:
+            current.sample.add(parsed.hashes)
         if parsed.chunk.last:
             current.digest = hexdigest(bytes(cells))
+            current.stored = hexdigest(bytes(stored)) if stored else ""
             current = None
         del parsed  # the block is the only one to look at its arrays
         if block.n_rows:

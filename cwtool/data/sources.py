@@ -7,8 +7,10 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from cwtool.errors import DataError
 
@@ -66,8 +68,63 @@ class Stdin:
             return sys.stdin.buffer.read(size)
 
 
-def open_raw(path: str) -> Handle | Stdin:
+class Copy:
+    """A source that could be read once, as a handle that begins at its start again."""
+
+    regular = False
+    size = 0
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file, self.at = file, 0
+
+    def read(self, size: int) -> bytes:
+        data = os.pread(self.file.fileno(), size, self.at)
+        self.at += len(data)
+        return data
+
+
+_copies: dict[str, IO[bytes]] = {}  # of sources that can be read once, while they are kept
+
+
+@contextmanager
+def kept(paths: Iterable[str]) -> Iterator[None]:
+    """Until the end, standard input and pipes among these sources can be read several times: they
+    are copied to files without a name."""
+    try:
+        for path in filter(read_once, paths):
+            _copies[path] = _copied(open_raw(path), path)
+        yield
+    finally:
+        for copy in _copies.values():
+            copy.close()
+        _copies.clear()
+
+
+def _copied(source: Handle | Stdin | Copy, path: str) -> IO[bytes]:
+    from tempfile import TemporaryFile
+
+    try:
+        copy = TemporaryFile()  # noqa: SIM115
+        while data := source.read(1 << 20):
+            copy.write(data)
+        copy.flush()
+    except OSError as failure:
+        why = os.strerror(failure.errno or errno.EIO)
+        raise DataError(f"{display(path)}: cannot be copied to a temporary file: {why}") from None
+    return copy
+
+
+def read_once(path: str) -> bool:
+    """Whether a source is no file that can be read again."""
+    if path in _copies:
+        return False
+    return path == STDIN or (Path(path).exists() and not Path(path).is_file())
+
+
+def open_raw(path: str) -> Handle | Stdin | Copy:
     """The bytes as they are stored; a sentence for what cannot be opened."""
+    if path in _copies:
+        return Copy(_copies[path])
     return Stdin() if path == STDIN else Handle(path)
 
 
@@ -85,7 +142,7 @@ def _near(path: str) -> str | None:
 class Peeked:
     """A stream whose first bytes were looked at and are given back first."""
 
-    def __init__(self, head: bytes, rest: Handle | Stdin) -> None:
+    def __init__(self, head: bytes, rest: Handle | Stdin | Copy) -> None:
         self.head, self.rest = head, rest
         self.tap: Callable[[bytes], None] = lambda _: None  # sees all that is read
 
@@ -98,7 +155,7 @@ class Peeked:
         return data
 
 
-def peek(raw: Handle | Stdin) -> tuple[bytes, Peeked]:
+def peek(raw: Handle | Stdin | Copy) -> tuple[bytes, Peeked]:
     """The first bytes, and a stream that still has them."""
     head = b""
     while len(head) < 6 and (more := raw.read(6 - len(head))):

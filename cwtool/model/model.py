@@ -13,6 +13,7 @@ from cwtool import __version__, params, registry
 from cwtool.algorithms.base import Algorithm, Batch, Coefficients, Linear, Ranks, Scores
 from cwtool.calibration import Calibration
 from cwtool.data.batches import batches
+from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.data.rows import Longs, Origin, Rows, SlotRows, joined
@@ -43,6 +44,7 @@ class Model(Verdict):
     several: Several | None = None  # how several classes are learned; None: there are two
     class_weight: ClassWeight = field(default_factory=ClassWeight)
     history: list[dict[str, Any]] = field(default_factory=list)
+    known: RowSample = field(default_factory=RowSample)  # of the rows learned, by their hashes
     version: str = __version__  # of the cwtool that wrote it
     estimator: dict[str, Any] = field(default_factory=dict)  # what cwtool.estimators keep in it
 

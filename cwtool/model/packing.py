@@ -9,6 +9,7 @@ import numpy as np
 
 from cwtool import __version__
 from cwtool.calibration import Calibration
+from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.metrics import Counts, Tally, Weighted, dense, sparse
@@ -49,6 +50,9 @@ def pack(model: Model) -> tuple[dict[str, Any], Arrays]:
         own, counts = several.pack(model)
     else:
         own, counts = _pack_two(model)
+    if len(model.known):
+        header["known_level"] = model.known.level
+        counts["known"] = model.known.hashes.view(np.int64)
     return header | own, model.state.pack() | counts
 
 
@@ -105,6 +109,8 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
     model.slope = header["calibration"]["a"]
     model.offset = header["calibration"].get("b", 0.0)
     model.history = header["history"]
+    if "known" in arrays:
+        model.known = RowSample(arrays["known"].view(np.uint64), header["known_level"])
     model.version = header["cwtool"]
     model.estimator = header.get("estimator", {})
     return model

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cwtool.data.digest import file_digest
+from cwtool.data.known import file_digests
 from cwtool.data.parse import Block, Reading
 from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
 from cwtool.errors import DataError
@@ -95,7 +95,7 @@ def test_any_blocks_any_jobs(
     (file,) = report.files
     assert file.rows == len(want)
     assert file.nnz == sum(len(cells) for _, _, cells in want)
-    assert file.digest == file_digest(path)
+    assert file.digest == file_digests(path)[0]
     assert file.bytes == report.size == Path(path).stat().st_size
 
 
@@ -130,13 +130,13 @@ def test_several_files_in_order(sizes: list[int], jobs: int, tmp_path: Path) -> 
     rows, report = rows_in(paths, jobs=jobs, block_bytes=CELL)
     assert rows == want
     assert [f.name for f in report.files] == paths
-    assert [f.digest for f in report.files] == [file_digest(p) for p in paths]
+    assert [f.digest for f in report.files] == [file_digests(p)[0] for p in paths]
 
 
 def digest_of(path: Path, content: bytes, jobs: int) -> str:
     path.write_bytes(content)
     (file,) = rows_in([str(path)], jobs=jobs, block_bytes=CELL)[1].files
-    assert file.digest == file_digest(str(path))
+    assert file.digest == file_digests(str(path))[0]
     return file.digest
 
 
