@@ -12,8 +12,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any, TextIO
 
+from cwtool.errors import UsageError
 from cwtool.memory import words
 from cwtool.metrics_text import evaluated, metrics_line, number, percent
 
@@ -111,6 +114,26 @@ def _winner(e: dict[str, Any]) -> str:
     return f"best {e['metric']}: {e['algo']} with {_settings(e['params'])}"
 
 
+def _feed(e: dict[str, Any]) -> str:
+    files = ", ".join(f["name"] for f in e["files"])
+    return (
+        f"{files}  learned {e['rows']:,} rows  progressive {metrics_line(e)}  "
+        f"features {e['features']:,}  {words(e['bytes'])}"
+    )
+
+
+def _evaluate(e: dict[str, Any]) -> str:
+    return f"{e['file']}  before learning {evaluated(e)}" if "day" in e else evaluated(e)
+
+
+def _undo(e: dict[str, Any]) -> str:
+    names = ", ".join(f["name"] for f in e["forgotten"]) or "no file"
+    return (
+        f"the model before is back, with {e['rows']:,} rows; it does not know {names}\n"
+        f"the model that was replaced is {e['undone']}"
+    )
+
+
 TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
     "file": _file,
     "slot": _batch,
@@ -118,7 +141,9 @@ TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
     "trace": _trace,
     "validation": _validation,
     "train": _train,
-    "evaluate": evaluated,
+    "evaluate": _evaluate,
+    "feed": _feed,
+    "undo": _undo,
     "select": _select,
     "point": _point,
     "winner": _winner,
@@ -185,15 +210,34 @@ class Console:
     def __init__(self, *, quiet: bool = False, verbose: bool = False, json: bool = False) -> None:
         self.quiet, self.verbose, self.json = quiet, verbose, json
         self._progress: Progress | None = None
+        self.stamp: dict[str, Any] = {}  # what every event says besides
+        self.log: Path | None = None  # a file that events are appended to
 
     def event(self, kind: str, data: dict[str, Any], *, aside: bool = False) -> None:
         """Part of the result; `aside`: in text not among the rows or the table on stdout."""
+        if self.json or self.log is not None:
+            said = {"event": kind, **self._stamped(), **data}
+            line = json.dumps(said, allow_nan=False)
+            if self.log is not None:
+                append_line(self.log, line)
         if self.json:
-            self.result(json.dumps({"event": kind, **data}, allow_nan=False))
+            self.result(line)
         elif aside:
             self.note(TEXT[kind](data))
-        elif not self.quiet:
+        elif not self.quiet and kind in TEXT:
             self.result(TEXT[kind](data))
+
+    def concerns(self, **what: str) -> None:
+        """From now on events say this besides, if they are stamped at all."""
+        if self.stamp:
+            self.stamp |= what
+
+    def _stamped(self) -> dict[str, Any]:
+        """The time, if the events of this command have one, and what else they say."""
+        if not self.stamp:
+            return {}
+        time = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        return {"time": time.replace("+00:00", "Z"), **self.stamp}
 
     def result(self, line: str) -> None:
         self._say(line, sys.stdout)
@@ -226,6 +270,15 @@ class Console:
         finally:
             progress.clear()
             self._progress = outer
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add a line to a log, at once and whole, so that several runs can write the same one."""
+    try:
+        with path.open("ab", buffering=0) as out:
+            out.write(line.encode() + b"\n")
+    except OSError as failure:
+        raise UsageError(f"{path}: cannot write: {os.strerror(failure.errno or 0)}") from None
 
 
 def complain(message: str, hint: str | None = None) -> None:

@@ -34,7 +34,7 @@ def text(found: dict[str, Any]) -> str:
     for number, run in enumerate(found["history"], 1):
         files = ", ".join(f["name"] for f in run["files"])
         lines.append(
-            f"  {number}. {files}: {run['rows']:,} rows, {run['passes']} pass"
+            f"  {number}. {_date(run)}{files}: {run['rows']:,} rows, {run['passes']} pass"
             f"{'es' if run['passes'] > 1 else ''}, {metrics_line(run)}"
         )
     lines += _top(found["top"], measure)
@@ -45,6 +45,11 @@ def text(found: dict[str, Any]) -> str:
             f"{row['interaction']:>12}  {row['importance']:>12.6g}  {row.get('name', '')}".rstrip()
         )
     return "\n".join(lines)
+
+
+def _date(run: dict[str, Any]) -> str:
+    """The day of a run; those of `feed` have one."""
+    return f"{run['time'][:10]}  " if "time" in run else ""
 
 
 def _exponent(found: dict[str, Any]) -> str:

@@ -29,9 +29,12 @@ def predict(
     write: Callable[[dict[str, list[Any]]], None] | None,
     *,
     evaluate: bool,
+    report: ReadReport | None = None,
+    watch: Callable[[Rows, Floats], None] | None = None,
 ) -> dict[str, Any]:
-    """Pass the asked columns of each block to `write`; returns what was counted on the way."""
-    report = ReadReport()
+    """Pass the asked columns of each block to `write`, and the labelled rows with their scores to
+    `watch`; returns what was counted on the way."""
+    report = ReadReport() if report is None else report
     tally, reliability = model.new_tally(finished=True), model.new_reliability()
     run = Run(jobs=options.jobs)
     n_rows = nnz = unknown = 0
@@ -45,6 +48,8 @@ def predict(
         if evaluate:
             tally.add(rows.y, model.calling(score, variance), rows.weight)
             reliability.add(rows.y, p, rows.weight)
+            if watch is not None:
+                watch(rows, score)
         del block, rows  # so that the reader can use their memory again
         if write is not None:
             write(_written(model, columns, score, variance, p))
@@ -53,6 +58,8 @@ def predict(
     known = model.learned()
     result: dict[str, Any] = {
         "rows": n_rows,
+        "file": report.names,
+        "digest": ", ".join(f.digest for f in report.files),
         "learned_before": [f.name for f in report.files if known.keys() & set(f.digests)],
         "unknown_entries": unknown,
         "unknown_share": ratio(unknown, nnz),

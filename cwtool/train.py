@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
@@ -13,7 +13,7 @@ import numpy as np
 from cwtool.algorithms.base import Batch
 from cwtool.console import Console
 from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
-from cwtool.data.rows import Origin, Rows
+from cwtool.data.rows import Floats, Origin, Rows
 from cwtool.data.sources import display
 from cwtool.errors import DataError, QualityError, UsageError
 from cwtool.gate import Gate
@@ -55,8 +55,15 @@ def check_passes(model: Model, passes: int) -> None:
 class Trainer:
     """One run of training on one model."""
 
-    def __init__(self, model: Model, options: TrainOptions, console: Console) -> None:
-        self.model, self.options, self.console = model, options, console
+    def __init__(
+        self,
+        model: Model,
+        options: TrainOptions,
+        console: Console,
+        watch: Callable[[Rows, Floats], None] | None = None,
+    ) -> None:
+        """`watch` gets the rows with their scores before they are learned."""
+        self.model, self.options, self.console, self.watch = model, options, console, watch
         self.settings = Run(
             options.seed, options.read.jobs, options.max_memory, note=console.detail
         )
@@ -132,6 +139,8 @@ class Trainer:
                 progress.update(self._status)
             self._close_files(len(self.report.files))
         self._trace(1, self.since)
+        names, digests = zip(*((f.name, f.digest) for f in self.report.files), strict=True)
+        self.console.concerns(file=", ".join(names), digest=", ".join(digests))
         for f in self.report.files:
             self.model.known += f.sample
         if self.heaviest > HEAVY:
@@ -189,6 +198,8 @@ class Trainer:
             found = self.model.learn(rows, self.settings)
             self.file.add(rows.y, found.score, rows.weight)
             self.since.add(rows.y, found.score, rows.weight)
+            if self.watch is not None:
+                self.watch(rows, found.score)
         if found.weight is not None:
             self.heaviest = max(self.heaviest, float(found.weight.max(initial=0.0)))
         if self.kept is not None:
@@ -232,6 +243,7 @@ class Trainer:
         """Report the files before number `upto`, each with its own progressive metrics."""
         while self.reported < upto:
             f = self.report.files[self.reported]
+            self.console.concerns(file=f.name, digest=f.digest)
             if f.bad_lines:
                 self.console.warn(f"{f.name}: {f.bad_lines:,} bad lines skipped; {f.first_bad}")
             known = f.sample.share_in(self.model.known)

@@ -17,7 +17,10 @@ FLAGS = "qv"  # short options without a value
 
 
 class AlgorithmCommand(click.Command):
-    """A command whose options depend on --algo: its own and those of the algorithm."""
+    """A command whose options depend on --algo: its own and those of the algorithm. Without --algo
+    it is that of the model that is continued."""
+
+    continued = "--resume"  # the option that names this model
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         name = self._algorithm(ctx, args)
@@ -79,9 +82,11 @@ class AlgorithmCommand(click.Command):
         named = [p.default for p in self.params if p.name == "algo" and isinstance(p.default, str)]
         if named:
             return named[0]
-        resumed = _value_of(args, "--resume") or os.environ.get(f"{prefix}_RESUME")
-        resumed = resumed or str(ctx.lookup_default("resume") or "")
-        if resumed:
+        words = {"--resume": (), "--model": ("-m",)}[self.continued]
+        resumed = _value_of(args, self.continued, *words)
+        resumed = resumed or os.environ.get(f"{prefix}_{self.continued[2:].upper()}")
+        resumed = resumed or str(ctx.lookup_default(self.continued[2:]) or "")
+        if resumed and (self.continued == "--resume" or Path(resumed).exists()):
             from cwtool.model import algorithm_of
 
             return algorithm_of(Path(resumed))

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from cwtool import __version__
 from cwtool.console import Console, with_options
+from cwtool.data.sources import display
 from cwtool.errors import UsageError
 from cwtool.memory import parse_size
 from cwtool.params import Param, declared
@@ -183,6 +185,14 @@ def _label(ctx: click.Context, param: click.Parameter, text: str | None) -> floa
     return label
 
 
+lock = click.option(
+    "--lock",
+    type=click.Choice(["fail", "wait"]),
+    default="fail",
+    show_default=True,
+    help="What to do while another run writes the same model: fail exits with code 75, wait waits.",
+)
+
 # what the labels mean: kept in the model
 classes = apply(
     click.option(
@@ -206,6 +216,7 @@ classes = apply(
 )
 
 CLASSES = ("multiclass", "positive")
+LOGGED = ("train", "feed", "predict")  # commands whose events are stamped
 
 
 def labels(given: dict[str, Any]) -> Labels:
@@ -329,4 +340,13 @@ def read_options(
 
 
 def console(as_json: bool, quiet: bool, verbose: bool) -> Console:
-    return Console(json=as_json, quiet=quiet, verbose=verbose)
+    """What the command says. Events of the commands of a feed name the time, the command, the
+    version and the model; those of others are the same in every run."""
+    found = Console(json=as_json, quiet=quiet, verbose=verbose)
+    ctx = click.get_current_context()
+    if ctx.info_name not in LOGGED:
+        return found
+    found.stamp = {"command": ctx.info_name, "version": __version__}
+    if ctx.params.get("model") is not None:
+        found.stamp["model"] = display(str(ctx.params["model"]))
+    return found

@@ -113,13 +113,7 @@ def _algo_names() -> str:
 @options.rows
 @options.max_memory
 @options.reading
-@click.option(
-    "--lock",
-    type=click.Choice(["fail", "wait"]),
-    default="fail",
-    show_default=True,
-    help="What to do while another run writes the same model: fail exits with code 75, wait waits.",
-)
+@options.lock
 @options.talking
 @click.pass_context
 def command(
@@ -178,7 +172,7 @@ def command(
     console = options.console(as_json, quiet, verbose)
     check_target(model, data)
     with locked(model, wait=lock == "wait"):
-        subject = _subject(ctx, algo, resume, others)
+        subject = subject_of(ctx, algo, resume, others)
         if threshold is not None:
             subject.operating_point = OperatingPoint(threshold)
         paths = list(data) if again else _unseen(list(data), subject, console)
@@ -209,7 +203,7 @@ def command(
             Model.load(resume).save(model)
 
 
-def _subject(
+def subject_of(
     ctx: click.Context, algo: str | None, resume: Path | None, others: dict[str, Any]
 ) -> Model:
     """The model to train: a new one, or the one to go on from, with nothing contradicting it."""

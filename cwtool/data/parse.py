@@ -68,7 +68,7 @@ class Parsed:
     n_qids: int
     n_faults: int
     fault: Fault | None  # the first
-    hashes: Hashes | None  # of the rows, if they were asked for
+    hashes: Hashes | None  # of the rows that do not weigh 0, if they were asked for
 
 
 class Buffers:
@@ -146,6 +146,8 @@ def parse(chunk: Chunk, reading: Reading, pool: Pool, *, hashed: bool = False) -
     if hashed:
         hashes = np.empty(n_rows, dtype=np.uint64)
         rows.hashes(block.indptr, block.indices, block.values, block.labels, hashes, weight)
+        if weight is not None:
+            hashes = hashes[weight > 0]
     pool.lend(b)
     fault = _fault(text, start, stop, *faults[0].tolist()) if n_faults else None
     return Parsed(chunk, block, cells, n_lines, n_qids, n_faults, fault, hashes)

@@ -30,8 +30,8 @@ DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
     "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune", "gate",
-    "console", "metrics_text", "inspect_text", "notices", "export",
-    "importing",
+    "console", "metrics_text", "inspect_text", "notices", "export", "importing", "watch", "feed",
+    "recent",
 )  # fmt: skip
 BENCH, CLI, ESTIMATORS = "bench", "cli", "estimators"
 
@@ -46,7 +46,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "lock": ("errors",),
     "parallel": ("errors",),
     "gate": ("errors",),
-    "console": ("memory", "metrics_text"),
+    "console": ("errors", "memory", "metrics_text"),
+    "recent": (DATA, "files"),
+    "watch": (MODEL, "confusion", "data.rows", "metrics_text"),
     "metrics_text": (),
     "inspect_text": ("metrics_text",),
     "notices": (MODEL, "data.labels", "metrics", "confusion"),
@@ -63,17 +65,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     MODEL: (ALGORITHMS, STATE, DATA, "registry", *LEAVES),
     **dict.fromkeys(
         (
-            "validation",
-            "train",
-            "heldout",
-            "predict",
-            "inspect",
-            "merge",
-            "select",
-            "tune",
-            "export",
-            "importing",
-        ),
+            "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune",
+            "export", "importing", "feed",
+        ),  # fmt: skip
         (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES),
     ),
     BENCH: (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES),

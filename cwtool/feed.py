@@ -1,0 +1,231 @@
+"""One day of a feed: score the file with yesterday's model, judge it, learn it, keep the old model.
+
+Nothing changes on disk until the new model has passed every gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from cwtool import recent
+from cwtool.console import Console
+from cwtool.data.known import file_digests
+from cwtool.data.pipeline import FileReport, ReadOptions, ReadReport
+from cwtool.data.sources import display
+from cwtool.errors import QualityError
+from cwtool.gate import Gate
+from cwtool.heldout import HeldOut
+from cwtool.metrics import AnyTally
+from cwtool.metrics_text import percent
+from cwtool.model import Model, generations
+from cwtool.predict import predict
+from cwtool.run import Run
+from cwtool.train import Trainer, TrainOptions, skipped
+from cwtool.watch import Day, Limits, Watch, complaints
+
+
+@dataclass(frozen=True)
+class FeedOptions:
+    """How a day is judged and learned."""
+
+    require: tuple[Gate, ...] = ()  # before learning
+    require_after: tuple[Gate, ...] = ()  # on rows that are not of this day
+    validation: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    accept: bool = False  # learn days that are not like those before
+    again: bool = False
+    known_share: float = 0.5  # of rows learned before
+    reservoir: int = 0  # rows
+    keep: int = 7  # old models
+    seed: int = 0
+    max_memory: int = 0
+    read: ReadOptions = field(default_factory=ReadOptions)
+
+
+def now() -> str:
+    """The time as logs and histories have it."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+class DayRun:
+    """The steps of one day."""
+
+    def __init__(
+        self, model: Model, path: str, target: Path, options: FeedOptions, console: Console
+    ) -> None:
+        self.model, self.path, self.target = model, path, target
+        self.options, self.console = options, console
+        self.started = perf_counter()
+        self.settings = Run(options.seed, options.read.jobs, options.max_memory)
+        self.new = model.rows == 0
+        self.known_share = 0.0  # of the rows of the day that were learned before
+        self.heldout = HeldOut(0.0, self._checked(), options.read, console)
+
+    def _checked(self) -> tuple[str, ...]:
+        """The files that the models are compared on."""
+        sample = recent.place(self.target)
+        has = self.options.reservoir and sample.exists() and sample.stat().st_size
+        return (*self.options.validation, *([str(sample)] if has else []))
+
+    def run(self) -> None:
+        """Learn the day, or raise the reason why it is not learned."""
+        self.console.concerns(file=display(self.path))
+        known = self.model.learned()
+        for digest in reversed(file_digests(self.path)):
+            self.console.concerns(digest=digest)
+            if digest in known and not self.options.again:
+                why = f"was learned before (as {known[digest]})"
+                skipped(display(self.path), why, self.console)
+                return
+        day = None if self.new else self._judged_before()
+        before = self.heldout.tally(self.model, self.settings) if self._compared else None
+        watch = Watch(self.model)
+        trainer = Trainer(self.model, self._training(), self.console, watch.add)
+        record = trainer.fit([self.path])
+        self.model = trainer.model
+        if day is None:
+            day = watch.day(first=True)
+            self._gate("before learning", trainer.measured(record), self.options.require)
+            self._compare(day)
+        self._judge_after(before)
+        self._save(record, day, trainer.report.files[0])
+
+    @property
+    def _compared(self) -> bool:
+        return bool(self.heldout) and not self.new
+
+    def _training(self) -> TrainOptions:
+        o = self.options
+        return TrainOptions(seed=o.seed, max_memory=o.max_memory, again=True, read=o.read)
+
+    def _judged_before(self) -> Day | None:
+        """Score the day with the model as it is, report it and apply the gates."""
+        report, watch = ReadReport(), Watch(self.model)
+        read = replace(self.options.read, sampled=True)
+        found = predict(
+            self.model, [self.path], read, (), None, evaluate=True, report=report, watch=watch.add
+        )
+        notice, day = found.pop("notice"), watch.day()
+        found |= {"known_share": report.files[0].sample.share_in(self.model.known)}
+        self.console.event("evaluate", found | ({"day": day.packed()} if day else {}))
+        self._known_rows(report.files[0], found["known_share"])
+        self._gate("before learning", found, self.options.require)
+        self._compare(day)
+        if notice:
+            self.console.note(notice)
+        return day
+
+    def _known_rows(self, file: FileReport, share: float) -> None:
+        """Refuse a file whose rows are mostly known. Where rows repeat anyway, in the file or from
+        day to day, the share is counted from there on: (share - usual) / (1 - usual)."""
+        shares = [run["known_share"] for run in self.model.history if "known_share" in run][-7:]
+        own = 1 - file.sample.distinct / max(file.rows, 1)
+        usual = min(max(own, float(np.median(shares)) if shares else 0.0, 0.0), 0.99)
+        self.known_share = share
+        if not self.options.again and (share - usual) / (1 - usual) > self.options.known_share:
+            self._refuse(
+                f"about {100 * share:.0f} % of its rows were learned before",
+                "leave them out, or learn them once more with `again`",
+            )
+
+    def _compare(self, day: Day | None) -> None:
+        if day is None or self.options.accept:
+            return
+        wrong = complaints(day, self.model.history[: -1 if self.new else None], self.options.limits)
+        if wrong:
+            self._refuse("; ".join(wrong), "look at the file; `accept` learns it as it is")
+
+    def _gate(self, when: str, measured: dict[str, Any], gates: tuple[Gate, ...]) -> None:
+        for gate in gates:
+            if not gate.passes(measured):
+                value = measured.get(gate.metric)
+                shown = "not measured" if value is None else f"{value:.6g}"
+                self._refuse(f"not {gate} {when}: {gate.metric} is {shown}")
+
+    def _judge_after(self, before: AnyTally | None) -> None:
+        """Compare the new model with the old one on rows that are not of this day:
+        error <= tolerance times the old error + 3 standard deviations."""
+        if not self.heldout:
+            return
+        quality = self.model.new_reliability()
+        after = self.heldout.tally(self.model, self.settings, quality)
+        found = after.summary() | quality.summary()
+        self.console.event("validation", {"pass": 1, **found})
+        self._gate("after learning", found, self.options.require_after)
+        if before is None or self.options.accept or before.error is None or after.error is None:
+            return
+        n = after.rows
+        p = (before.error * n + 1) / (n + 2)
+        limit = self.options.limits.tolerance * before.error + 3 * (p * (1 - p) / n) ** 0.5
+        if after.error > limit:
+            self._refuse(
+                f"after learning, the error on rows of other days is {percent(after.error)}; "
+                f"before it was {percent(before.error)}",
+                "look at the file; `accept` learns it as it is",
+            )
+
+    def _refuse(self, why: str, hint: str | None = None) -> None:
+        self.console.event("refused", {"file": display(self.path), "why": why})
+        raise QualityError(
+            f"{display(self.path)} is refused: {why}",
+            "; ".join(filter(None, [hint, f"{self.target} is as it was"])),
+        )
+
+    def _save(self, record: dict[str, Any], day: Day | None, file: FileReport) -> None:
+        """Keep the old model and put the new one in its place."""
+        record["time"] = now()
+        if day is not None:
+            record["day"] = day.packed()
+        if not self.new:
+            record["known_share"] = self.known_share
+        generations.keep(self.target, self.options.keep)
+        size = self.model.save(self.target)
+        if self.options.reservoir:
+            recent.add(self.target, self.path, file.digest, self.options.reservoir)
+        self.console.event(
+            "feed",
+            {
+                "algo": self.model.algorithm.name,
+                **record,
+                "total_rows": self.model.rows,
+                "seconds": perf_counter() - self.started,
+                "bytes": size,
+            },
+        )
+
+
+def feed(
+    subject: Callable[[], Model], paths: list[str], target: Path, options: FeedOptions,
+    console: Console,
+) -> None:  # fmt: skip
+    """Learn each file as a day, in this order; the first that is refused ends the run, and those
+    before it stay learned."""
+    for path in paths:
+        DayRun(subject(), path, target, options, console).run()
+
+
+def undo(target: Path, console: Console) -> None:
+    """Put the last old model back, and say which data it forgets."""
+    old = generations.kept(target)
+    present = Model.load(target)
+    before = Model.load(old[0]) if old else None
+    generations.put_back(target)
+    assert before is not None
+    names = {f["digest"]: f["name"] for run in before.history for f in run["files"]}
+    gone = [f for run in present.history for f in run["files"] if f["digest"] not in names]
+    recent.forget(target, {f["digest"] for f in gone})
+    console.event(
+        "undo",
+        {
+            "forgotten": [{"name": f["name"], "digest": f["digest"]} for f in gone],
+            "rows": before.rows,
+            "undone": display(f"{target}.undone"),
+        },
+    )
