@@ -47,7 +47,20 @@ def evaluated(e: dict[str, Any]) -> str:
         f"{e['rows']:,} rows{weight}, {percent(e['base_rate'])} positive ({e['positive']}); "
         f"TP {c['tp']:,}  FP {c['fp']:,}  TN {c['tn']:,}  FN {c['fn']:,}"
         + (f"  threshold {e['threshold']:.6g}" if "threshold" in e else "")
+        + _ranked(e)
     )
+
+
+def _ranked(e: dict[str, Any]) -> str:
+    """What was measured with the score of every row."""
+    if "brier" not in e:
+        return ""
+    recall = "  ".join(
+        f"recall {number(r)} at {100 * float(rate):g} % FPR"
+        for rate, r in e["recall_at_fpr"].items()
+    )
+    tops = "".join(f"  precision at {k} {number(p)}" for k, p in e["precision_at"].items())
+    return f"\n{recall}  Brier {number(e['brier'])}{tops}"
 
 
 def _strangers(e: dict[str, Any]) -> str:

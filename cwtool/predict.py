@@ -15,9 +15,10 @@ from cwtool.errors import DataError
 from cwtool.metrics import ratio
 from cwtool.model import Model
 from cwtool.notices import noticed
+from cwtool.ranking import Ranking
 from cwtool.run import Run
 
-COLUMNS = ("label", "score", "variance", "probability")
+COLUMNS = ("label", "score", "variance", "probability", "file", "line")
 BY_CLASS = ("score", "probability")  # with several classes: a column a class
 
 
@@ -36,6 +37,7 @@ def predict(
     `watch`; returns what was counted on the way."""
     report = ReadReport() if report is None else report
     tally, reliability = model.new_tally(finished=True), model.new_reliability()
+    ranking = Ranking() if evaluate and model.several is None else None
     run = Run(jobs=options.jobs)
     n_rows = nnz = unknown = 0
     for block in read_blocks(paths, options, report):
@@ -48,11 +50,13 @@ def predict(
         if evaluate:
             tally.add(rows.y, model.calling(score, variance), rows.weight)
             reliability.add(rows.y, p, rows.weight)
+            if ranking is not None:
+                ranking.add(rows.y, score, p, rows.weight)
             if watch is not None:
                 watch(rows, score)
-        del block, rows  # so that the reader can use their memory again
         if write is not None:
-            write(_written(model, columns, score, variance, p))
+            write(_written(model, columns, score, variance, p, block))
+        del block, rows  # so that the reader can use their memory again
     if n_rows == 0:
         raise DataError(f"{report.names}: no rows to predict")
     known = model.learned()
@@ -69,6 +73,8 @@ def predict(
     if evaluate:
         result["notice"] = noticed(model, tally)
         found = tally.summary() | reliability.summary()
+        if ranking is not None:
+            found |= {"auc_about": found["auc"]} | ranking.summary()
         if model.several is None:
             found["positive"] = model.labels.name(1)
             if model.operating_point:
@@ -98,17 +104,27 @@ def column_names(model: Model, columns: tuple[str, ...]) -> list[str]:
 
 
 def _written(
-    model: Model, columns: tuple[str, ...], score: Floats, variance: Floats, p: Floats
+    model: Model, columns: tuple[str, ...], score: Floats, variance: Floats, p: Floats, block: Block
 ) -> dict[str, list[Any]]:
     """The values of the columns by name."""
+    origin = block.origin
     make: dict[str, Callable[[], list[list[Any]]]] = {
         "label": lambda: [_labels(model, called(model, score, variance))],
         "score": lambda: _by_class(model, score),
         "variance": lambda: [variance.tolist()],
         "probability": lambda: _by_class(model, p),
+        "file": lambda: [[origin.source] * block.n_rows],
+        "line": lambda: [(origin.first_line + origin.lines).tolist()],
+        "id": lambda: [_ids(block)],
     }
     values = [one for column in columns for one in make[column]()]
     return dict(zip(column_names(model, columns), values, strict=True))
+
+
+def _ids(block: Block) -> list[str]:
+    """The comment behind each row; its file and line where there is none."""
+    comments = block.comments or [""] * block.n_rows
+    return [text or block.origin.place(k) for k, text in enumerate(comments)]
 
 
 def called(model: Model, score: Floats, variance: Floats) -> Ints:

@@ -1,7 +1,8 @@
 """The threshold: the least score that is called the positive class.
 
 It is given as a number, or found from the scores of the training rows before they were learned: the
-edge of their histogram with the least loss. Another operating point is another line in LOSSES.
+edge of their histogram with the least loss. Another operating point is another line in LOSSES, or
+in BOUNDS if it has a number.
 """
 
 from __future__ import annotations
@@ -38,7 +39,19 @@ def _balanced(at: Cells) -> Floats:
     return at.fn * (at.fp + at.tn) + at.fp * (at.tp + at.fn)
 
 
+def _fpr(at: Cells, rate: float) -> Floats:
+    """-tp where fp / N <= rate"""
+    return np.where(at.fp <= rate * (at.fp + at.tn), -at.tp, np.inf)
+
+
+def _precision(at: Cells, share: float) -> Floats:
+    """-tp where tp / (tp + fp) >= share"""
+    return np.where(at.tp >= share * (at.tp + at.fp), -at.tp, np.inf)
+
+
 LOSSES: dict[str, Callable[[Cells], Floats]] = {"f1": _f1, "balanced": _balanced}
+# losses with a number from 0 to 1, as in fpr=0.001
+BOUNDS: dict[str, Callable[[Cells, float], Floats]] = {"fpr": _fpr, "precision": _precision}
 
 
 class OperatingPoint:
@@ -48,7 +61,13 @@ class OperatingPoint:
 
     def __init__(self, setting: str = "") -> None:
         self.number: float | None = None
-        if setting and setting not in LOSSES:
+        self.loss: Callable[[Cells], Floats] | None = LOSSES.get(setting)
+        name, equals, bound = setting.partition("=")
+        if name in BOUNDS and equals:
+            share = _share(name, bound)
+            self.loss = lambda at: BOUNDS[name](at, share)
+            setting = f"{name}={share!r}"
+        elif setting and self.loss is None:
             self.number = _number(setting)
         self.setting = setting if self.number is None else repr(self.number)
 
@@ -62,7 +81,18 @@ class OperatingPoint:
             return self.number
         if not self or not scores.measured[1].sum(axis=1).all():  # nothing to tell apart
             return 0.0 if positives >= negatives else ABOVE_ZERO
-        return _best(LOSSES[self.setting](_cells(scores)))
+        assert self.loss is not None
+        return _best(self.loss(_cells(scores)))
+
+    def exact(self, scores: Floats, at: Cells) -> float:
+        """The threshold by the confusion at each of these scores, all different, the highest first.
+        If none of them will do, it is above all of them."""
+        if self.number is not None or self.loss is None:
+            return self.number or 0.0
+        loss = self.loss(at)
+        if not np.isfinite(loss).any():
+            return float(np.nextafter(scores[0], np.inf))
+        return float(scores[int(np.argmin(loss))])
 
     def check_several(self) -> None:
         """Refuse what is no operating point of several classes."""
@@ -88,10 +118,25 @@ def _number(setting: str) -> float:
         number = np.nan
     if not isfinite(number):
         raise UsageError(
-            f"`threshold` is {setting!r}; it must be {', '.join(LOSSES)} or a number",
+            f"`threshold` is {setting!r}; it must be {', '.join(LOSSES)}, fpr=RATE, "
+            "precision=SHARE or a number",
             "write for example `threshold=f1`",
         )
     return number
+
+
+def _share(name: str, text: str) -> float:
+    """The number behind fpr= or precision=."""
+    try:
+        share = float(text)
+    except ValueError:
+        share = np.nan
+    if not 0 < share < 1:
+        raise UsageError(
+            f"`threshold` is '{name}={text}'; the number must be between 0 and 1",
+            "write for example `threshold=fpr=0.001`",
+        )
+    return share
 
 
 def _cells(tally: Tally) -> Cells:
@@ -102,7 +147,10 @@ def _cells(tally: Tally) -> Cells:
 
 
 def _best(loss: Floats) -> float:
-    """The edge with the least loss; of equal ones that nearest to 0."""
+    """The edge with the least loss; of equal ones that nearest to 0. If no edge will do, the
+    highest."""
     edges = bin_edges()
+    if not np.isfinite(loss).any():
+        return float(edges[-1])
     equal = np.flatnonzero(loss == loss.min())
     return float(edges[equal[np.argmin(np.abs(edges[equal]))]])

@@ -238,12 +238,16 @@ def threshold(which: str) -> Callable[[F], F]:
     """The option for the threshold, with what the command does with it."""
     return click.option(
         "--threshold",
-        metavar="f1|balanced|NUMBER",
+        "--operating-point",
+        "threshold",
+        metavar="f1|balanced|fpr=P|precision=P|NUMBER",
         callback=_threshold,
         help="Least score of a row that is called the positive class. f1 is the threshold with the "
         "greatest F1, and balanced that with the least mean of the error rates of both classes, "
         "each by the scores of the training rows before they were learned (of a first batch: once "
-        "learned). With more than two classes, balanced calls rare classes more often, by their "
+        "learned). fpr=0.001 is the one with the greatest recall and a false positive rate of at "
+        "most 0.001, and precision=0.99 that with a precision of at least 0.99. With more than two "
+        "classes, balanced calls rare classes more often, by their "
         f"shares of the training rows. {which}",
     )
 

@@ -7,11 +7,15 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cwtool.cli import options
+
+if TYPE_CHECKING:
+    from cwtool.data.pipeline import ReadOptions
+    from cwtool.model import Model
 
 
 @click.command(
@@ -34,9 +38,9 @@ from cwtool.cli import options
     type=click.Choice(["label", "score", "variance", "probability", "all"]),
     default="label",
     show_default=True,
-    help="What to write for each row; all writes label, score, variance and probability in columns "
-    "under a header line. With more than two classes, score and probability have a column a class, "
-    "by ascending label, and the header line names the labels.",
+    help="What to write for each row; all writes label, score, variance, probability, file and "
+    "line in columns under a header line. With more than two classes, score and probability have a "
+    "column a class, by ascending label, and the header line names the labels.",
 )
 @click.option(
     "-o",
@@ -52,6 +56,26 @@ from cwtool.cli import options
     "stderr.",
 )
 @click.option(
+    "--id",
+    "with_id",
+    is_flag=True,
+    help="Write the comment behind each row (# ...) in a column in front of the others, under a "
+    "header line; rows without a comment have file:line there.",
+)
+@click.option(
+    "--unlabeled",
+    is_flag=True,
+    help="Rows have no labels: lines begin with id:value. Without this option it is told by the "
+    "first item of the first row of each file: with a colon it is a feature, unless its number is "
+    "a label of the model and may have a weight.",
+)
+@click.option(
+    "--follow",
+    is_flag=True,
+    help="Go on when the end of DATA is reached, and predict lines as they are added to the file, "
+    "until interrupted. DATA is one plain file.",
+)
+@click.option(
     "--unknown-features",
     type=click.Choice(["ignore", "warn", "error"]),
     default="warn",
@@ -60,6 +84,31 @@ from cwtool.cli import options
     "there are, or fail. They add nothing to a score.",
 )
 @options.threshold("[default: that of the model]")
+@click.option(
+    "--fpr",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="The same as --threshold fpr=P.",
+)
+@click.option(
+    "--precision",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="The same as --threshold precision=P.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Call the K rows with the highest scores positive (more if scores are equal). DATA is "
+    "read twice.",
+)
+@click.option(
+    "--validation",
+    multiple=True,
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Labelled file to find the threshold of f1, balanced, fpr or precision on, exactly, "
+    "instead of by the histogram of training scores. Can be given more than once.",
+)
 @options.reading
 @options.talking
 @click.pass_context
@@ -70,8 +119,15 @@ def command(
     output: str,
     out: Path | None,
     evaluate: bool,
+    with_id: bool,
+    unlabeled: bool,
+    follow: bool,
     unknown_features: str,
     threshold: str | None,
+    fpr: float | None,
+    precision: float | None,
+    top: int | None,
+    validation: tuple[str, ...],
     on_bad_line: str,
     max_bad_lines: int,
     block_size: int,
@@ -82,39 +138,49 @@ def command(
 ) -> None:
     """Predict the rows of LIBSVM files with a model.
 
-    Files can be plain text or compressed with gzip, bzip2, xz or zstd; - reads standard input. They
-    are read as the training data of the model was: same first index, normalization, bias and
-    hashing. The probability of the positive class is sigmoid(a * score / sqrt(1 + variance)), with
-    a fitted in training; with class weights it is sigmoid(a * score / sqrt(1 + variance) + b). Rows
-    whose score is the threshold or more are called positive; without a threshold it is 0, and rows
-    that score exactly 0 (empty ones, and those with unknown features alone) are called the class
-    that was more frequent in training. With more than two classes, the class with the highest score
-    is predicted, and probabilities are the softmax of a * score / sqrt(1 + variance), with one
+    Files can be plain text or compressed with gzip, bzip2, xz or zstd; - reads standard input, and
+    the lines of a pipe are answered as soon as they were read. Rows may have no labels. They are
+    read as the training data of the model was: same first index, normalization, bias and hashing.
+    The probability of the positive class is sigmoid(a * score / sqrt(1 + variance)), with a fitted
+    in training; with class weights it is sigmoid(a * score / sqrt(1 + variance) + b). Rows whose
+    score is the threshold or more are called positive; without a threshold it is 0, and rows that
+    score exactly 0 (empty ones, and those with unknown features alone) are called the class that
+    was more frequent in training. With more than two classes, the class with the highest score is
+    predicted, and probabilities are the softmax of a * score / sqrt(1 + variance), with one
     variance a row.
     """
+    from dataclasses import replace
+
+    from cwtool.data.sources import STDIN, kept
     from cwtool.errors import DataError
     from cwtool.files import complete_text
     from cwtool.model import Model
     from cwtool.predict import COLUMNS, column_names, predict
-    from cwtool.threshold import OperatingPoint
 
+    if evaluate and (unlabeled or follow):
+        raise click.UsageError("--evaluate needs labels and an end of the data")
+    if follow and (len(data) > 1 or STDIN in data or top):
+        raise click.UsageError("--follow is for one file, and not with --top")
     console = options.console(as_json, quiet, verbose)
     subject = Model.load(model)
-    if threshold is not None:
-        subject.operating_point = OperatingPoint(threshold)
+    read = replace(
+        options.read_options(subject.reading, on_bad_line, max_bad_lines, block_size, jobs),
+        **_rows(subject, evaluate, unlabeled),
+        comments=with_id,
+        prompt=True,
+        follow=follow,
+    )
     columns = COLUMNS if output == "all" else (output,)
+    columns = ("id", *columns) if with_id else columns
     asked = ctx.get_parameter_source("output") is not click.core.ParameterSource.DEFAULT
     wanted = out is not None or asked or not evaluate
-    with complete_text(out, (*data, model)) if out else nullcontext(sys.stdout) as file:
+    with (
+        kept(data if top else ()),
+        complete_text(out, (*data, model)) if out else nullcontext(sys.stdout) as file,
+    ):
+        _choose(subject, list(data), read, threshold, fpr, precision, top, validation)
         write = _writer(file, columns, column_names(subject, columns), as_json) if wanted else None
-        result = predict(
-            subject,
-            list(data),
-            options.read_options(subject.reading, on_bad_line, max_bad_lines, block_size, jobs),
-            columns,
-            write,
-            evaluate=evaluate,
-        )
+        result = predict(subject, list(data), read, columns, write, evaluate=evaluate)
         if result["unknown_entries"] and unknown_features != "ignore":
             message = (
                 f"{result['unknown_entries']:,} entries ({100 * result['unknown_share']:.1f} % of "
@@ -137,6 +203,44 @@ def command(
             console.note(notice)
 
 
+def _rows(model: Model, evaluate: bool, unlabeled: bool) -> dict[str, Any]:
+    """Whether rows have labels, or how that is told."""
+    if evaluate or (model.labels.rest > 1 and not unlabeled):
+        return {"labelled": True}
+    known = [label for label in model.labels.values if label is not None]
+    return {"labelled": False if unlabeled else None, "labels": tuple(known)}
+
+
+def _choose(
+    model: Model,
+    data: list[str],
+    read: ReadOptions,
+    threshold: str | None,
+    fpr: float | None,
+    precision: float | None,
+    top: int | None,
+    validation: tuple[str, ...],
+) -> None:
+    """Give the model the threshold that was asked for."""
+    from cwtool.points import from_validation, highest
+    from cwtool.threshold import OperatingPoint
+
+    settings = [] if threshold is None else [threshold]
+    settings += [] if fpr is None else [f"fpr={fpr}"]
+    settings += [] if precision is None else [f"precision={precision}"]
+    if len(settings) + (top is not None) > 1:
+        raise click.UsageError("give one of --threshold, --fpr, --precision and --top")
+    if settings:
+        model.operating_point = OperatingPoint(settings[0])
+    if top is not None:
+        model.operating_point = highest(model, top, data, read)
+    elif validation:
+        if model.operating_point.loss is None:
+            raise click.UsageError("--validation needs --fpr, --precision or a --threshold by name")
+        point = model.operating_point
+        model.operating_point = from_validation(model, point, list(validation), read)
+
+
 def _writer(
     file: Any, columns: tuple[str, ...], names: list[str], as_json: bool
 ) -> Callable[[dict[str, list[Any]]], None]:
@@ -148,11 +252,13 @@ def _writer(
             json.dumps({name: _json(value) for name, value in zip(block, row, strict=True)}) + "\n"
             for row in zip(*block.values(), strict=True)
         )
+        file.flush()
 
     def table(block: dict[str, list[Any]]) -> None:
         file.writelines(
             "\t".join(map(str, row)) + "\n" for row in zip(*block.values(), strict=True)
         )
+        file.flush()
 
     if as_json:
         return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,11 +13,12 @@ from numpy.typing import NDArray
 
 from cwtool.data.compression import compression, decompressed
 from cwtool.data.digest import CELL, Digest
-from cwtool.data.sources import Handle, Peeked, display, open_raw, peek
+from cwtool.data.sources import Growing, Handle, Peeked, display, open_raw, peek
 from cwtool.errors import DataError
 
 SENTINEL = np.full(64, ord("\n"), dtype=np.uint8)  # the parser may look this far past its text
 MAX_LINE = 1 << 30
+HEAD = 1 << 16  # bytes that are looked at to tell what the rows are
 SLACK = 1 << 14  # looked at behind a range for the end of its last line
 MAP = mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
 NEWLINE = b"\n"
@@ -37,7 +39,15 @@ class Chunk:
     stop: int = 0
     text: Bytes | None = None  # of a stream
     cells: bytes = b""  # digest cells of the text of a stream
+    labelled: bool = True  # whether its rows begin with labels
     stored: bytes = b""  # digest cells of a compressed stream as it is stored
+
+    def head(self) -> bytes:
+        """The first bytes of the chunk."""
+        if self.text is not None:
+            return self.text[:HEAD].tobytes()
+        assert self.handle is not None
+        return os.pread(self.handle.fd, HEAD, self.start)
 
 
 class Text(NamedTuple):
@@ -49,11 +59,15 @@ class Text(NamedTuple):
     cells: bytes
 
 
-def chunks_of(path: str, step: int) -> Iterator[Chunk]:
-    handle = open_raw(path)
+def chunks_of(
+    path: str, step: int, *, prompt: bool = False, follow: bool = False
+) -> Iterator[Chunk]:
+    """The chunks of a source, of about `step` bytes. If they are wanted `prompt`, the lines of a
+    pipe come as soon as they were read; if the file is to be followed, it has no end."""
+    handle = Growing(path) if follow else open_raw(path)
     head, stream = peek(handle)
     kind = compression(head)
-    if isinstance(handle, Handle) and handle.size and kind is None:
+    if isinstance(handle, Handle) and handle.size and kind is None and not follow:
         for start in range(0, handle.size, step):
             stop = min(start + step, handle.size)
             yield Chunk(
@@ -61,10 +75,12 @@ def chunks_of(path: str, step: int) -> Iterator[Chunk]:
                 handle=handle, start=start, stop=stop,
             )  # fmt: skip
     else:
-        yield from _stream_chunks(path, stream, kind, step)
+        yield from _stream_chunks(path, stream, kind, step, prompt=prompt)
 
 
-def _stream_chunks(path: str, stream: Peeked, kind: str | None, step: int) -> Iterator[Chunk]:
+def _stream_chunks(
+    path: str, stream: Peeked, kind: str | None, step: int, *, prompt: bool
+) -> Iterator[Chunk]:
     raw, plain = Digest(), Digest()
     stream.tap = raw.update
     pieces = decompressed(kind, stream, path) if kind else iter(lambda: stream.read(CELL), b"")
@@ -83,7 +99,7 @@ def _stream_chunks(path: str, stream: Peeked, kind: str | None, step: int) -> It
         if kind:
             plain.update(piece)
         carry += piece
-        if len(carry) < step:
+        if len(carry) < step and not (prompt and stream.idle):
             continue
         cut = carry.rfind(NEWLINE) + 1
         if cut:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sys import getrefcount
 from threading import Lock
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cwtool.data.chunks import Bytes, Chunk, load
 from cwtool.data.faults import describe
+from cwtool.data.line_parts import NO_LABEL, comments_of, with_labels
 from cwtool.data.rows import BIAS, Floats, Ints, Longs, Origin
 from cwtool.data.sources import display
 from cwtool_ext import libsvm, rows
@@ -51,6 +52,7 @@ class Block:
     labels: Floats
     origin: Origin
     weight: Floats | None = None
+    comments: list[str] | None = None  # behind the rows, if they were asked for
 
     @property
     def n_rows(self) -> int:
@@ -122,11 +124,20 @@ class Pool:
             self._all.append(buffers)
 
 
-def parse(chunk: Chunk, reading: Reading, pool: Pool, *, hashed: bool = False) -> Parsed:
+def parse(
+    chunk: Chunk,
+    reading: Reading,
+    pool: Pool,
+    *,
+    hashed: bool = False,
+    comments: bool = False,
+) -> Parsed:
     """Runs in a worker thread; all that takes long in it runs without the interpreter lock."""
     text, start, stop, cells = load(chunk)
     if chunk.first and text[start : start + 3].tobytes() == BOM:
         start += 3
+    if not chunk.labelled:
+        text, start, stop = with_labels(text, start, stop)
     n_rows, nnz = libsvm.count_lines(text, start, stop), libsvm.capacity(stop - start)[1]
     b = pool.take(n_rows, nnz + (n_rows if reading.bias else 0))
     faults = np.empty((1, 3), dtype=np.int64)
@@ -142,6 +153,8 @@ def parse(chunk: Chunk, reading: Reading, pool: Pool, *, hashed: bool = False) -
     origin = Origin(display(chunk.path), 0, 1, b.lines[:n_rows])
     weight = b.weights[:n_rows] if n_weighted else None
     block = Block(indptr, b.indices[:nnz], b.values[:nnz], b.labels[:n_rows], origin, weight)
+    if comments:
+        block = replace(block, comments=comments_of(text, start, stop, block.origin.lines))
     hashes = None
     if hashed:
         hashes = np.empty(n_rows, dtype=np.uint64)
@@ -149,7 +162,11 @@ def parse(chunk: Chunk, reading: Reading, pool: Pool, *, hashed: bool = False) -
         if weight is not None:
             hashes = hashes[weight > 0]
     pool.lend(b)
-    fault = _fault(text, start, stop, *faults[0].tolist()) if n_faults else None
+    fault = None
+    if n_faults:
+        fault = _fault(text, start, stop, *faults[0].tolist())
+        added = 0 if chunk.labelled else len(NO_LABEL)
+        fault = fault._replace(column=max(1, fault.column - added))
     return Parsed(chunk, block, cells, n_lines, n_qids, n_faults, fault, hashes)
 
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from cwtool.data.chunks import chunks_of
+from cwtool.data.chunks import Chunk, chunks_of
 from cwtool.data.digest import hexdigest
 from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
+from cwtool.data.line_parts import has_labels
 from cwtool.data.parse import Block, Parsed, Pool, Reading, parse
 from cwtool.data.rows import Rows, joined
 from cwtool.data.sources import display
@@ -34,6 +35,11 @@ class ReadOptions:
     block_bytes: int = BLOCK_BYTES
     jobs: int = 1
     sampled: bool = False  # whether `FileReport.sample` is filled
+    comments: bool = False  # whether blocks have the comments behind their rows
+    prompt: bool = False  # whether the lines of pipes come as soon as they were read
+    follow: bool = False  # whether files are read on at their ends
+    labelled: bool | None = True  # None: told by the first row of each source
+    labels: tuple[float, ...] = ()  # that may have a weight, if it is to be told
 
 
 @dataclass
@@ -93,11 +99,17 @@ def read_blocks(
     paths = [os.fspath(p) for p in paths]
     report.size = size_of(paths)
     jobs = 1 if len(paths) == 1 and 0 < report.size <= options.block_bytes else options.jobs
-    chunks = (chunk for path in paths for chunk in chunks_of(path, options.block_bytes))
+    chunks = (chunk for path in paths for chunk in _chunks(path, options))
     pool = Pool()
     cells, stored = bytearray(), bytearray()
     current: FileReport | None = None
-    work = partial(parse, reading=options.reading, pool=pool, hashed=options.sampled)
+    work = partial(
+        parse,
+        reading=options.reading,
+        pool=pool,
+        hashed=options.sampled,
+        comments=options.comments,
+    )
     for parsed in ahead(work, chunks, jobs):
         if current is None:
             current = FileReport(display(parsed.chunk.path))
@@ -118,6 +130,16 @@ def read_blocks(
         if block.n_rows:
             yield block
         del block
+
+
+def _chunks(path: str, options: ReadOptions) -> Iterator[Chunk]:
+    """The chunks of a source, marked if its rows have no labels."""
+    labelled = options.labelled is not False
+    for chunk in chunks_of(path, options.block_bytes, prompt=options.prompt, follow=options.follow):
+        if chunk.first and options.labelled is None:
+            labelled = has_labels(chunk.head(), options.labels)
+        chunk.labelled = labelled
+        yield chunk
 
 
 def _placed(block: Block, file: int, first_line: int) -> Block:

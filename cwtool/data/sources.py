@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import io
 import os
+import select
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,6 +85,26 @@ class Copy:
         return data
 
 
+class Growing(Handle):
+    """A file that is read on and on: at its end, reading waits for what is added to it."""
+
+    PAUSE = 0.05  # seconds between two looks at it
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.at = 0
+
+    def read(self, size: int) -> bytes:
+        while not (data := os.read(self.fd, size)):
+            time.sleep(self.PAUSE)
+        self.at += len(data)
+        return data
+
+    @property
+    def idle(self) -> bool:
+        return self.at >= os.fstat(self.fd).st_size
+
+
 _copies: dict[str, IO[bytes]] = {}  # of sources that can be read once, while they are kept
 
 
@@ -144,7 +166,17 @@ class Peeked:
 
     def __init__(self, head: bytes, rest: Handle | Stdin | Copy) -> None:
         self.head, self.rest = head, rest
+        self.live = isinstance(rest, Growing) or _waits(rest)
         self.tap: Callable[[bytes], None] = lambda _: None  # sees all that is read
+
+    @property
+    def idle(self) -> bool:
+        """Whether a live stream has nothing to be read just now."""
+        if self.head or not self.live:
+            return False
+        if isinstance(self.rest, Growing):
+            return self.rest.idle
+        return not select.select([_descriptor(self.rest)], [], [], 0)[0]
 
     def read(self, size: int) -> bytes:
         if self.head:
@@ -161,3 +193,22 @@ def peek(raw: Handle | Stdin | Copy) -> tuple[bytes, Peeked]:
     while len(head) < 6 and (more := raw.read(6 - len(head))):
         head += more
     return head, Peeked(head, raw)
+
+
+def _descriptor(source: Handle | Stdin | Copy) -> int:
+    """The file descriptor, or -1 where there is none."""
+    if isinstance(source, Handle):
+        return source.fd
+    try:
+        return sys.stdin.fileno() if isinstance(source, Stdin) else -1
+    except io.UnsupportedOperation:
+        return -1
+
+
+def _waits(source: Handle | Stdin | Copy) -> bool:
+    """Whether a source is a pipe, a socket or a terminal, whose writer may be slow."""
+    descriptor = _descriptor(source)
+    if descriptor < 0:
+        return False
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)

@@ -74,9 +74,10 @@ def test_columns(ok: Run, model: str) -> None:
     all_ = ok("predict", "b.svm", "-m", model, "--output", "all").splitlines()
     heads = all_[0].split("\t")
     assert heads == [
-        "label", *(f"score_{k}" for k in LABELS), "variance", *(f"probability_{k}" for k in LABELS)
+        "label", *(f"score_{k}" for k in LABELS), "variance", *(f"probability_{k}" for k in LABELS),
+        "file", "line",
     ]  # fmt: skip
-    values = np.array([[float(v) for v in line.split("\t")] for line in all_[1:]])
+    values = np.array([[float(v) for v in line.split("\t")[:-2]] for line in all_[1:]])
     np.testing.assert_array_equal(values[:, 1:5], score)
     np.testing.assert_array_equal(values[:, 6:], p)
     slope = json.loads(ok("inspect", model, "--json"))["calibration"]

@@ -13,6 +13,7 @@ from cwtool.model import file as modelfile
 
 Run = Callable[..., Any]
 COLUMNS = ["label", "score", "variance", "probability"]
+PLACE = ["file", "line"]
 
 
 @pytest.fixture
@@ -23,11 +24,11 @@ def model(ok: Run, planted: Run) -> str:
 
 def table(ok: Run, *args: object) -> dict[str, np.ndarray]:
     head, *rows = ok("predict", *args, "--output", "all", "-q").splitlines()
-    assert head.split("\t") == COLUMNS
+    assert head.split("\t") == COLUMNS + PLACE
     return {
         name: np.array([float(x) for x in column])
         for name, column in zip(
-            COLUMNS, zip(*(r.split("\t") for r in rows), strict=True), strict=True
+            COLUMNS, zip(*(r.split("\t")[:-2] for r in rows), strict=True), strict=True
         )
     }
 
@@ -48,7 +49,8 @@ def test_labels_are_the_default(ok: Run, model: str, planted: Run) -> None:
 def test_each_column_is_that_of_all(ok: Run, model: str, planted: Run) -> None:
     b = planted("b.svm", 2, 200)
     _, *rows = ok("predict", b, "-m", model, "--output", "all").splitlines()
-    for name, column in zip(COLUMNS, zip(*(r.split("\t") for r in rows), strict=True), strict=True):
+    columns = zip(*(r.split("\t")[:-2] for r in rows), strict=True)
+    for name, column in zip(COLUMNS, columns, strict=True):
         assert ok("predict", b, "-m", model, "--output", name).splitlines() == list(column)
 
 
@@ -113,7 +115,7 @@ def test_json_rows(ok: Run, model: str, planted: Run) -> None:
     out = ok("predict", planted("b.svm", 2, 50), "-m", model, "--output", "all", "--json", "-q")
     rows = [json.loads(line) for line in out.splitlines()]
     assert len(rows) == 50
-    assert all(list(row) == COLUMNS for row in rows)
+    assert all(list(row) == COLUMNS + PLACE for row in rows)
     _, *plain = ok("predict", "b.svm", "-m", model, "--output", "all").splitlines()
     assert ["\t".join(map(str, row.values())) for row in rows] == plain
 

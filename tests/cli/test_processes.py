@@ -269,7 +269,7 @@ def test_reader_that_has_enough(process: Start, model: bytes, planted: Run) -> N
     run = process("predict", "b.svm", "-m", "m.cw", "--output", "all")
     assert run.stdout is not None
     assert run.stderr is not None
-    assert run.stdout.readline() == b"label\tscore\tvariance\tprobability\n"
+    assert run.stdout.readline() == b"label\tscore\tvariance\tprobability\tfile\tline\n"
     run.stdout.close()
     err = run.stderr.read()
     assert run.wait(timeout=60) == 0
@@ -352,7 +352,7 @@ def test_file_cut_short_while_it_is_read(
     run = process("predict", "b.svm", "-m", "m.cw", *args)
     assert run.stdout is not None
     assert run.stdout.readline().startswith(b"label")
-    assert run.stdout.readline().count(b"\t") == 3
+    assert run.stdout.readline().count(b"\t") == 5
     os.truncate("b.svm", 0)
     code, _, err = finish(run)
     assert code == 3

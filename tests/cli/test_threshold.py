@@ -123,7 +123,7 @@ def test_a_threshold_that_cannot_be(cwtool: Run, rare: Run, command: list[str]) 
     cwtool("train", data, "-m", "m.cw", "-q")
     ended = cwtool(*command, data, "--threshold", "best")
     assert ended.code == 2
-    assert "it must be f1, balanced or a number" in " ".join(ended.err.split())
+    assert "it must be f1, balanced, fpr=RATE" in " ".join(ended.err.split())
 
 
 @pytest.mark.parametrize(("more", "called"), [("-1", "-1"), ("+1", "+1"), ("", "+1")])

@@ -44,7 +44,7 @@ def test_train_resume_predict_inspect(
     assert essence(day2) == essence(whole)
     before = Path("m.cw").read_bytes()
     lines = ok("predict", a, b, "-m", "m.cw", "--output", "all", "-q").splitlines()
-    assert lines[0].split("\t") == ["label", "score", "variance", "probability"]
+    assert lines[0].split("\t") == ["label", "score", "variance", "probability", "file", "line"]
     assert len(lines) == 201
     alone = ok("predict", b, "-m", "m.cw", "--output", "all", "-q").splitlines()
     assert alone[1:] == lines[121:]

@@ -79,7 +79,8 @@ def results(run: Run, model: str, case: dict[str, Any]) -> Result:
     evaluated = json.loads(run(*command))
     return {
         "progressive": {k: progressive[k] for k in ("rows", "error", "auc")},
-        "evaluated": {k: evaluated[k] for k in ("error", "auc")},
+        # the AUC of version 0.1 was that of a histogram of scores
+        "evaluated": {"error": evaluated["error"], "auc": evaluated["auc_about"]},
         "weights": summary(weights, WEIGHTS, 2),
         "predictions": predictions(
             run("predict", case["predict"], "-m", model, "--output", "all", "-q")

@@ -24,14 +24,14 @@ MODULES = {
 # leaves use other leaves and kernels at most; `data` and `report` are packages of leaves
 LEAVES = (
     "errors", "params", "run", "order", "memory", "files", "parallel", "metrics", "calibration",
-    "confusion", "softmax", "threshold", "lock",
+    "confusion", "softmax", "threshold", "ranking", "lock",
 )  # fmt: skip
 DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
     "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune", "gate",
     "console", "metrics_text", "inspect_text", "notices", "export", "importing", "watch", "feed",
-    "recent",
+    "recent", "points",
 )  # fmt: skip
 BENCH, CLI, ESTIMATORS = "bench", "cli", "estimators"
 
@@ -57,6 +57,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "confusion": ("data.labels", "data.rows", "metrics"),
     "softmax": ("calibration", "confusion", "data.rows", "metrics"),
     "threshold": ("data.rows", "errors", "metrics"),
+    "ranking": ("data.rows", "metrics", "threshold"),
     "registry": ("errors", "algorithms", "params"),
     DATA: ("errors", "files", "memory", "order", "parallel"),
     REPORT: ("errors", "files"),
@@ -66,7 +67,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         (
             "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune",
-            "export", "importing", "feed",
+            "export", "importing", "feed", "points",
         ),  # fmt: skip
         (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES),
     ),

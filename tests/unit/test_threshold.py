@@ -96,7 +96,7 @@ def test_settings(setting: str, kept: str) -> None:
 
 @pytest.mark.parametrize("setting", ["best", "nan", "inf", "F1", "0,1"])
 def test_settings_that_cannot_be(setting: str) -> None:
-    with pytest.raises(UsageError, match=r"must be f1, balanced or a number"):
+    with pytest.raises(UsageError, match=r"must be f1, balanced, fpr=RATE"):
         OperatingPoint(setting)
 
 

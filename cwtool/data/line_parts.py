@@ -1,0 +1,45 @@
+"""Lines without labels, and the comments behind lines. Only what is predicted is read so, and not
+by default: it is done in Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from cwtool.data.chunks import SENTINEL, Bytes
+from cwtool.data.rows import Ints
+
+NO_LABEL = b"0 "
+ROW = re.compile(rb"(?m)^(?=[ \t\r\v\f]*[^\s#])")  # where a line with a row begins
+
+
+def with_labels(text: Bytes, start: int, stop: int) -> tuple[Bytes, int, int]:
+    """The lines with a label in front of each row."""
+    found = ROW.sub(NO_LABEL, text[start:stop].tobytes())
+    return np.concatenate([np.frombuffer(found, dtype=np.uint8), SENTINEL]), 0, len(found)
+
+
+def has_labels(head: bytes, labels: Sequence[float]) -> bool:
+    """Whether rows begin with labels, told by the first row: it has none if its first item has a
+    colon, unless that is one of these labels with a weight."""
+    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
+        items = line.split(b"#")[0].split()
+        if not items:
+            continue
+        name, colon, _ = items[0].partition(b":")
+        try:
+            return not colon or float(name) in labels
+        except ValueError:
+            return True
+    return True
+
+
+def comments_of(text: Bytes, start: int, stop: int, lines: Ints) -> list[str]:
+    """What stands behind # on these lines, counted from 0."""
+    written = text[start:stop].tobytes().split(b"\n")
+    return [
+        written[k].partition(b"#")[2].strip().decode("utf-8", "backslashreplace")
+        for k in lines.tolist()
+    ]

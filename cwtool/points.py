@@ -1,0 +1,45 @@
+"""Thresholds that `predict` finds from rows: exact ones from labelled rows, and the K highest
+scores of the rows to predict."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.errors import DataError, UsageError
+from cwtool.model import Model
+from cwtool.predict import unlabelled
+from cwtool.ranking import Ranking, cells
+from cwtool.run import Run
+from cwtool.threshold import OperatingPoint
+
+
+def from_validation(
+    model: Model, point: OperatingPoint, paths: list[str], options: ReadOptions
+) -> OperatingPoint:
+    """The threshold of this operating point on labelled rows, as a number."""
+    _check_two(model)
+    ranking, run = Ranking(), Run(jobs=options.jobs)
+    for block in read_blocks(paths, options):
+        rows = model.labels.encode(block, learning=False)
+        score, variance, _ = model.scores(rows, run)
+        ranking.add(rows.y, score, model.probability(score, variance), rows.weight)
+    hit, score, _, weight = ranking.columns()
+    if not 0 < hit.sum() < len(hit):
+        raise DataError("the rows to find the threshold on are of one class")
+    return OperatingPoint(repr(point.exact(*cells(hit, score, weight))))
+
+
+def highest(model: Model, k: int, paths: list[str], options: ReadOptions) -> OperatingPoint:
+    """The score of the row with the k-th highest score, as a threshold."""
+    _check_two(model)
+    run, best = Run(jobs=options.jobs), np.empty(0)
+    for block in read_blocks(paths, options):
+        best = np.concatenate([best, model.scores(unlabelled(block), run).score])
+        best = np.sort(best)[-k:]
+    return OperatingPoint(repr(float(best[0])) if len(best) else "")
+
+
+def _check_two(model: Model) -> None:
+    if model.several is not None:
+        raise UsageError("operating points are for two classes; this model has more")
