@@ -212,9 +212,13 @@ class Console:
         self._progress: Progress | None = None
         self.stamp: dict[str, Any] = {}  # what every event says besides
         self.log: Path | None = None  # a file that events are appended to
+        self.warnings: list[str] = []  # that were given, each once
 
-    def event(self, kind: str, data: dict[str, Any], *, aside: bool = False) -> None:
-        """Part of the result; `aside`: in text not among the rows or the table on stdout."""
+    def event(
+        self, kind: str, data: dict[str, Any], *, aside: bool = False, asked: bool = False
+    ) -> None:
+        """Part of the result; `aside`: in text not among the rows or the table on stdout; `asked`:
+        it is what the command was run for, and is printed even if it is to be quiet."""
         if self.json or self.log is not None:
             said = {"event": kind, **self._stamped(), **data}
             line = json.dumps(said, allow_nan=False)
@@ -224,7 +228,7 @@ class Console:
             self.result(line)
         elif aside:
             self.note(TEXT[kind](data))
-        elif not self.quiet and kind in TEXT:
+        elif (asked or not self.quiet) and kind in TEXT:
             self.result(TEXT[kind](data))
 
     def concerns(self, **what: str) -> None:
@@ -243,7 +247,17 @@ class Console:
         self._say(line, sys.stdout)
 
     def warn(self, message: str) -> None:
-        self.note(f"warning: {message}")
+        """Tell what may be wrong, once."""
+        if message not in self.warnings:
+            self.warnings.append(message)
+            self.note(f"warning: {message}")
+
+    def told(self, *notices: str | None) -> dict[str, list[str]]:
+        """The warnings so far and these notices, which are printed too, as part of an event."""
+        for notice in filter(None, notices):
+            self.note(notice)
+        found = [with_options(text) for text in (*self.warnings, *notices) if text]
+        return {"warnings": found} if found else {}
 
     def note(self, message: str) -> None:
         if not self.quiet:

@@ -118,8 +118,7 @@ class DayRun:
         self._known_rows(report.files[0], found["known_share"])
         self._gate("before learning", found, self.options.require)
         self._compare(day)
-        if notice:
-            self.console.note(notice)
+        self.console.told(notice)
         return day
 
     def _known_rows(self, file: FileReport, share: float) -> None:
@@ -197,6 +196,7 @@ class DayRun:
                 "total_rows": self.model.rows,
                 "seconds": perf_counter() - self.started,
                 "bytes": size,
+                **self.console.told(),
             },
         )
 
@@ -208,6 +208,7 @@ def feed(
     """Learn each file as a day, in this order; the first that is refused ends the run, and those
     before it stay learned."""
     for path in paths:
+        console.warnings.clear()
         DayRun(subject(), path, target, options, console).run()
 
 

@@ -16,6 +16,32 @@ RARE = 0.1  # a class with at most this share of the rows is rare
 SHARE, RECALL = 0.01, 0.05  # a class with this share of the rows should have this recall
 
 
+class Turns:
+    """How often a row is of another class than the row before it."""
+
+    FEWEST = 100  # rows that tell
+    SHARE = 0.05  # of the turns that mixed rows would make
+
+    def __init__(self) -> None:
+        self.turns = 0
+        self._last = np.empty(0, dtype=np.int32)
+        self._counts: dict[int, int] = {}
+
+    def add(self, y: NDArray[Any]) -> None:
+        joined = np.concatenate([self._last, y])
+        self.turns += int(np.count_nonzero(joined[1:] != joined[:-1]))
+        self._last = joined[-1:]
+        for class_, n in zip(*np.unique(y, return_counts=True), strict=True):
+            self._counts[int(class_)] = self._counts.get(int(class_), 0) + int(n)
+
+    @property
+    def sorted(self) -> bool:
+        """turns < SHARE n (1 - sum_k p_k^2), with the shares p of the classes of n rows"""
+        n = sum(self._counts.values())
+        mixed = n - sum(k * k for k in self._counts.values()) / max(n, 1)
+        return n >= self.FEWEST and self.turns < self.SHARE * mixed
+
+
 def noticed(model: Model, tally: AnyTally) -> str | None:
     """What is worth telling of these predictions of the model, if anything."""
     matrix = tally.measured[1] if isinstance(tally, Tally) else tally.measured[1:, 1:]

@@ -26,3 +26,4 @@ class Run:
     max_memory: int = 0  # bytes that an algorithm may use; 0 allows most of what is free
     progress: Progress = no_progress
     note: Note = no_note
+    warn: Note = no_note  # of what makes a result worse than it could be

@@ -20,7 +20,7 @@ from cwtool.gate import Gate
 from cwtool.heldout import Best, HeldOut, new_spool
 from cwtool.metrics import AnyTally, Tally, ratio
 from cwtool.model import Learned, Model
-from cwtool.notices import noticed, ties
+from cwtool.notices import Turns, noticed, ties
 from cwtool.run import Run
 
 KNOWN = 0.5  # a share of rows learned before above this is worth a warning
@@ -65,8 +65,13 @@ class Trainer:
         """`watch` gets the rows with their scores before they are learned."""
         self.model, self.options, self.console, self.watch = model, options, console, watch
         self.settings = Run(
-            options.seed, options.read.jobs, options.max_memory, note=console.detail
+            options.seed,
+            options.read.jobs,
+            options.max_memory,
+            note=console.detail,
+            warn=console.warn,
         )
+        self.turns = Turns()
         self.report = ReadReport()
         self.heldout = HeldOut(options.holdout, options.validation, options.read, console)
         self.kept = new_spool() if options.passes > 1 else None
@@ -143,6 +148,11 @@ class Trainer:
         self.console.concerns(file=", ".join(names), digest=", ".join(digests))
         for f in self.report.files:
             self.model.known += f.sample
+        if self.turns.sorted:
+            self.console.warn(
+                "the rows are sorted by class, so that the error before learning is too good; "
+                "mix them, for example with shuf"
+            )
         if self.heaviest > HEAVY:
             self.console.note(
                 f"the largest weight of a row is {self.heaviest:,.6g}; one row with a weight above "
@@ -190,6 +200,7 @@ class Trainer:
     def _learn_first(self, rows: Rows, origin: Origin) -> None:
         """Rows met for the first time: predicted, counted, learned."""
         n_rows = rows.n_rows
+        self.turns.add(rows.y)
         rows = self.heldout.split(rows, self.met, self.options.seed)
         self.met += n_rows
         if isinstance(self.model.algorithm, Batch):
@@ -333,14 +344,10 @@ def train(
         result["at_threshold"] = trainer.judged.summary()
     if trainer.fitted.rows:
         result["fitted"] = trainer.fitted.summary()
-    console.event("train", result)
     state = trainer.model.described(0)
-    advice = state and trainer.model.algorithm.advice(state)
-    if advice:
-        console.note(advice)
-    for notice in (noticed(trainer.model, trainer.judged), ties(trainer.model, trainer.judged)):
-        if notice:
-            console.note(notice)
+    advice = trainer.model.algorithm.advice(state) if state else None
+    notices = noticed(trainer.model, trainer.judged), ties(trainer.model, trainer.judged)
+    console.event("train", result | console.told(advice, *notices))
     if failed:
         value = measured.get(failed[0].metric)
         raise QualityError(

@@ -113,8 +113,25 @@ def tune(paths: list[str], options: TuneOptions, console: Console) -> Point:
     if winner is None:
         reason = outcomes[0].failure or f"some fold has no value of {options.metric}"
         raise DataError(f"no point could be judged: {reason}")
-    console.event("winner", {"algo": options.algo, "metric": options.metric, "params": winner})
+    for name, values in options.grid.items():
+        side = edge(winner[name], values)
+        if side:
+            console.warn(
+                f"the best `{name}`, {winner[name]:g}, is the {side} of the grid; widen it"
+            )
+    console.event(
+        "winner",
+        {"algo": options.algo, "metric": options.metric, "params": winner, **console.told()},
+    )
     return winner
+
+
+def edge(value: Any, values: list[Any]) -> str | None:
+    """Whether a number is the smallest or the largest of several different ones."""
+    numbers = {v for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)}
+    if len(numbers) < 2 or len(numbers) < len(set(values)):
+        return None
+    return {min(numbers): "smallest", max(numbers): "largest"}.get(value)
 
 
 def _outcomes(trials: list[Trial], console: Console) -> list[Outcome]:

@@ -55,7 +55,7 @@ class DCD(LinearBatchLearner):
 
         for notes in together(one, range(len(states)), run.jobs):
             for note in notes:
-                run.note(note)
+                run.warn(note)
 
     def _descend(self, state: State, rows: SlotRows, y: Floats, v: Floats, seed: int) -> list[str]:
         """Passes over the active rows, each in a new random order, until a pass over all rows

@@ -33,6 +33,7 @@ COMMANDS = {
 }
 FILES = {"import": "import_model"}  # commands whose name cannot be that of a module
 CONFIG = "cwtool.toml"
+CANNOT_WRITE = 74  # exit code, as EX_IOERR of sysexits.h
 COMPLETE = "_CWTOOL_COMPLETE"  # set by the completion scripts
 
 
@@ -163,7 +164,7 @@ def _cannot_write(failure: OSError) -> int:
     if failure.errno == errno.EPIPE:
         return 0
     complain(f"cannot write the result: {os.strerror(failure.errno or errno.EIO)}")
-    return 1
+    return CANNOT_WRITE
 
 
 def run(args: list[str]) -> int:

@@ -197,10 +197,8 @@ def command(
         if result["learned_before"]:
             names = ", ".join(result["learned_before"])
             console.warn(f"the model has learned {names}; on new rows it will be worse than this")
-        notice = result.pop("notice")
-        console.event("evaluate", result, aside=wanted and out is None)
-        if notice:
-            console.note(notice)
+        result |= console.told(result.pop("notice"))
+        console.event("evaluate", result, aside=wanted and out is None, asked=True)
 
 
 def _rows(model: Model, evaluate: bool, unlabeled: bool) -> dict[str, Any]:

@@ -172,6 +172,8 @@ def command(
     console = options.console(as_json, quiet, verbose)
     check_target(model, data)
     with locked(model, wait=lock == "wait"):
+        if resume is None and model.exists():
+            console.warn(f"{model} is replaced by a new model; `resume` would continue it")
         subject = subject_of(ctx, algo, resume, others)
         if threshold is not None:
             subject.operating_point = OperatingPoint(threshold)

@@ -310,7 +310,7 @@ def closed_stdin(*args: str) -> tuple[int, str]:
 
 
 def test_stdin_closed(model: bytes) -> None:
-    assert closed_stdin("train", "a.svm", "-m", "m.cw") == (0, "")
+    assert closed_stdin("train", "a.svm", "-m", "new.cw") == (0, "")
     code, err = closed_stdin("train", "-", "-m", "m.cw")
     assert code == 3
     assert "stdin" in err

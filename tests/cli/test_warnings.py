@@ -1,0 +1,83 @@
+"""What is told once, on stderr and in JSON, and how results end that cannot be written."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cwtool.notices import Turns
+from cwtool.tune import edge
+
+Run = Callable[..., str]
+
+
+def last(text: str) -> dict:
+    return json.loads(text.splitlines()[-1])
+
+
+def test_rows_sorted_by_class(cwtool: Callable, planted: Run) -> None:
+    rows = Path(planted("a.svm", 1, 400)).read_text().splitlines()
+    Path("s.svm").write_text("\n".join(sorted(rows)) + "\n")
+    ended = cwtool("train", "s.svm", "-m", "m.cw", "--json", "--block-size", 65536)
+    assert ended.err.count("warning: the rows are sorted by class") == 1
+    assert "sorted by class" in last(ended.out)["warnings"][0]
+    ended = cwtool("train", "a.svm", "-m", "n.cw", "--json")
+    assert "warnings" not in last(ended.out)
+    ended = cwtool("feed", "s.svm", "-m", "f.cw", "--json", "--accept")
+    assert "sorted by class" in last(ended.out)["warnings"][0]
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000])
+def test_turns(step: int) -> None:
+    y = np.random.default_rng(1).integers(0, 3, 500)
+    for rows, ordered in ((y, False), (np.sort(y), True), (np.zeros(500), False), (y[:50], False)):
+        turns = Turns()
+        for start in range(0, len(rows), step):
+            turns.add(rows[start : start + step])
+        assert turns.turns == sum(a != b for a, b in zip(rows[1:], rows[:-1], strict=True))
+        assert turns.sorted == ordered
+
+
+def test_a_model_that_is_replaced(cwtool: Callable, planted: Run) -> None:
+    args = ["train", planted("a.svm", 1, 100), "-m", "m.cw"]
+    assert "replaced" not in cwtool(*args).err
+    said = cwtool(*args).err
+    assert "warning: m.cw is replaced by a new model; --resume would continue it" in said
+    more = ["train", planted("b.svm", 2, 50), "-m", "m.cw", "--resume", "m.cw"]
+    assert "replaced" not in cwtool(*more).err
+
+
+def test_a_descent_that_ends_early(cwtool: Callable, planted: Run) -> None:
+    args = ["train", planted("a.svm", 1, 300), "-a", "dcd", "-C", 100, "-m", "m.cw", "--json"]
+    ended = cwtool(*args, "--max-batch-passes", 1)
+    assert "warning: --max-batch-passes ended the descent before --tol was reached" in ended.err
+    assert last(ended.out)["warnings"]
+
+
+def test_the_edge_of_a_grid(cwtool: Callable, planted: Run) -> None:
+    assert edge(1, [1, 2, 3]) == "smallest"
+    assert edge(3, [1, 2, 3]) == "largest"
+    assert edge(2, [1, 2, 3]) is None
+    assert edge("diag", ["diag", "full"]) is None
+    assert edge(1, [1]) is None
+    args = ["tune", planted("a.svm", 1, 200), "-a", "arow", "--grid", "r=1e8,1e9", "-j", 1]
+    assert "of the grid; widen it" in cwtool(*args, "--json").err
+
+
+def test_quiet_evaluation_prints_its_result(ok: Run, planted: Run) -> None:
+    ok("train", planted("a.svm", 1, 100), "-m", "m.cw", "-q")
+    assert ok("predict", "a.svm", "-m", "m.cw", "--evaluate", "-q").startswith("error ")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("args", [["--evaluate"], [], ["--output", "all", "-o", "/dev/full"]])
+def test_a_full_disk_is_no_bug(process: Callable, ok: Run, planted: Run, args: list[str]) -> None:
+    ok("train", planted("a.svm", 1, 100), "-m", "m.cw", "-q")
+    with Path("/dev/full").open("wb") as full:
+        run = process("predict", "a.svm", "-m", "m.cw", *args, stdout=full)
+        _, said = run.communicate()
+    assert run.returncode == (2 if "-o" in args else 74)
+    assert b"No space left on device" in said
+    assert b"bug" not in said
