@@ -160,6 +160,13 @@ class Reliability:
             np.add.at(self.weighted[k], at, share)
         self.weighted_loss -= int(np.rint(n * np.log(right)).astype(np.int64).sum())
 
+    def bins(self) -> list[list[float]]:
+        """Of each bin of probabilities: the rows, by weight, the sum of their probabilities, and
+        how many of them were right."""
+        found = self.counts / np.array([[1.0], [self.UNIT], [self.UNIT]]) + self.weighted / UNIT
+        rounded: list[list[float]] = np.round(found.T, 3).tolist()
+        return rounded
+
     def summary(self) -> dict[str, Any]:
         total = float(self.counts[0].sum()) + float(self.weighted[0].sum()) / UNIT
         apart = (self.counts[1] - self.counts[2]) / self.UNIT

@@ -30,6 +30,12 @@ from cwtool.run import Run
 from cwtool.train import Trainer, TrainOptions, skipped
 from cwtool.watch import Day, Limits, Watch, complaints
 
+# of the metrics before learning, what the history of the model keeps
+KEPT = (
+    "error", "auc", "macro_f1", "balanced_error", "base_rate", "unknown_share", "log_loss", "ece",
+    "brier", "bins",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class FeedOptions:
@@ -65,6 +71,7 @@ class DayRun:
         self.started = perf_counter()
         self.settings = Run(options.seed, options.read.jobs, options.max_memory)
         self.new = model.rows == 0
+        self.evaluated: dict[str, Any] = {}  # metrics of the day before it is learned
         self.known_share = 0.0  # of the rows of the day that were learned before
         self.heldout = HeldOut(0.0, self._checked(), options.read, console)
 
@@ -115,6 +122,7 @@ class DayRun:
         notice, day = found.pop("notice"), watch.day()
         found |= {"known_share": report.files[0].sample.share_in(self.model.known)}
         self.console.event("evaluate", found | ({"day": day.packed()} if day else {}))
+        self.evaluated = {name: found[name] for name in KEPT if name in found}
         self._known_rows(report.files[0], found["known_share"])
         self._gate("before learning", found, self.options.require)
         self._compare(day)
@@ -183,8 +191,10 @@ class DayRun:
         if day is not None:
             record["day"] = day.packed()
         if not self.new:
-            record["known_share"] = self.known_share
+            record |= {"known_share": self.known_share, "evaluated": self.evaluated}
         generations.keep(self.target, self.options.keep)
+        if self.target.exists():
+            record["bytes_before"] = self.target.stat().st_size
         size = self.model.save(self.target)
         if self.options.reservoir:
             recent.add(self.target, self.path, file.digest, self.options.reservoir)

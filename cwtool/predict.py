@@ -75,6 +75,8 @@ def predict(
         found = tally.summary() | reliability.summary()
         if ranking is not None:
             found |= {"auc_about": found["auc"]} | ranking.summary()
+        if watch is not None:
+            found["bins"] = reliability.bins()
         if model.several is None:
             found["positive"] = model.labels.name(1)
             if model.operating_point:

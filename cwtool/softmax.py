@@ -141,5 +141,9 @@ class SoftmaxReliability:
         top = p.max(axis=1, initial=0.0)
         self.of_known.count(hit, top, right, None if weight is None else weight[known])
 
+    def bins(self) -> list[list[float]]:
+        """The bins of the probabilities of the predicted classes."""
+        return self.of_known.bins()
+
     def summary(self) -> dict[str, Any]:
         return {**self.of_known.summary(), "new_class_rows": self.new_class_rows}

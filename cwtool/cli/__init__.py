@@ -29,6 +29,7 @@ COMMANDS = {
     "inspect": "Show the parameters, history and weights of a model.",
     "export": "Write a linear model in the form of another program: LIBLINEAR, ONNX, SQL and more.",
     "import": "Make a model of a LIBLINEAR model, to go on from with train --resume.",
+    "report": "Show the days of a feed on an HTML page or as text.",
     "completion": "Print the shell completion script for bash, zsh or fish.",
 }
 FILES = {"import": "import_model"}  # commands whose name cannot be that of a module

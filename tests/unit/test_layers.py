@@ -31,7 +31,11 @@ STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
     "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune", "gate",
     "console", "metrics_text", "inspect_text", "notices", "export", "importing", "watch", "feed",
-    "recent", "points",
+    "recent", "points", "feed_report",
+)  # fmt: skip
+COMMANDS = (  # drivers that do the work of a command
+    "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune", "export",
+    "importing", "feed", "points", "feed_report",
 )  # fmt: skip
 BENCH, CLI, ESTIMATORS = "bench", "cli", "estimators"
 
@@ -65,10 +69,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ALGORITHMS: (STATE, "data.rows", "errors", "memory", "order", "parallel", "params", "run"),
     MODEL: (ALGORITHMS, STATE, DATA, "registry", *LEAVES),
     **dict.fromkeys(
-        (
-            "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune",
-            "export", "importing", "feed", "points",
-        ),  # fmt: skip
+        COMMANDS,
         (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES),
     ),
     BENCH: (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES),

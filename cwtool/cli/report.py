@@ -1,0 +1,81 @@
+"""cwtool report"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cwtool.cli import options
+
+
+@click.command(
+    name="report",
+    epilog=options.examples(
+        "cwtool report url.cw --log daily.jsonl -o feed.html",
+        "cwtool report url.cw --text",
+    ),
+)
+@click.argument("model", type=click.Path(dir_okay=False, readable=False, path_type=Path))
+@click.option(
+    "--log",
+    multiple=True,
+    type=click.Path(dir_okay=False, readable=False, path_type=Path),
+    help="Log of feed, which knows the days that were refused. Can be given more than once.",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the page to this file: one HTML file that loads nothing else.",
+)
+@click.option("--text", "as_text", is_flag=True, help="Print the report on stdout.")
+@click.option(
+    "--since",
+    type=click.IntRange(min=1),
+    default=7,
+    show_default=True,
+    help="Number of days back whose model the weights are compared with, as far as old models were "
+    "kept.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(min=0),
+    default=15,
+    show_default=True,
+    help="Number of features that moved most to show.",
+)
+@click.option(
+    "--feature-names",
+    type=click.Path(dir_okay=False, readable=False, path_type=Path),
+    help="File with names of features: one feature id, a tab and its name on each line.",
+)
+def command(
+    model: Path,
+    log: tuple[Path, ...],
+    out: Path | None,
+    as_text: bool,
+    since: int,
+    top: int,
+    feature_names: Path | None,
+) -> None:
+    """Show the days that a model was fed: errors, AUC, base rate, calibration, shifts, sizes, days
+    that were refused, and features that moved."""
+    from cwtool.feed_report import FIGURES, days_of, moved
+    from cwtool.files import complete_text
+    from cwtool.inspect import names_of
+    from cwtool.model import Model
+    from cwtool.report import feed_page
+
+    if out is None and not as_text:
+        raise click.UsageError("give --out for a page, or --text")
+    subject = Model.load(model)
+    names = names_of(feature_names, subject.reading) if feature_names else {}
+    days = days_of(subject, model.stat().st_size, log)
+    changed = moved(model, subject, since, top, names) if top else {}
+    title = f"Feed of {model.name}"
+    if out is not None:
+        with complete_text(out, (model, *log)) as file:
+            file.write(feed_page.page(title, days, FIGURES, changed))
+    if as_text:
+        options.console(False, False, False).result(feed_page.text(title, days, FIGURES, changed))

@@ -1,0 +1,145 @@
+"""What happened to a feed: the days of a model, those that were refused by its logs, and the
+features that moved."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cwtool.errors import UsageError
+from cwtool.inspect import external
+from cwtool.metrics_text import number, percent
+from cwtool.model import Model, generations
+
+
+@dataclass
+class Day:
+    """One day, learned or refused."""
+
+    time: str
+    name: str
+    digest: str = ""
+    refused: str = ""  # why
+    figures: dict[str, float | None] = field(default_factory=dict)
+    bins: list[list[float]] = field(default_factory=list)
+
+    @property
+    def date(self) -> str:
+        return self.time[:10] or self.name
+
+
+def _count(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}"
+
+
+# figure -> its title and how it is shown
+FIGURES: dict[str, tuple[str, Callable[[float | None], str]]] = {
+    "error": ("Error before learning", percent),
+    "auc": ("AUC before learning", number),
+    "macro_f1": ("Macro F1 before learning", number),
+    "worst": ("Error of the worst window", percent),
+    "base_rate": ("Share of the positive class", percent),
+    "unknown_share": ("Share of unknown features", percent),
+    "ece": ("Calibration error (ECE)", percent),
+    "psi": ("Shift of the probabilities (PSI)", number),
+    "rows": ("Rows a day", _count),
+    "features": ("Features of the model", _count),
+    "bytes": ("Bytes of the model", _count),
+}
+
+
+def days_of(model: Model, size: int, logs: Sequence[Path]) -> list[Day]:
+    """All days, in the order of time: those that the model learned, and those of the logs that
+    were refused."""
+    days = [_learned(run) for run in model.history]
+    for day, run in zip(days, model.history[1:], strict=False):
+        day.figures["bytes"] = run.get("bytes_before")
+    if days:
+        days[-1].figures["bytes"] = float(size)
+    refused = [day for path in logs for day in _refused(path)]
+    days += refused
+    if all(day.time for day in days):
+        days.sort(key=lambda day: day.time)
+    before: list[list[list[float]]] = []
+    for day in days:
+        day.figures["psi"] = psi(day.bins, before[-7:])
+        if day.bins and not day.refused:
+            before.append(day.bins)
+    return days
+
+
+def _figures(found: dict[str, Any], day: dict[str, Any]) -> dict[str, float | None]:
+    figures = {name: found[name] for name in FIGURES if name in found}
+    return figures | {name: day[name] for name in ("worst", "error", "rows") if name in day}
+
+
+def _learned(run: dict[str, Any]) -> Day:
+    names, digests = zip(*((f["name"], f["digest"]) for f in run["files"]), strict=True)
+    evaluated = run.get("evaluated", {})
+    day = Day(run.get("time", ""), ", ".join(names), ", ".join(digests))
+    shown = {name: run[name] for name in FIGURES if name in run} | evaluated
+    day.figures = _figures(shown, run.get("day", {}))
+    day.bins = evaluated.get("bins", [])
+    return day
+
+
+def _refused(path: Path) -> list[Day]:
+    """The days of a log that were refused, with what was measured before."""
+    found, measured = [], {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as failure:
+        raise UsageError(f"{path}: {os.strerror(failure.errno or 0)}") from None
+    for k, line in enumerate(lines, 1):
+        try:
+            event = json.loads(line)
+            kind = event.get("event")
+        except (ValueError, AttributeError):
+            raise UsageError(f"{path}:{k}: this is no JSON line of cwtool") from None
+        if kind == "evaluate":
+            measured = event
+        elif kind == "refused":
+            same = measured if measured.get("digest") == event.get("digest") else {}
+            day = Day(event["time"], event["file"], event.get("digest", ""), event["why"])
+            day.figures = _figures(same, same.get("day", {}))
+            day.bins = same.get("bins", [])
+            found.append(day)
+    return found
+
+
+def psi(bins: list[list[float]], before: list[list[list[float]]]) -> float | None:
+    """The population stability index of the probabilities of a day against the days before:
+    sum over the bins of (p - q) ln(p / q), with half a row more in each bin."""
+    if not bins or not before:
+        return None
+    now = np.array(bins)[:, 0] + 0.5
+    past = np.sum([np.array(one)[:, 0] for one in before], axis=0) + 0.5
+    p, q = now / now.sum(), past / past.sum()
+    return float(sum((a - b) * log(a / b) for a, b in zip(p.tolist(), q.tolist(), strict=True)))
+
+
+def moved(path: Path, model: Model, since: int, top: int, names: dict[str, str]) -> dict[str, Any]:
+    """The features whose weights changed most since the model of so many days ago, or the oldest
+    one that was kept; for linear models of two classes."""
+    old = generations.kept(path)[:since]
+    if not old or model.several is not None:
+        return {}
+    before, after = Model.load(old[-1]).weights(), model.weights()
+    ids = np.union1d(before.ids, after.ids)
+    change, now = np.zeros(len(ids)), np.zeros(len(ids))
+    now[np.searchsorted(ids, after.ids)] = after.weight
+    change[np.searchsorted(ids, after.ids)] += after.weight
+    change[np.searchsorted(ids, before.ids)] -= before.weight
+    order = np.argsort(-np.abs(change), kind="stable")[:top]
+    rows = []
+    for k in order[change[order] != 0].tolist():
+        key = external(model, int(ids[k]))
+        rows.append([key, names.get(key, ""), f"{now[k] - change[k]:.4g}", f"{now[k]:.4g}"])
+    return {"since": old[-1].name, "days": len(old), "rows": rows}

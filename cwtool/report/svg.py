@@ -1,0 +1,84 @@
+"""Small charts as SVG elements of a page, drawn with its colours, and as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+WIDTH, HEIGHT = 320, 150
+LEFT, RIGHT, TOP, BOTTOM = 46, 8, 10, 22
+BARS = "▁▂▃▄▅▆▇█"
+
+Values = Sequence[float | None]
+
+
+def _span(values: Values) -> tuple[float, float]:
+    """The least and the greatest value, a little apart if they are equal."""
+    known = [v for v in values if v is not None]
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    return (low, high) if high > low else (low - abs(low) / 10 - 1e-9, high + abs(high) / 10 + 1e-9)
+
+
+def line_chart(
+    values: Values, dates: Sequence[str], shown: Sequence[str], bad: Sequence[bool]
+) -> str:
+    """A curve over days, with a dot a day; days that were refused are marked. `shown` are the
+    values as text, which a browser tells beside the pointer."""
+    low, high = _span(values)
+
+    def x(k: int) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * (k / max(len(values) - 1, 1))
+
+    def y(v: float) -> float:
+        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (v - low) / (high - low)
+
+    good = [(k, v) for k, v in enumerate(values) if v is not None and not bad[k]]
+    path = " ".join(f"{x(k):.1f},{y(v):.1f}" for k, v in good)
+    dots = [
+        f'<circle class="{"bad" if bad[k] else "dot"}" cx="{x(k):.1f}" cy="{y(v):.1f}" '
+        f'r="{3.2 if bad[k] else 2.2}"><title>{escape(dates[k])}: {escape(shown[k])}</title>'
+        "</circle>"
+        for k, v in enumerate(values)
+        if v is not None
+    ]
+    return _frame([f'<polyline points="{path}"/>', *dots], low, high, dates)
+
+
+def _frame(drawn: list[str], low: float, high: float, ends: Sequence[str]) -> str:
+    """Axes around what was drawn, with the limits and the first and the last day."""
+    floor = HEIGHT - BOTTOM
+    texts = [
+        f'<text x="{LEFT - 5}" y="{TOP + 4}" class="end">{high:.3g}</text>',
+        f'<text x="{LEFT - 5}" y="{floor}" class="end">{low:.3g}</text>',
+    ]
+    if ends:
+        texts.append(f'<text x="{LEFT}" y="{HEIGHT - 6}">{escape(ends[0])}</text>')
+    if len(ends) > 1:
+        right = WIDTH - RIGHT
+        texts.append(f'<text x="{right}" y="{HEIGHT - 6}" class="end">{escape(ends[-1])}</text>')
+    axes = f'<path class="axis" d="M{LEFT} {TOP}V{floor}H{WIDTH - RIGHT}"/>'
+    inside = "".join([axes, *drawn, *texts])
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{inside}</svg>'
+
+
+def reliability(bins: Sequence[Sequence[float]]) -> str:
+    """Of each bin of probabilities, the mean probability and the share that was right; dots are
+    larger the more rows the bin has. Good probabilities lie on the diagonal."""
+    side, total = HEIGHT - TOP - BOTTOM, sum(n for n, _, _ in bins) or 1.0
+    floor = HEIGHT - BOTTOM
+    drawn = [f'<path class="axis" d="M{LEFT} {floor}L{LEFT + side} {TOP}"/>']
+    for n, p, hits in bins:
+        if n:
+            at = f'cx="{LEFT + side * p / n:.1f}" cy="{floor - side * hits / n:.1f}"'
+            told = f"probability {p / n:.3f}, right {hits / n:.3f}, {n:,.0f} rows"
+            size = 2 + 8 * (n / total) ** 0.5
+            drawn.append(f'<circle class="dot" {at} r="{size:.1f}"><title>{told}</title></circle>')
+    return _frame(drawn, 0.0, 1.0, ["probability 0 to 1"])
+
+
+def sparkline(values: Values) -> str:
+    """A curve of eight heights; a blank where there is no value."""
+    low, high = _span(values)
+    return "".join(
+        " " if v is None else BARS[min(7, int(8 * (v - low) / (high - low)))] for v in values
+    )
