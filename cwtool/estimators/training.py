@@ -99,13 +99,7 @@ def predicted(model: Model, found: Prediction) -> NDArray[np.float64]:
 
 
 def ranking(model: Model) -> Longs:
-    """The columns that the model uses, the most useful first: with more than two classes by the sum
-    of their absolute weights."""
-    if model.several is None:
-        ids = ranked(model, "weight").ids
-    else:
-        ids, weight, _, _ = model.weights()
-        total = np.abs(weight).sum(axis=1)
-        ids = ids[np.argsort(-total, kind="stable")[: np.count_nonzero(total)]]
-    found: Longs = ids[ids != BIAS].astype(np.int64)
+    """The columns that the model uses, the most useful first."""
+    ids = ranked(model, "weight").without(BIAS).ids
+    found: Longs = ids.astype(np.int64)
     return found
