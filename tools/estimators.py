@@ -99,11 +99,12 @@ COMMON = {
         "weight, by the numbers of rows learned so far.",
     ),
     "threshold": Argument(
-        "threshold", "Any", "'f1', 'balanced', number or None", None,
+        "threshold", "Any", "'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None", None,
         "Least score that `predict` calls the second class. 'f1' is the threshold with the "
         "greatest F1, and 'balanced' that with the least mean of the error rates of both classes, "
-        "by the scores of the training rows before they were learned. None is 0. More than two "
-        "classes have 'balanced' alone, which calls rare classes more often.",
+        "by the scores of the training rows before they were learned; 'fpr=0.001' and "
+        "'precision=0.99' bound a rate and find as many rows of the second class as possible. None "
+        "is 0. More than two classes have 'balanced' alone, which calls rare classes more often.",
     ),
     "max_features": Argument(
         "max_features", "int | None", "int or None", None,

@@ -155,12 +155,7 @@ def parse(
     block = Block(indptr, b.indices[:nnz], b.values[:nnz], b.labels[:n_rows], origin, weight)
     if comments:
         block = replace(block, comments=comments_of(text, start, stop, block.origin.lines))
-    hashes = None
-    if hashed:
-        hashes = np.empty(n_rows, dtype=np.uint64)
-        rows.hashes(block.indptr, block.indices, block.values, block.labels, hashes, weight)
-        if weight is not None:
-            hashes = hashes[weight > 0]
+    hashes = row_hashes(block) if hashed else None
     pool.lend(b)
     fault = None
     if n_faults:
@@ -168,6 +163,13 @@ def parse(
         added = 0 if chunk.labelled else len(NO_LABEL)
         fault = fault._replace(column=max(1, fault.column - added))
     return Parsed(chunk, block, cells, n_lines, n_qids, n_faults, fault, hashes)
+
+
+def row_hashes(block: Block) -> Hashes:
+    """The hashes of the rows that do not weigh 0."""
+    hashes = np.empty(block.n_rows, dtype=np.uint64)
+    rows.hashes(block.indptr, block.indices, block.values, block.labels, hashes, block.weight)
+    return hashes if block.weight is None else hashes[block.weight > 0]
 
 
 def prepared(reading: Reading, indptr: Longs, indices: Ints, values: Floats, nnz: int) -> int:

@@ -30,11 +30,13 @@ class PerceptronClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -82,11 +84,13 @@ class PassiveAggressiveClassifier(LinearScore):
         How more than two classes are learned. 'rival' moves the class of a row against the
         class with the highest score among the others; 'ovr' learns each class against the rest;
         'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -143,11 +147,13 @@ class PassiveAggressive1Classifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -210,11 +216,13 @@ class PassiveAggressive2Classifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -279,11 +287,13 @@ class SOPClassifier(Importances, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -369,11 +379,13 @@ class CWClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -470,11 +482,13 @@ class CWVarClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -564,11 +578,13 @@ class CWFactClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -660,11 +676,13 @@ class ArowClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -745,11 +763,13 @@ class NarowClassifier(Importances, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -821,11 +841,13 @@ class NHerdClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -916,11 +938,13 @@ class SCW1Classifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -1022,11 +1046,13 @@ class SCW2Classifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -1118,11 +1144,13 @@ class BCWClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -1199,11 +1227,13 @@ class DCDClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -1272,11 +1302,13 @@ class SGDClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -1354,11 +1386,13 @@ class TruncatedGradientClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -1436,11 +1470,13 @@ class FobosClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -1512,11 +1548,13 @@ class RDAClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -1597,11 +1635,13 @@ class CWSparseClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -1674,11 +1714,13 @@ class SOFSClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -1786,11 +1828,13 @@ class STSGDClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -1925,11 +1969,13 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -2056,11 +2102,13 @@ class FGMClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -2158,11 +2206,13 @@ class L1SVMClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -2244,11 +2294,13 @@ class SparDCAClassifier(LinearScore, WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -2314,11 +2366,13 @@ class KNNClassifier(WeightedClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
         weight, by the numbers of rows learned so far.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -2432,11 +2486,13 @@ class SDistClassifier(Importances):
         How more than two classes are learned. 'rival' moves the class of a row against the
         class with the highest score among the others; 'ovr' learns each class against the rest;
         'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None
@@ -2542,11 +2598,13 @@ class RFFMarkovClassifier(Importances):
         How more than two classes are learned. 'rival' moves the class of a row against the
         class with the highest score among the others; 'ovr' learns each class against the rest;
         'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
-    threshold : 'f1', 'balanced', number or None, default=None
+    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
         Least score that `predict` calls the second class. 'f1' is the threshold with the
         greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned. None is 0. More than two
-        classes have 'balanced' alone, which calls rare classes more often.
+        by the scores of the training rows before they were learned; 'fpr=0.001' and
+        'precision=0.99' bound a rate and find as many rows of the second class as possible.
+        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
+        often.
     random_state : int, RandomState or None, default=None
         Seed of every random choice. None is 0.
     n_jobs : int or None, default=None

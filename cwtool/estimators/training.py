@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 from cwtool.algorithms.base import Batch
 from cwtool.data.labels import written
 from cwtool.data.matrix import block_of
-from cwtool.data.parse import Reading
+from cwtool.data.parse import Reading, row_hashes
 from cwtool.data.rows import BIAS, Ints, Longs, Rows
 from cwtool.data.spool import shuffled, windows
 from cwtool.errors import UsageError
@@ -53,9 +53,10 @@ def learn(model: Model, X: Any, labels: Any, weight: Any, run: Run, passes: Any 
     line; learners of batches have one pass."""
     if not isinstance(passes, int | np.integer) or passes < 1:
         raise UsageError(f"`passes` is {passes!r}; it must be a whole number, at least 1")
-    rows = model.labels.encode(block_of(_csr(X), labels, weight, model.reading))
+    block = block_of(_csr(X), labels, weight, model.reading)
     with _one_blas_thread():
-        _learn(model, rows, run, int(passes))
+        _learn(model, model.labels.encode(block), run, int(passes))
+    model.known.add(row_hashes(block))  # the command line notes rows that it learns once more
 
 
 def _learn(model: Model, rows: Rows, run: Run, passes: int) -> None:
