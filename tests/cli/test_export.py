@@ -35,20 +35,29 @@ each_unit = pytest.mark.parametrize(
     ("data", "options"), (MODELS | UNIT).values(), ids=(MODELS | UNIT).keys()
 )
 
+TRAINED: dict[str, tuple[bytes, str, list[dict[str, Any]]]] = {}
+
 
 @pytest.fixture
 def trained(folder: Path, ok: Run, planted: Run) -> Callable[..., list[dict[str, Any]]]:
     """Train on a file; what predict says of the rows of new.svm, some of whose features are new."""
 
     def train(data: str, options: list[str]) -> list[dict[str, Any]]:
-        planted("two.svm", 1, 300, labels=("-1", "+1"))
-        (folder / "topics.svm").write_text(topics(1, 300))
-        ok("train", data, "-m", "m.cw", *options)
-        new = topics(2, 60) if data == "topics.svm" else (folder / "two.svm").read_text()
-        new = "\n".join([*new.splitlines()[:60], "1 77:2", "1"]) + "\n"
+        key = " ".join([data, *options])
+        if key not in TRAINED:
+            planted("two.svm", 1, 300, labels=("-1", "+1"))
+            (folder / "topics.svm").write_text(topics(1, 300))
+            ok("train", data, "-m", "m.cw", *options)
+            new = topics(2, 60) if data == "topics.svm" else (folder / "two.svm").read_text()
+            new = "\n".join([*new.splitlines()[:60], "1 77:2", "1"]) + "\n"
+            (folder / "new.svm").write_text(new)
+            shown = ok("predict", "new.svm", "-m", "m.cw", "--output", "all", "--json")
+            found = [json.loads(line) for line in shown.splitlines()]
+            TRAINED[key] = (folder / "m.cw").read_bytes(), new, found
+        model, new, found = TRAINED[key]
+        (folder / "m.cw").write_bytes(model)
         (folder / "new.svm").write_text(new)
-        shown = ok("predict", "new.svm", "-m", "m.cw", "--output", "all", "--json")
-        return [json.loads(line) for line in shown.splitlines()]
+        return found
 
     return train
 
