@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # that of typing would cost an import
 if TYPE_CHECKING:
     import os
+    from typing import Any
 
 __version__ = "0.2.0.dev0"
 
