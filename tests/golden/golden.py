@@ -68,23 +68,19 @@ def run_continued(run: Run, case: dict[str, Any], data: dict[str, Any], folder: 
 
 def results(run: Run, model: str, case: dict[str, Any]) -> Result:
     """What the golden files hold of a model."""
-    described = json.loads(run("inspect", model, "--json", "--top", "1000"))
+    tables = ["--weights", "weights.tsv"] if case["linear"] else []
+    described = json.loads(run("inspect", model, "--json", "--top", "1000", *tables))
     progressive = described["progressive"]
-    if case["linear"]:
-        weights = from_tsv(run("inspect", model, "--weights", "-"))
-    else:
-        weights = from_json(described)
+    weights = from_tsv(Path("weights.tsv").read_text()) if tables else from_json(described)
     # version 0.1 called every score of at least 0 positive
     command = ("predict", case["predict"], "-m", model, "--evaluate", "--threshold", "0", "--json")
-    evaluated = json.loads(run(*command))
+    evaluated = json.loads(run(*command, "--output", "all", "-o", "rows.jsonl"))
     return {
         "progressive": {k: progressive[k] for k in ("rows", "error", "auc")},
         # the AUC of version 0.1 was that of a histogram of scores
         "evaluated": {"error": evaluated["error"], "auc": evaluated["auc_about"]},
         "weights": summary(weights, WEIGHTS, 2),
-        "predictions": predictions(
-            run("predict", case["predict"], "-m", model, "--output", "all", "-q")
-        ),
+        "predictions": predictions(Path("rows.jsonl").read_text()),
     }
 
 
@@ -135,14 +131,10 @@ def summary(table: dict[str, list[Any]], size: int, hashed: int) -> Result:
 def predictions(text: str) -> Result:
     """By number of the row: score, variance and, outside of the digest, probability. The label is
     that of the score and needs no place."""
-    header, *lines = text.splitlines()
-    columns = header.split("\t")
-    wanted = [columns.index(name) for name in ("score", "variance", "probability")]
     table = {}
-    for n, line in enumerate(lines, 1):
-        cells = line.split("\t")
-        score, variance, probability = (float(cells[k]) for k in wanted)
-        table[str(n)] = [score, variance, round(probability, 12)]
+    for n, line in enumerate(text.splitlines(), 1):
+        row = json.loads(line)
+        table[str(n)] = [row["score"], row["variance"], round(row["probability"], 12)]
     return summary(table, ROWS, 2)
 
 
