@@ -60,7 +60,10 @@ def test_one_pass(shared_data, tmp_path, capsys, name, algo):
         assert found["log_loss"] < 0.45
 
 
-@pytest.mark.parametrize("algo", PHISHING)
+@pytest.mark.parametrize(
+    "algo",
+    [pytest.param(a, marks=[pytest.mark.slow] * (a not in {"cw", "arow"})) for a in PHISHING],
+)
 def test_fifteen_days_of_phishing(shared_data, tmp_path, capsys, algo):
     days = sorted(map(str, (shared_data / "phishurl").glob("day*.svm.gz")))
     assert run(["train", "-a", algo, *days, "-m", str(tmp_path / "m.cw"), "--json"]) == 0
