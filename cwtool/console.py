@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from cwtool.errors import UsageError
-from cwtool.memory import words
-from cwtool.metrics_text import evaluated, metrics_line, number, percent
+from cwtool.event_text import TEXT
+from cwtool.metrics_text import number, percent
 
 LIVE = 0.2  # seconds between two states of the live line on a terminal
 PLAIN = 30.0  # seconds between two plain lines elsewhere
@@ -36,118 +36,6 @@ def with_options(text: str) -> str:
         return f"{dashes}{name}" + (f" {value}" if value else "")
 
     return SETTING.sub(option, text)
-
-
-def _file(e: dict[str, Any]) -> str:
-    return f"{e['file']}  {e['rows']:,} rows  progressive {metrics_line(e)}"
-
-
-def _batch(e: dict[str, Any]) -> str:
-    return f"{e['file']}  batch of {e['rows']:,} rows  progressive {metrics_line(e)}"
-
-
-def _pass(e: dict[str, Any]) -> str:
-    weights = f"{e['nonzero_weights']:,} weights"
-    return f"pass {e['pass']}  error {percent(e['error'])} while learning  {weights}"
-
-
-def _trace(e: dict[str, Any]) -> str:
-    checked = f"  validation {percent(e['validation_error'])}" if "validation_error" in e else ""
-    return (
-        f"pass {e['pass']}  {e['rows']:,} rows  error {percent(e['error'])}{checked}  "
-        f"{e['nonzero_weights']:,} weights"
-    )
-
-
-def _validation(e: dict[str, Any]) -> str:
-    return f"pass {e['pass']}  validation {metrics_line(e)}"
-
-
-def _train(e: dict[str, Any]) -> str:
-    best = f"  best pass {e['best_pass']} of {e['passes']}" if "best_pass" in e else ""
-    speed = e["rows_per_second"] or 0
-    measured = f"progressive {metrics_line(e)}"
-    if "fitted" in e and e["fitted"]["rows"] == e["rows"]:  # all in the first batch
-        measured = f"once learned {metrics_line(e['fitted'])}"
-    return (
-        f"{e['algo']}  {e['rows']:,} rows  {measured}  "
-        f"{speed:,.0f} rows/s  features {e['features']:,}{best}\n"
-        f"{_at_threshold(e)}"
-        f"wrote {e['model']} ({words(e['bytes'])})"
-    )
-
-
-def _at_threshold(e: dict[str, Any]) -> str:
-    if "at_threshold" not in e:
-        return ""
-    point = e["operating_point"]
-    how = "" if point == repr(e["threshold"]) else f" ({point})"
-    return f"at the threshold {e['threshold']:.6g}{how}  {metrics_line(e['at_threshold'])}\n"
-
-
-def _select(e: dict[str, Any]) -> str:
-    stable = f"  stability {number(e['stability'])}" if "stability" in e else ""
-    own = f"class {e['class']}  " if "class" in e else ""
-    return (
-        f"{own}{e['algo']}  {len(e['selected']):,} features  "
-        f"test error {percent(e['test_error'])}  "
-        f"refit {percent(e['refit_error'])}  {e['seconds']:.3f} s{stable}"
-    )
-
-
-def _settings(params: dict[str, Any]) -> str:
-    return "  ".join(f"{name} {value}" for name, value in params.items())
-
-
-def _point(e: dict[str, Any]) -> str:
-    if "failure" in e:
-        return f"{_settings(e['params'])}  failed: {e['failure']}"
-    shown = [f"error {percent(e['error'])} ± {percent(e['error_sd'])}"]
-    names = {"auc": "AUC", "f1": "F1", "macro_f1": "macro F1", "log_loss": "log loss"}
-    shown += [f"{name} {number(e[key])}" for key, name in names.items() if key in e]
-    if "balanced_error" in e:
-        shown.append(f"balanced error {percent(e['balanced_error'])}")
-    return "  ".join([_settings(e["params"]), *shown])
-
-
-def _winner(e: dict[str, Any]) -> str:
-    return f"best {e['metric']}: {e['algo']} with {_settings(e['params'])}"
-
-
-def _feed(e: dict[str, Any]) -> str:
-    files = ", ".join(f["name"] for f in e["files"])
-    return (
-        f"{files}  learned {e['rows']:,} rows  progressive {metrics_line(e)}  "
-        f"features {e['features']:,}  {words(e['bytes'])}"
-    )
-
-
-def _evaluate(e: dict[str, Any]) -> str:
-    return f"{e['file']}  before learning {evaluated(e)}" if "day" in e else evaluated(e)
-
-
-def _undo(e: dict[str, Any]) -> str:
-    names = ", ".join(f["name"] for f in e["forgotten"]) or "no file"
-    return (
-        f"the model before is back, with {e['rows']:,} rows; it does not know {names}\n"
-        f"the model that was replaced is {e['undone']}"
-    )
-
-
-TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
-    "file": _file,
-    "slot": _batch,
-    "pass": _pass,
-    "trace": _trace,
-    "validation": _validation,
-    "train": _train,
-    "evaluate": _evaluate,
-    "feed": _feed,
-    "undo": _undo,
-    "select": _select,
-    "point": _point,
-    "winner": _winner,
-}
 
 
 class Progress:

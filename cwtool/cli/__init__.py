@@ -90,7 +90,7 @@ def read_config(path: Path) -> dict[str, Any]:
 def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> dict[str, Any]:
     """The section by names of parameters. A misspelt option would be passed over in silence; those
     of an algorithm may stand there while another one is used."""
-    from cwtool.cli.options import owners
+    from cwtool.cli.declared import owners
 
     names = {word.lstrip("-").replace("-", "_"): p.name for p in command.params for word in p.opts}
     for key in section.keys() - names.keys():

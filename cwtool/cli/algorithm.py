@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cwtool import registry
-from cwtool.cli import options
+from cwtool.cli import declared as declared_options
 from cwtool.params import declared
 
 ALGO = "cwtool.algo"
@@ -29,7 +29,7 @@ class AlgorithmCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as failure:
-            owners = options.owners(failure.option_name)
+            owners = declared_options.owners(failure.option_name)
             if not owners:
                 raise
             raise click.UsageError(
@@ -50,11 +50,14 @@ class AlgorithmCommand(click.Command):
         former = [p for p in declared(kind.Params) if p.name in taken and p.formerly]
         hidden = [
             click.Option(
-                [f"--{p.formerly[0]}"], type=options.Declared(p), default=p.default, hidden=True
+                [f"--{p.formerly[0]}"],
+                type=declared_options.Declared(p),
+                default=p.default,
+                hidden=True,
             )
             for p in former
         ]
-        return [*own, *map(options.option_of, rest), *hidden]
+        return [*own, *map(declared_options.option_of, rest), *hidden]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         name = ctx.meta[ALGO]

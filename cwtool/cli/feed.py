@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwtool import registry
-from cwtool.cli import options
+from cwtool.cli import class_options, options
 from cwtool.cli.algorithm import AlgorithmCommand
 from cwtool.cli.train import subject_of
 
@@ -141,9 +141,9 @@ class FeedCommand(AlgorithmCommand):
     "file and digest.",
 )
 @options.seed
-@options.classes
-@options.class_weight
-@options.threshold("Kept in the model, and found anew at the end of each day.")
+@class_options.classes
+@class_options.class_weight
+@class_options.threshold("Kept in the model, and found anew at the end of each day.")
 @options.rows
 @options.max_memory
 @options.reading

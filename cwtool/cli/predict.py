@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwtool.cli import options
+from cwtool.cli import class_options, options
 
 if TYPE_CHECKING:
     from cwtool.data.pipeline import ReadOptions
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     help="What to do about features that the model has never seen: ignore them, report how many "
     "there are, or fail. They add nothing to a score.",
 )
-@options.threshold("[default: that of the model]")
+@class_options.threshold("[default: that of the model]")
 @click.option(
     "--fpr",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from cwtool import registry
-from cwtool.cli import options
+from cwtool.cli import class_options, options
 from cwtool.cli.algorithm import ALGO, AlgorithmCommand, given
 from cwtool.params import declared
 
@@ -119,8 +119,8 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     help="File with names of features, one line `id TAB name` for each.",
 )
 @options.seed
-@options.classes
-@options.class_weight
+@class_options.classes
+@class_options.class_weight
 @options.rows
 @options.max_memory
 @options.reading
@@ -185,7 +185,7 @@ def command(
         sizes=features,
         algo=ctx.meta[ALGO],
         params=given(ctx, others, tuple(n for n in own if n in others)),
-        labels=options.labels(given(ctx, others, options.CLASSES)),
+        labels=class_options.labels(given(ctx, others, class_options.CLASSES)),
         per_class=per_class,
         class_weight=class_weight,
         rank=rank,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwtool import registry
-from cwtool.cli import options
+from cwtool.cli import class_options, options
 from cwtool.cli.algorithm import ALGO, AlgorithmCommand, given
 from cwtool.errors import ModelError
 from cwtool.params import declared
@@ -103,9 +103,9 @@ def _algo_names() -> str:
     help="Report the error and the number of nonzero weights each time this number of rows was "
     "learned in the first pass, and after each further pass.",
 )
-@options.classes
-@options.class_weight
-@options.threshold(
+@class_options.classes
+@class_options.class_weight
+@class_options.threshold(
     "Kept in the model, and found anew at the end of each run; --resume may change it. Learning "
     "and progressive metrics do not depend on it: these call scores of at least 0 positive.  "
     "[default: 0, where scores of exactly 0 are of the class that is more frequent in training]"
@@ -217,9 +217,9 @@ def subject_of(
     params = given(ctx, others, own)
     wanted = given(ctx, others, options.ROWS)
     weight = given(ctx, others, ("class_weight",))
-    classes = given(ctx, others, options.CLASSES)
+    classes = given(ctx, others, class_options.CLASSES)
     if resume is None:
-        labels = options.labels(classes)
+        labels = class_options.labels(classes)
         return Model.new(name, params, Reading(**wanted), labels=labels, **weight)
     model = Model.load(resume)
     if algo is not None and algo != model.algorithm.name:

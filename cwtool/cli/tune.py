@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwtool import registry
-from cwtool.cli import options
+from cwtool.cli import class_options, options
 from cwtool.cli.algorithm import AlgorithmCommand, given
 from cwtool.errors import UsageError
 from cwtool.params import Param, declared
@@ -114,8 +114,8 @@ class Metric(Choice):
 )
 @options.seed
 @options.max_memory
-@options.classes
-@options.class_weight
+@class_options.classes
+@class_options.class_weight
 @options.rows
 @options.reading
 @options.talking
@@ -150,10 +150,10 @@ def command(
     """
     points = parsed_grid(grid, algo)
     own = tuple(p.name for p in declared(registry.algorithm(algo).Params))
-    fixed, classes = given(ctx, others, own), given(ctx, others, options.CLASSES)
+    fixed, classes = given(ctx, others, own), given(ctx, others, class_options.CLASSES)
     if twice := sorted(points.keys() & (fixed.keys() | classes.keys())):
         raise click.UsageError(f"{twice[0]} is given both in --grid and by its own option")
-    options.labels({**classes, **{k: v[0] for k, v in points.items() if k == "multiclass"}})
+    class_options.labels({**classes, **{k: v[0] for k, v in points.items() if k == "multiclass"}})
 
     from contextlib import nullcontext
 
@@ -182,7 +182,7 @@ def command(
         winner = tune(list(data), wanted, console)
         if model is not None:
             params = {**fixed, **winner}
-            labels = options.labels({**classes, **_taken(params, "multiclass")})
+            labels = class_options.labels({**classes, **_taken(params, "multiclass")})
             subject = Model.new(algo, params, reading, class_weight=class_weight, labels=labels)
             how = TrainOptions(passes=passes, seed=seed, max_memory=max_memory, read=read)
             train(subject, list(data), model, how, console)

@@ -16,10 +16,10 @@ from cwtool.data.rows import BIAS, Ints, Rows, joined
 from cwtool.data.writer import write_rows
 from cwtool.errors import UsageError
 from cwtool.inspect import external, interactions
-from cwtool.metrics import density_shares, stability
 from cwtool.report.charts import Line, Panel
 from cwtool.select.choosing import Selection, SelectOptions, selections, subsampled
 from cwtool.select.judging import Judge, projected
+from cwtool.stability import density_shares, stability
 from cwtool.validation import check_classes
 
 Result = dict[str, Any]

@@ -23,15 +23,15 @@ MODULES = {
 
 # leaves use other leaves and kernels at most; `data` and `report` are packages of leaves
 LEAVES = (
-    "errors", "params", "run", "order", "memory", "files", "parallel", "metrics", "calibration",
-    "confusion", "softmax", "threshold", "ranking", "lock",
+    "errors", "params", "run", "order", "memory", "files", "parallel", "metrics", "stability",
+    "calibration", "confusion", "softmax", "threshold", "ranking", "lock",
 )  # fmt: skip
 DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
     "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune", "gate",
-    "console", "metrics_text", "inspect_text", "notices", "export", "importing", "watch", "feed",
-    "recent", "points", "feed_report",
+    "console", "event_text", "metrics_text", "inspect_text", "notices", "export", "importing",
+    "watch", "feed", "recent", "points", "feed_report",
 )  # fmt: skip
 COMMANDS = (  # drivers that do the work of a command
     "validation", "train", "heldout", "predict", "inspect", "merge", "select", "tune", "export",
@@ -50,7 +50,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "lock": ("errors",),
     "parallel": ("errors",),
     "gate": ("errors",),
-    "console": ("errors", "memory", "metrics_text"),
+    "console": ("errors", "event_text", "memory", "metrics_text"),
+    "event_text": ("memory", "metrics_text"),
     "recent": (DATA, "files"),
     "watch": (MODEL, "confusion", "data.rows", "metrics_text"),
     "metrics_text": (),
@@ -58,6 +59,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "notices": (MODEL, "data.labels", "metrics", "confusion"),
     "metrics": ("data.rows", "errors"),
     "calibration": ("data.rows", "metrics"),
+    "stability": ("data.rows", "metrics"),
     "confusion": ("data.labels", "data.rows", "metrics"),
     "softmax": ("calibration", "confusion", "data.rows", "metrics"),
     "threshold": ("data.rows", "errors", "metrics"),

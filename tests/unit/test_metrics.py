@@ -11,15 +11,8 @@ from hypothesis import strategies as st
 
 from cwtool.calibration import Calibration, Reliability, probability
 from cwtool.errors import DataError
-from cwtool.metrics import (
-    Tally,
-    bin_centers,
-    dense,
-    density_shares,
-    kappa,
-    sparse,
-    stability,
-)
+from cwtool.metrics import Tally, bin_centers, dense, sparse
+from cwtool.stability import density_shares, kappa, stability
 
 Scores = tuple[np.ndarray, np.ndarray]
 

@@ -1,0 +1,119 @@
+"""Options about classes: what the labels mean, class weights, and the threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cwtool.cli.options import F, apply
+from cwtool.console import with_options
+from cwtool.errors import UsageError
+
+if TYPE_CHECKING:
+    from cwtool.data.labels import Labels
+
+
+def _setting(kind: Callable[[str], Any], text: str | None) -> str:
+    """A setting as the library writes it; `kind` reads it."""
+    try:
+        found: str = kind(text or "").setting
+    except UsageError as failure:
+        hint = f" ({failure.hint})" if failure.hint else ""
+        raise click.BadParameter(with_options(f"{failure}{hint}")) from None
+    return found
+
+
+def _class_weight(ctx: click.Context, param: click.Parameter, text: str | None) -> str:
+    from cwtool.model.class_weight import ClassWeight
+
+    return _setting(ClassWeight, text)
+
+
+def _threshold(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+    from cwtool.threshold import OperatingPoint
+
+    return None if text is None else _setting(OperatingPoint, text)
+
+
+class_weight = click.option(
+    "--class-weight",
+    metavar="balanced|LABEL=W,...",
+    callback=_class_weight,
+    help="Weights of the classes in learning. balanced gives rows of the rarer class a greater "
+    "weight, by the numbers of rows learned so far; -1=1,+1=10 makes rows with the label +1 weigh "
+    "10. The weight of a row in the data (label:weight) is multiplied by it. Metrics do not count "
+    "it. Kept in the model.  [default: all 1]",
+)
+
+
+def _label(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
+    """A label as a number."""
+    from math import isfinite
+
+    try:
+        label = None if text is None else float(text)
+    except ValueError:
+        label = float("nan")
+    if label is not None and not isfinite(label):
+        raise click.BadParameter(f"{text!r} is not a label; labels are numbers such as 1 or -1")
+    return label
+
+
+# what the labels mean: kept in the model
+classes = apply(
+    click.option(
+        "--multiclass",
+        type=click.Choice(["auto", "no", "rival", "ovr"]),
+        default="auto",
+        show_default=True,
+        help="How more than two classes are learned. rival moves the class of a row against the "
+        "class with the highest score among the others; ovr learns each class against the rest. "
+        "auto is two classes if the first 1,000 rows have two labels, and else rival where the "
+        "algorithm has it, otherwise ovr; no always expects two labels. On text, ovr often has "
+        "fewer errors with second-order algorithms. Kept in the model.",
+    ),
+    click.option(
+        "--positive",
+        metavar="LABEL",
+        callback=_label,
+        help="Learn two classes: this label is positive, all others are negative. Kept in the "
+        "model.",
+    ),
+)
+
+CLASSES = ("multiclass", "positive")
+
+
+def labels(given: dict[str, Any]) -> Labels:
+    """The labels of a new model by the options of `classes` that were given."""
+    from cwtool.data.labels import Labels
+
+    multiclass, positive = given.get("multiclass", "auto"), given.get("positive")
+    if positive is None:
+        return Labels(multiclass=multiclass)
+    if multiclass not in ("auto", "no"):
+        raise click.UsageError(
+            f"--positive makes two classes, and --multiclass {multiclass} is for several; give one "
+            "of them"
+        )
+    return Labels.against_rest(positive)
+
+
+def threshold(which: str) -> Callable[[F], F]:
+    """The option for the threshold, with what the command does with it."""
+    return click.option(
+        "--threshold",
+        "--operating-point",
+        "threshold",
+        metavar="f1|balanced|fpr=P|precision=P|NUMBER",
+        callback=_threshold,
+        help="Least score of a row that is called the positive class. f1 is the threshold with the "
+        "greatest F1, and balanced that with the least mean of the error rates of both classes, "
+        "each by the scores of the training rows before they were learned (of a first batch: once "
+        "learned). fpr=0.001 is the one with the greatest recall and a false positive rate of at "
+        "most 0.001, and precision=0.99 that with a precision of at least 0.99. With more than two "
+        "classes, balanced calls rare classes more often, by their "
+        f"shares of the training rows. {which}",
+    )
