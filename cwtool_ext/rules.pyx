@@ -157,10 +157,10 @@ cdef class Rule:
 
 cdef Rule make(Form form, tuple theta=(), double limit=INFINITY):
     cdef Rule rule = Rule.__new__(Rule)
-    if not all(value > 0.0 for value in theta):
-        raise ValueError(f"the parameters of a rule must be positive, not {theta}")
     rule.form, rule.limit = form, limit
     for k, value in enumerate(theta):
+        if not value > 0.0:
+            raise ValueError(f"the parameters of a rule must be positive, not {theta}")
         rule.theta[k] = value
     return rule
 
