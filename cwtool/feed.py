@@ -27,7 +27,8 @@ from cwtool.metrics_text import percent
 from cwtool.model import Model, generations
 from cwtool.predict import predict
 from cwtool.run import Run
-from cwtool.train import Trainer, TrainOptions, skipped
+from cwtool.train import skipped
+from cwtool.trainer import Trainer, TrainOptions
 from cwtool.watch import Day, Limits, Watch, complaints
 
 # of the metrics before learning, what the history of the model keeps

@@ -17,7 +17,7 @@ from cwtool.errors import DataError
 from cwtool.model import Model
 from cwtool.parallel import KILLED, Outcome, attempt, surviving
 from cwtool.run import Run
-from cwtool.train import check_passes
+from cwtool.trainer import check_passes
 from cwtool.validation import METRICS, Judged, Point, best, cross_validate, points, read
 
 

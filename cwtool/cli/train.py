@@ -156,7 +156,8 @@ def command(
     from cwtool.model import Model
     from cwtool.model.file import check_target
     from cwtool.threshold import OperatingPoint
-    from cwtool.train import TrainOptions, train
+    from cwtool.train import train
+    from cwtool.trainer import TrainOptions
 
     if patience and not (validation or holdout):
         raise click.UsageError("--patience needs --validation or --holdout")

@@ -162,7 +162,8 @@ def command(
     from cwtool.lock import locked
     from cwtool.model import Model
     from cwtool.model.file import check_target
-    from cwtool.train import TrainOptions, train
+    from cwtool.train import train
+    from cwtool.trainer import TrainOptions
     from cwtool.tune import TuneOptions, tune
 
     if STDIN in data:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cwtool import __version__, registry
-from cwtool.cli.options import spellings
+from cwtool.cli.declared import spellings
 from cwtool.model import file as modelfile
 from cwtool.params import declared
 

@@ -17,7 +17,7 @@ from cwtool.errors import DataError
 from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.run import Run
-from cwtool.train import Trainer, TrainOptions
+from cwtool.trainer import Trainer, TrainOptions
 from cwtool.validation import best, cross_validate, evaluate, fit, folds, points, read
 
 

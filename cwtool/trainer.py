@@ -1,0 +1,309 @@
+"""A run of training: rows pass through one model, each predicted before it is learned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from cwtool.algorithms.base import Batch
+from cwtool.console import Console
+from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
+from cwtool.data.rows import Floats, Origin, Rows
+from cwtool.errors import DataError, UsageError
+from cwtool.gate import Gate
+from cwtool.heldout import Best, HeldOut, new_spool
+from cwtool.metrics import AnyTally, Tally, ratio
+from cwtool.model import Learned, Model
+from cwtool.notices import Turns
+from cwtool.run import Run
+
+KNOWN = 0.5  # a share of rows learned before above this is worth a warning
+HEAVY = 1000.0  # a row weight above this is worth a note
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """How this run trains."""
+
+    passes: int = 1
+    seed: int = 0
+    holdout: float = 0.0
+    validation: tuple[str, ...] = ()
+    patience: int = 0
+    require: tuple[Gate, ...] = ()
+    again: bool = False  # whether rows that were learned before are meant to be learned again
+    trace: int = 0  # rows between two points of the curve of error and weights; 0: none
+    max_memory: int = 0  # bytes that an algorithm may use; 0 allows most of what is free
+    read: ReadOptions = field(default_factory=ReadOptions)
+
+
+def check_passes(model: Model, passes: int) -> None:
+    """Refuse several passes, before any work, for learners of whole batches."""
+    if passes > 1 and isinstance(model.algorithm, Batch):
+        raise UsageError(
+            f"`passes` is for learners of single rows; {model.algorithm.name} goes over each "
+            "batch as often as it needs"
+        )
+
+
+class Trainer:
+    """One run of training on one model."""
+
+    def __init__(
+        self,
+        model: Model,
+        options: TrainOptions,
+        console: Console,
+        watch: Callable[[Rows, Floats], None] | None = None,
+    ) -> None:
+        """`watch` gets the rows with their scores before they are learned."""
+        self.model, self.options, self.console, self.watch = model, options, console, watch
+        self.settings = Run(
+            options.seed,
+            options.read.jobs,
+            options.max_memory,
+            note=console.detail,
+            warn=console.warn,
+        )
+        self.turns = Turns()
+        self.report = ReadReport()
+        self.heldout = HeldOut(options.holdout, options.validation, options.read, console)
+        self.kept = new_spool() if options.passes > 1 else None
+        self._new_tallies()
+        self.best = Best()
+        self.heaviest = 0.0  # the largest weight that a row was learned with
+        self.n_paths = 0
+        self.reported = 0  # files
+        # rows met, learned or held out
+        self.met = sum(f["rows"] for run in model.history for f in run["files"])
+
+    def _new_tallies(self) -> None:
+        """Metrics with nothing counted, for two classes or several."""
+        new = self.model.new_tally
+        self.total = new()  # of the files that are finished
+        self.file = new()  # of the file that is being read
+        self.since = new()  # since the last point of the curve
+        self.untrained = new()  # of rows that there was no model to predict with
+        self.fitted = new()  # of the same rows once they were learned
+
+    def fit(self, paths: list[str]) -> dict[str, Any]:
+        """Learn from all files; the model changes in place. Returns the record of the run."""
+        check_passes(self.model, self.options.passes)
+        self.n_paths = len(paths)
+        self._first_pass(paths)
+        record = self._record()
+        pass_ = 1
+        self._check(pass_)
+        while pass_ < self.options.passes and not self._out_of_patience(pass_):
+            pass_ += 1
+            self._another_pass(pass_)
+            self._check(pass_)
+        record["passes"] = pass_
+        if self.heldout:
+            if self.best.model is not None and self.best.pass_ != pass_:
+                self.model = self.best.model
+            record |= {"best_pass": self.best.pass_, "validation_error": self.best.error}
+        self.model.history.append(record)
+        return record
+
+    def measured(self, record: dict[str, Any]) -> dict[str, Any]:
+        """What `require` is judged by: the rows held out, or the predictions before learning, by
+        the threshold of the model if it has one."""
+        if self.untrained.rows or self.model.operating_point:
+            record = {**record, **self.judged.summary()}
+        return {**record, **self.best.summary, "rows": self.total.rows}
+
+    @property
+    def judged(self) -> AnyTally:
+        """The predictions before learning, by the threshold of the model if it has one. Rows that
+        there was no model to predict count as they are once learned, if there are no others."""
+        predicted = self.total - self.untrained
+        found = predicted if predicted.rows else self.fitted
+        if self.model.operating_point and isinstance(found, Tally):
+            return found.at(self.model.threshold)
+        return found
+
+    def _first_pass(self, paths: list[str]) -> None:
+        labels = self.model.labels
+        options = replace(self.options.read, sampled=True)
+        blocks = labels.rows_of(read_blocks(paths, options, self.report))
+        self.model.settle()
+        self._new_tallies()
+        with self.console.progress(self.model.algorithm.name) as progress:
+            for rows, origin in self.model.portions(blocks, self.settings):
+                self._close_files(origin.file)
+                for piece in self._pieces(rows):
+                    self._learn_first(piece, origin)
+                del rows, origin, piece  # so that the reader can use their memory again
+                progress.update(self._status)
+            self._close_files(len(self.report.files))
+        self._trace(1, self.since)
+        names, digests = zip(*((f.name, f.digest) for f in self.report.files), strict=True)
+        self.console.concerns(file=", ".join(names), digest=", ".join(digests))
+        for f in self.report.files:
+            self.model.known += f.sample
+        if self.turns.sorted:
+            self.console.warn(
+                "the rows are sorted by class, so that the error before learning is too good; "
+                "mix them, for example with shuf"
+            )
+        if self.heaviest > HEAVY:
+            self.console.note(
+                f"the largest weight of a row is {self.heaviest:,.6g}; one row with a weight above "
+                f"{HEAVY:,.0f} can fix the weights of its features for good"
+            )
+        if unmet := self.model.class_weight.unmet(labels):
+            self.console.warn(f"no row has the label {unmet[0]}, which `class_weight` names")
+        if self.total.rows == 0:
+            hint = "lower `holdout`" if self.heldout.n_rows else None
+            raise DataError(f"{self.report.names}: no rows to learn from", hint)
+        if not labels.complete:
+            known = labels.name(0 if labels.positive is None else 1)
+            raise DataError(
+                f"all {self.model.rows:,} rows have the label {known}; two classes are needed",
+                "add rows of the other class",
+            )
+
+    def _pieces(self, rows: Rows) -> Iterator[Rows]:
+        """The rows, cut where the curve has points; batches stay whole."""
+        step, done = self.options.trace, 0
+        while step and not isinstance(self.model.algorithm, Batch) and done < rows.n_rows:
+            stop = min(rows.n_rows, done + step - self.met % step)
+            yield rows.slice(done, stop)
+            done = stop
+            if self.met % step == 0:
+                self._trace(1, self.since)
+        if done == 0:
+            yield rows
+
+    def _trace(self, pass_: int, tally: AnyTally) -> None:
+        """A point of the curve: the error since the last one, of rows before they were learned,
+        the error on the rows held out, and the number of weights that are not zero."""
+        if self.options.trace == 0 or tally.rows == 0:
+            return
+        point: dict[str, Any] = {"pass": pass_, "rows": self.met, "error": tally.error}
+        if self.heldout:
+            point["validation_error"] = self.heldout.tally(self.model, self.settings).error
+        point["nonzero_weights"] = self._nonzero()
+        self.console.event("trace", point)
+        self.since = self.model.new_tally()
+
+    def _nonzero(self) -> int:
+        return int(np.count_nonzero(self.model.weights().weight))
+
+    def _learn_first(self, rows: Rows, origin: Origin) -> None:
+        """Rows met for the first time: predicted, counted, learned."""
+        n_rows = rows.n_rows
+        self.turns.add(rows.y)
+        rows = self.heldout.split(rows, self.met, self.options.seed)
+        self.met += n_rows
+        if isinstance(self.model.algorithm, Batch):
+            found = self._learn_batch(self.model.algorithm, rows, origin)
+        else:
+            found = self.model.learn(rows, self.settings)
+            self.file.add(rows.y, found.score, rows.weight)
+            self.since.add(rows.y, found.score, rows.weight)
+            if self.watch is not None:
+                self.watch(rows, found.score)
+        if found.weight is not None:
+            self.heaviest = max(self.heaviest, float(found.weight.max(initial=0.0)))
+        if self.kept is not None:
+            counted = None if rows.weight is None else rows.weight[rows.weight > 0]
+            self.kept.add(rows.weighing(found.weight), counted)
+
+    def _learn_batch(self, algorithm: Batch, rows: Rows, origin: Origin) -> Learned:
+        """The same for a whole batch, whose fit may take long."""
+        title = f"{self.model.algorithm.name}  fit to {self.met:,} rows"
+        with self.console.progress(title) as progress:
+
+            def tell(what: str, done: float) -> None:
+                progress.update(lambda: {"text": what, "done": done})
+
+            found = self.model.learn(rows, replace(self.settings, progress=tell))
+        batch = self.model.new_tally()
+        batch.add(rows.y, found.score, rows.weight)
+        self.file += batch
+        self.since += batch
+        if algorithm.batch_rows and batch.rows:  # a batch that is not a whole file
+            self.console.event("slot", {"file": origin.source, **batch.summary()})
+        if found.fitted is not None:
+            self.untrained += batch
+            self.fitted.add(rows.y, found.fitted, rows.weight)
+        return found
+
+    def _another_pass(self, pass_: int) -> None:
+        assert self.kept is not None
+        tally = self.model.new_tally()
+        with self.console.progress(f"pass {pass_}") as progress:
+            for rows, order, counted in self.kept.shuffled(self.options.seed, pass_):
+                score = self.model.relearn(rows, order, self.settings).score
+                tally.add(rows.y, score, counted)
+                progress.update(lambda: {"pass": pass_})
+        seen = {"pass": pass_, "error": tally.error or 0.0, "nonzero_weights": self._nonzero()}
+        self.console.event("pass", seen)
+        self.met += self.kept.n_rows
+        self._trace(pass_, tally)
+
+    def _close_files(self, upto: int) -> None:
+        """Report the files before number `upto`, each with its own progressive metrics."""
+        while self.reported < upto:
+            f = self.report.files[self.reported]
+            self.console.concerns(file=f.name, digest=f.digest)
+            if f.bad_lines:
+                self.console.warn(f"{f.name}: {f.bad_lines:,} bad lines skipped; {f.first_bad}")
+            known = f.sample.share_in(self.model.known)
+            if known > KNOWN and not self.options.again:
+                self.console.warn(
+                    f"{f.name}: about {100 * known:.0f} % of its rows were learned before; what is "
+                    "measured on them is too good"
+                )
+            if f.qids:
+                self.console.note(f"{f.name}: qid: is ignored")
+            if self.n_paths > 1 or self.console.json:
+                self.console.event(
+                    "file", {"file": f.name, **self.file.summary(), "bad_lines": f.bad_lines}
+                )
+            self.total += self.file
+            self.file = self.model.new_tally()
+            self.reported += 1
+
+    def _status(self) -> dict[str, Any]:
+        so_far = self.total + self.file
+        return {
+            "rows": so_far.rows,
+            "error": so_far.error,
+            **({"auc": so_far.auc} if self.model.several is None else {}),
+            "features": self.model.index.count,
+            "done": ratio(self.report.bytes, self.report.size),
+        }
+
+    def _check(self, pass_: int) -> None:
+        """The metrics on the rows held out, if there are any; the best pass is remembered."""
+        if not self.heldout:
+            return
+        quality = self.model.new_reliability()
+        tally = self.heldout.tally(self.model, self.settings, quality)
+        found = tally.summary() | quality.summary()
+        self.console.event("validation", {"pass": pass_, **found})
+        self.best.judge(pass_, found, self.model, last=pass_ == self.options.passes)
+
+    def _out_of_patience(self, pass_: int) -> bool:
+        return 0 < self.options.patience <= pass_ - self.best.pass_
+
+    def _record(self) -> dict[str, Any]:
+        """The run as it stands in the history of the model."""
+        summary = self.total.summary()
+        names = ["rows", "weight", "error", "auc", "precision", "recall", "f1"]
+        names += ["macro_f1", "weighted_f1", "balanced_error"]  # of several classes
+        return {
+            "files": [
+                {"name": f.name, "digest": f.digest, "rows": f.rows, "nnz": f.nnz}
+                for f in self.report.files
+            ],
+            "seed": self.options.seed,
+            **{name: summary[name] for name in names if name in summary},
+            "features": self.model.index.count,
+        }
