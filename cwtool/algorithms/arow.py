@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from cwtool.algorithms.base import Variants
 from cwtool.algorithms.factored import Factorable, FactorableParams
 from cwtool.params import param
 from cwtool_ext import rules
@@ -23,6 +25,7 @@ class Arow(Factorable):
     name = "arow"
     summary = "adaptive regularization of weights"
     Params = ArowParams
+    variants: ClassVar[Variants] = {**Factorable.variants, "forgetting": {"half_life": 100}}
 
     @property
     def rule(self) -> Rule:

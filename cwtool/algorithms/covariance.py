@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool import memory
+from cwtool.algorithms import forgetting
 from cwtool.algorithms.base import Coefficients, Scores, Variants, each_choice
 from cwtool.algorithms.online import Online
 from cwtool.algorithms.priors import prior_of_weights
@@ -57,6 +58,13 @@ class CovarianceParams(PriorParams):
         "How an update is brought back to a diagonal covariance: kl drops the off-diagonal part "
         "of the inverse covariance, l2 that of the covariance itself.",
         choices=tuple(PROJECTIONS),
+    )
+    half_life: int = param(
+        0,
+        "Number of rows after which half of the precision that was gained is forgotten, so that "
+        "old certainty does not keep weights from following a feed that changes; 0 forgets "
+        "nothing. Only for a diagonal covariance.",
+        low=0,
     )
 
 
@@ -167,6 +175,9 @@ class Confident(Online):
     def __init__(self, params: Any) -> None:
         super().__init__(params)
         self.covariance = self.kinds[params.covariance](params, self.rule)
+        self.half_life = getattr(params, "half_life", 0)
+        if self.half_life:
+            forgetting.check(self.covariance.layout)
 
     @property
     @abstractmethod
@@ -175,7 +186,8 @@ class Confident(Online):
 
     @property
     def layout(self) -> Layout:
-        return self.covariance.layout
+        layout = self.covariance.layout
+        return forgetting.counting(layout) if self.half_life else layout
 
     def new_state(self, index: Any = None) -> State:
         state = super().new_state(index)
@@ -190,6 +202,11 @@ class Confident(Online):
 
     def learn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
         self.covariance.reserve(state, rows, run)
+        if self.half_life:
+            learn = super().learn
+            return forgetting.learn(
+                lambda some: learn(state, rows, some, run), state, rows, order, self.half_life
+            )
         if "sigma" not in state.layout.squares:
             return super().learn(state, rows, order, run)
         out = Scores.zeros(rows.n_rows)
@@ -213,7 +230,7 @@ class SecondOrder(Confident):
 
     @property
     def is_wide(self) -> bool:
-        return isinstance(self.covariance, Diagonal)
+        return isinstance(self.covariance, Diagonal) and not self.half_life
 
     def rival_learner(self, state: State) -> Learner:
         return self._wide(rival.DiagonalRival, state)

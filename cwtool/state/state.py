@@ -78,6 +78,14 @@ class State:
                     return table.rows[:, k * self.places + place]
         raise KeyError(name)
 
+    def shrink(self, name: str, factor: float) -> None:
+        """Multiply a column by this number. Only the memory of features seen is looked at."""
+        column, direct = self.column(name), self.index.direct
+        if direct:
+            blocks = column[:direct].reshape(-1, 64)  # a view, as `seen` has 64 slots a word
+            blocks[np.flatnonzero(self.index.seen)] *= factor
+        column[direct : self.index.n_slots] *= factor
+
     @property
     def _packed_columns(self) -> list[tuple[str, int]]:
         """The columns of a file, each by its name and a place."""
