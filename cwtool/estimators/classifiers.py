@@ -275,6 +275,10 @@ class SOPClassifier(Importances, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
+    half_life : int, default=0
+        Number of rows after which half of the precision that was gained is forgotten, so that
+        old certainty does not keep weights from following a feed that changes; 0 forgets
+        nothing. Only for a diagonal covariance. Must be at least 0.
     passes : int, default=1
         Number of passes over the rows in `fit`. From the second pass on the rows come in a
         random order.
@@ -309,6 +313,7 @@ class SOPClassifier(Importances, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
+        half_life: int = 0,
         passes: int = 1,
         fit_intercept: bool = False,
         multi_class: str = "auto",
@@ -321,6 +326,7 @@ class SOPClassifier(Importances, WeightedClassifier):
         self.variance_floor = variance_floor
         self.covariance = covariance
         self.projection = projection
+        self.half_life = half_life
         self.passes = passes
         self.fit_intercept = fit_intercept
         self.multi_class = multi_class
@@ -349,6 +355,10 @@ class CWClassifier(LinearScore, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
+    half_life : int, default=0
+        Number of rows after which half of the precision that was gained is forgotten, so that
+        old certainty does not keep weights from following a feed that changes; 0 forgets
+        nothing. Only for a diagonal covariance. Must be at least 0.
     rank : int, default=8
         Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
         feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
@@ -402,6 +412,7 @@ class CWClassifier(LinearScore, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
+        half_life: int = 0,
         rank: int = 8,
         buffer: int = 64,
         fit_by: str = "spectral",
@@ -419,6 +430,7 @@ class CWClassifier(LinearScore, WeightedClassifier):
         self.variance_floor = variance_floor
         self.covariance = covariance
         self.projection = projection
+        self.half_life = half_life
         self.rank = rank
         self.buffer = buffer
         self.fit_by = fit_by
@@ -452,6 +464,10 @@ class CWVarClassifier(LinearScore, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
+    half_life : int, default=0
+        Number of rows after which half of the precision that was gained is forgotten, so that
+        old certainty does not keep weights from following a feed that changes; 0 forgets
+        nothing. Only for a diagonal covariance. Must be at least 0.
     rank : int, default=8
         Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
         feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
@@ -505,6 +521,7 @@ class CWVarClassifier(LinearScore, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
+        half_life: int = 0,
         rank: int = 8,
         buffer: int = 64,
         fit_by: str = "spectral",
@@ -522,6 +539,7 @@ class CWVarClassifier(LinearScore, WeightedClassifier):
         self.variance_floor = variance_floor
         self.covariance = covariance
         self.projection = projection
+        self.half_life = half_life
         self.rank = rank
         self.buffer = buffer
         self.fit_by = fit_by
@@ -647,6 +665,10 @@ class ArowClassifier(LinearScore, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
+    half_life : int, default=0
+        Number of rows after which half of the precision that was gained is forgotten, so that
+        old certainty does not keep weights from following a feed that changes; 0 forgets
+        nothing. Only for a diagonal covariance. Must be at least 0.
     rank : int, default=8
         Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
         feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
@@ -699,6 +721,7 @@ class ArowClassifier(LinearScore, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
+        half_life: int = 0,
         rank: int = 8,
         buffer: int = 64,
         fit_by: str = "spectral",
@@ -716,6 +739,7 @@ class ArowClassifier(LinearScore, WeightedClassifier):
         self.variance_floor = variance_floor
         self.covariance = covariance
         self.projection = projection
+        self.half_life = half_life
         self.rank = rank
         self.buffer = buffer
         self.fit_by = fit_by
@@ -748,6 +772,10 @@ class NarowClassifier(Importances, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
+    half_life : int, default=0
+        Number of rows after which half of the precision that was gained is forgotten, so that
+        old certainty does not keep weights from following a feed that changes; 0 forgets
+        nothing. Only for a diagonal covariance. Must be at least 0.
     b : float, default=1.0
         Variances of scores are not lowered below 1/b. Larger values let the learner become more
         certain and make later updates smaller. Must be above 0.
@@ -785,6 +813,7 @@ class NarowClassifier(Importances, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
+        half_life: int = 0,
         b: float = 1.0,
         passes: int = 1,
         fit_intercept: bool = False,
@@ -798,6 +827,7 @@ class NarowClassifier(Importances, WeightedClassifier):
         self.variance_floor = variance_floor
         self.covariance = covariance
         self.projection = projection
+        self.half_life = half_life
         self.b = b
         self.passes = passes
         self.fit_intercept = fit_intercept
@@ -826,6 +856,10 @@ class NHerdClassifier(LinearScore, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
+    half_life : int, default=0
+        Number of rows after which half of the precision that was gained is forgotten, so that
+        old certainty does not keep weights from following a feed that changes; 0 forgets
+        nothing. Only for a diagonal covariance. Must be at least 0.
     C : float, default=3.0
         Aggressiveness C. Larger values make larger updates; lower it for noisy labels. Must be
         above 0.
@@ -863,6 +897,7 @@ class NHerdClassifier(LinearScore, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
+        half_life: int = 0,
         C: float = 3.0,
         passes: int = 1,
         fit_intercept: bool = False,
@@ -876,6 +911,7 @@ class NHerdClassifier(LinearScore, WeightedClassifier):
         self.variance_floor = variance_floor
         self.covariance = covariance
         self.projection = projection
+        self.half_life = half_life
         self.C = C
         self.passes = passes
         self.fit_intercept = fit_intercept
@@ -905,6 +941,10 @@ class SCW1Classifier(LinearScore, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
+    half_life : int, default=0
+        Number of rows after which half of the precision that was gained is forgotten, so that
+        old certainty does not keep weights from following a feed that changes; 0 forgets
+        nothing. Only for a diagonal covariance. Must be at least 0.
     rank : int, default=8
         Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
         feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
@@ -961,6 +1001,7 @@ class SCW1Classifier(LinearScore, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
+        half_life: int = 0,
         rank: int = 8,
         buffer: int = 64,
         fit_by: str = "spectral",
@@ -979,6 +1020,7 @@ class SCW1Classifier(LinearScore, WeightedClassifier):
         self.variance_floor = variance_floor
         self.covariance = covariance
         self.projection = projection
+        self.half_life = half_life
         self.rank = rank
         self.buffer = buffer
         self.fit_by = fit_by
@@ -1013,6 +1055,10 @@ class SCW2Classifier(LinearScore, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
+    half_life : int, default=0
+        Number of rows after which half of the precision that was gained is forgotten, so that
+        old certainty does not keep weights from following a feed that changes; 0 forgets
+        nothing. Only for a diagonal covariance. Must be at least 0.
     rank : int, default=8
         Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
         feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
@@ -1069,6 +1115,7 @@ class SCW2Classifier(LinearScore, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
+        half_life: int = 0,
         rank: int = 8,
         buffer: int = 64,
         fit_by: str = "spectral",
@@ -1087,6 +1134,7 @@ class SCW2Classifier(LinearScore, WeightedClassifier):
         self.variance_floor = variance_floor
         self.covariance = covariance
         self.projection = projection
+        self.half_life = half_life
         self.rank = rank
         self.buffer = buffer
         self.fit_by = fit_by

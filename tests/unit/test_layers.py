@@ -30,8 +30,8 @@ DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
     "validation", "train", "trainer", "heldout", "predict", "inspect", "merge", "select", "tune",
-    "gate", "console", "event_text", "metrics_text", "inspect_text", "notices", "export", "importing",
-    "watch", "feed", "recent", "points", "feed_report",
+    "gate", "console", "event_text", "metrics_text", "inspect_text", "notices", "export",
+    "importing", "watch", "feed", "recent", "points", "feed_report",
 )  # fmt: skip
 COMMANDS = (  # drivers that do the work of a command
     "validation", "train", "trainer", "heldout", "predict", "inspect", "merge", "select", "tune",
