@@ -32,12 +32,13 @@ def predict(
     evaluate: bool,
     report: ReadReport | None = None,
     watch: Callable[[Rows, Floats], None] | None = None,
+    ranking: Ranking | None = None,
 ) -> dict[str, Any]:
     """Pass the asked columns of each block to `write`, and the labelled rows with their scores to
-    `watch`; returns what was counted on the way."""
+    `watch` and, with two classes, to `ranking`; returns what was counted on the way."""
     report = ReadReport() if report is None else report
     tally, reliability = model.new_tally(finished=True), model.new_reliability()
-    ranking = Ranking() if evaluate and model.several is None else None
+    ranking = (ranking or Ranking()) if evaluate and model.several is None else None
     run = Run(jobs=options.jobs)
     n_rows = nnz = unknown = 0
     for block in read_blocks(paths, options, report):

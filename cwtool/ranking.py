@@ -12,6 +12,7 @@ from cwtool.metrics import counted, ratio
 from cwtool.threshold import Cells
 
 RATES = (0.001, 0.01)  # false positive rates at which the recall is shown
+POINTS = 200  # of a curve that is drawn
 TOPS = (10, 100, 1000)  # numbers of highest scores among which the precision is shown
 
 
@@ -46,6 +47,20 @@ class Ranking:
             "recall_at_fpr": {f"{rate:g}": recall_at(at, rate) for rate in RATES},
             "precision_at": {str(k): precision_at(hit, score, k) for k in TOPS if k < len(hit)},
         }
+
+    def curves(self) -> tuple[tuple[list[float], list[float]], list[tuple[float, float]]]:
+        """At most POINTS pairs of true and false positives, from the highest score down, and for 15
+        bins of the probability its mean and the share of positive rows."""
+        hit, score, p, weight = self.columns()
+        _, at = cells(hit, score, weight)
+        some = np.unique(np.linspace(0, len(at.tp) - 1, POINTS).astype(np.int64))
+        bins = []
+        for k in range(15):
+            here = (np.minimum((p * 15).astype(np.int64), 14) == k) & (weight > 0)
+            if here.any():
+                of = weight[here] / weight[here].sum()
+                bins.append((float(of @ p[here]), float(of @ hit[here])))
+        return (at.tp[some].tolist(), at.fp[some].tolist()), bins
 
 
 def cells(hit: Any, score: Floats, weight: Floats) -> tuple[Floats, Cells]:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwtool.cli import class_options, options
-
-if TYPE_CHECKING:
-    from cwtool.data.pipeline import ReadOptions
-    from cwtool.model import Model
+from cwtool.cli import class_options, options, predicting
 
 
 @click.command(
@@ -54,6 +47,12 @@ if TYPE_CHECKING:
     help="Print the metrics of the predictions against the labels of DATA. Predictions themselves "
     "are then written only with --output or --out; beside predictions on stdout, metrics go to "
     "stderr.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="With --evaluate, file (.svg or .png) to draw ROC, precision and recall, and the "
+    "reliability of the probabilities to.",
 )
 @click.option(
     "--id",
@@ -119,6 +118,7 @@ def command(
     output: str,
     out: Path | None,
     evaluate: bool,
+    plot: Path | None,
     with_id: bool,
     unlabeled: bool,
     follow: bool,
@@ -156,16 +156,19 @@ def command(
     from cwtool.files import complete_text
     from cwtool.model import Model
     from cwtool.predict import COLUMNS, column_names, predict
+    from cwtool.ranking import Ranking
 
     if evaluate and (unlabeled or follow):
         raise click.UsageError("--evaluate needs labels and an end of the data")
     if follow and (len(data) > 1 or STDIN in data or top):
         raise click.UsageError("--follow is for one file, and not with --top")
+    if plot is not None:
+        predicting.check_plot(plot, evaluate)
     console = options.console(as_json, quiet, verbose)
     subject = Model.load(model)
     read = replace(
         options.read_options(subject.reading, on_bad_line, max_bad_lines, block_size, jobs),
-        **_rows(subject, evaluate, unlabeled),
+        **predicting.labelling(subject, evaluate, unlabeled),
         comments=with_id,
         prompt=True,
         follow=follow,
@@ -178,9 +181,16 @@ def command(
         kept(data if top else ()),
         complete_text(out, (*data, model)) if out else nullcontext(sys.stdout) as file,
     ):
-        _choose(subject, list(data), read, threshold, fpr, precision, top, validation)
-        write = _writer(file, columns, column_names(subject, columns), as_json) if wanted else None
-        result = predict(subject, list(data), read, columns, write, evaluate=evaluate)
+        predicting.choose(subject, list(data), read, threshold, fpr, precision, top, validation)
+        write = (
+            predicting.writer(file, columns, column_names(subject, columns), as_json)
+            if wanted
+            else None
+        )
+        ranking = Ranking()
+        result = predict(
+            subject, list(data), read, columns, write, evaluate=evaluate, ranking=ranking
+        )
         if result["unknown_entries"] and unknown_features != "ignore":
             message = (
                 f"{result['unknown_entries']:,} entries ({100 * result['unknown_share']:.1f} % of "
@@ -199,73 +209,5 @@ def command(
             console.warn(f"the model has learned {names}; on new rows it will be worse than this")
         result |= console.told(result.pop("notice"))
         console.event("evaluate", result, aside=wanted and out is None, asked=True)
-
-
-def _rows(model: Model, evaluate: bool, unlabeled: bool) -> dict[str, Any]:
-    """Whether rows have labels, or how that is told."""
-    if evaluate or (model.labels.rest > 1 and not unlabeled):
-        return {"labelled": True}
-    known = [label for label in model.labels.values if label is not None]
-    return {"labelled": False if unlabeled else None, "labels": tuple(known)}
-
-
-def _choose(
-    model: Model,
-    data: list[str],
-    read: ReadOptions,
-    threshold: str | None,
-    fpr: float | None,
-    precision: float | None,
-    top: int | None,
-    validation: tuple[str, ...],
-) -> None:
-    """Give the model the threshold that was asked for."""
-    from cwtool.points import from_validation, highest
-    from cwtool.threshold import OperatingPoint
-
-    settings = [] if threshold is None else [threshold]
-    settings += [] if fpr is None else [f"fpr={fpr}"]
-    settings += [] if precision is None else [f"precision={precision}"]
-    if len(settings) + (top is not None) > 1:
-        raise click.UsageError("give one of --threshold, --fpr, --precision and --top")
-    if settings:
-        model.operating_point = OperatingPoint(settings[0])
-    if top is not None:
-        model.operating_point = highest(model, top, data, read)
-    elif validation:
-        if model.operating_point.loss is None:
-            raise click.UsageError("--validation needs --fpr, --precision or a --threshold by name")
-        point = model.operating_point
-        model.operating_point = from_validation(model, point, list(validation), read)
-
-
-def _writer(
-    file: Any, columns: tuple[str, ...], names: list[str], as_json: bool
-) -> Callable[[dict[str, list[Any]]], None]:
-    """Rows as TSV (with a header of these names, unless there is one column and it was asked for
-    by its name) or as JSON lines."""
-
-    def lines(block: dict[str, list[Any]]) -> None:
-        file.writelines(
-            json.dumps({name: _json(value) for name, value in zip(block, row, strict=True)}) + "\n"
-            for row in zip(*block.values(), strict=True)
-        )
-        file.flush()
-
-    def table(block: dict[str, list[Any]]) -> None:
-        file.writelines(
-            "\t".join(map(str, row)) + "\n" for row in zip(*block.values(), strict=True)
-        )
-        file.flush()
-
-    if as_json:
-        return lines
-    if len(columns) > 1 or names != list(columns):
-        file.write("\t".join(names) + "\n")
-    return table
-
-
-def _json(value: Any) -> Any:
-    """A value as JSON has it, which knows no infinity: the score of a class that was never
-    learned."""
-    return None if value == float("-inf") else value
+    if plot is not None:
+        predicting.draw(subject, ranking, plot)

@@ -80,3 +80,12 @@ def test_evaluation_in_words(ok: Run, model: str) -> None:
     said = ok("predict", "b.svm", "-m", model, "--evaluate")
     for word in ("at 0.1 % FPR", "at 1 % FPR", "Brier 0.", "precision at 100 "):
         assert word in said
+
+
+def test_curves_are_drawn(ok: Run, cwtool: Callable, model: str) -> None:
+    pytest.importorskip("matplotlib")
+    ok("predict", "b.svm", "-m", model, "--evaluate", "--plot", "p.svg")
+    text = Path("p.svg").read_text()
+    assert text.count("<svg") == 1
+    for args in (["--plot", "p.svg"], ["--evaluate", "--plot", "p.txt"]):
+        assert cwtool("predict", "b.svm", "-m", model, *args).code == 2

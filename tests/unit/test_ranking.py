@@ -65,3 +65,17 @@ def test_a_point_that_no_score_reaches() -> None:
     """The negative row has the highest score: nothing is called."""
     at = cells(np.array([False, True]), np.array([2.0, 1.0]), np.ones(2))
     assert OperatingPoint("precision=0.9").exact(*at) > 2
+
+
+def test_curves_end_at_all_rows(rows: tuple[np.ndarray, ...]) -> None:
+    y, score, p, weight = rows
+    ranking = Ranking()
+    ranking.add(y, score, p, weight)
+    (tp, fp), bins = ranking.curves()
+    assert (tp[-1], fp[-1]) == (weight[y == 1].sum(), weight[y == 0].sum())
+    assert sorted(tp) == tp
+    assert [b for b, _ in bins] == sorted(b for b, _ in bins)
+    here = ((p * 15).astype(int) == 7) & (weight > 0)
+    assert (np.average(p[here], weights=weight[here]),) == pytest.approx(
+        [b for b, _ in bins if 7 / 15 <= b < 8 / 15]
+    )

@@ -1,0 +1,105 @@
+"""What the command predict does with its options."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from cwtool.data.pipeline import ReadOptions
+    from cwtool.model import Model
+    from cwtool.ranking import Ranking
+
+
+def check_plot(path: Path, evaluate: bool) -> None:
+    from cwtool.report import charts
+
+    if not evaluate:
+        raise click.UsageError("--plot needs --evaluate")
+    charts.check(path)
+
+
+def draw(model: Model, ranking: Ranking, path: Path) -> None:
+    from cwtool.errors import DataError
+    from cwtool.report import quality
+
+    if model.several is not None:
+        raise click.UsageError("--plot is for two classes; this model has more")
+    confusion, bins = ranking.curves()
+    if not (confusion[0][-1] and confusion[1][-1]):
+        raise DataError("the rows to draw are of one class")
+    quality.draw(path, confusion, bins)
+
+
+def labelling(model: Model, evaluate: bool, unlabeled: bool) -> dict[str, Any]:
+    """Whether rows have labels, or how that is told."""
+    if evaluate or (model.labels.rest > 1 and not unlabeled):
+        return {"labelled": True}
+    known = [label for label in model.labels.values if label is not None]
+    return {"labelled": False if unlabeled else None, "labels": tuple(known)}
+
+
+def choose(
+    model: Model,
+    data: list[str],
+    read: ReadOptions,
+    threshold: str | None,
+    fpr: float | None,
+    precision: float | None,
+    top: int | None,
+    validation: tuple[str, ...],
+) -> None:
+    """Give the model the threshold that was asked for."""
+    from cwtool.points import from_validation, highest
+    from cwtool.threshold import OperatingPoint
+
+    settings = [] if threshold is None else [threshold]
+    settings += [] if fpr is None else [f"fpr={fpr}"]
+    settings += [] if precision is None else [f"precision={precision}"]
+    if len(settings) + (top is not None) > 1:
+        raise click.UsageError("give one of --threshold, --fpr, --precision and --top")
+    if settings:
+        model.operating_point = OperatingPoint(settings[0])
+    if top is not None:
+        model.operating_point = highest(model, top, data, read)
+    elif validation:
+        if model.operating_point.loss is None:
+            raise click.UsageError("--validation needs --fpr, --precision or a --threshold by name")
+        point = model.operating_point
+        model.operating_point = from_validation(model, point, list(validation), read)
+
+
+def writer(
+    file: Any, columns: tuple[str, ...], names: list[str], as_json: bool
+) -> Callable[[dict[str, list[Any]]], None]:
+    """Rows as TSV (with a header of these names, unless there is one column and it was asked for
+    by its name) or as JSON lines."""
+
+    def lines(block: dict[str, list[Any]]) -> None:
+        file.writelines(
+            json.dumps({name: _json(value) for name, value in zip(block, row, strict=True)}) + "\n"
+            for row in zip(*block.values(), strict=True)
+        )
+        file.flush()
+
+    def table(block: dict[str, list[Any]]) -> None:
+        file.writelines(
+            "\t".join(map(str, row)) + "\n" for row in zip(*block.values(), strict=True)
+        )
+        file.flush()
+
+    if as_json:
+        return lines
+    if len(columns) > 1 or names != list(columns):
+        file.write("\t".join(names) + "\n")
+    return table
+
+
+def _json(value: Any) -> Any:
+    """A value as JSON has it, which knows no infinity: the score of a class that was never
+    learned."""
+    return None if value == float("-inf") else value
