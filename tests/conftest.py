@@ -1,6 +1,7 @@
 """What the black-box tests share: running cwtool, and small data with planted labels."""
 
 import io
+import mmap
 import os
 import random
 import signal
@@ -12,6 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cwtool.parallel import one_blas_thread
+
+# Tables in small pages: a test would spend most of its time on clearing the huge pages of a table
+# of which it uses some rows.
+if hasattr(mmap, "MADV_HUGEPAGE"):
+    del mmap.MADV_HUGEPAGE
 
 one_blas_thread()  # as the command line does, before NumPy is imported
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.data.rows import Floats
+from cwtool.data.rows import Floats, Ints
 from cwtool.errors import UsageError
 from cwtool.state.layout import Array, Column, Layout, Merge, Number
 from cwtool.state.state import State
@@ -33,15 +33,16 @@ def merge(into: State, parts: Sequence[State]) -> None:
         return
     ids = [part.index.ids_and_slots() for part in parts]
     places = [(into.slots_of(known), slots) for known, slots in ids]
+    used = np.unique(np.concatenate([slots for slots, _ in places]))
     for column in into.layout.columns:
-        total, weights = np.zeros(len(into.table)), np.zeros(len(into.table))
-        for part, (at, slots) in zip(parts, places, strict=True):
-            h = _weight(part, column)[slots]
+        total, weights = np.zeros(len(used)), np.zeros(len(used))
+        for part, (found, slots) in zip(parts, places, strict=True):
+            at, h = np.searchsorted(used, found), _weight(part, column, slots)
             total[at] += h * part.column(column.name)[slots]
             weights[at] += h
         if column.merge is Merge.MEAN:
             np.divide(total, weights, out=total, where=weights > 0)
-        into.column(column.name)[:] = total
+        into.column(column.name)[used] = total
     for number in into.layout.numbers:
         values = [part.numbers[number.name] for part in parts]
         into.numbers[number.name] = _one(number, values)
@@ -59,8 +60,10 @@ def _one(declared: Number | Array, values: list[Any]) -> Any:
     return total / len(values) if declared.merge is Merge.MEAN else total
 
 
-def _weight(part: State, column: Column) -> Floats:
-    """What the values of a column count: 1 in a sum, the precision in a weighted mean."""
+def _weight(part: State, column: Column, slots: Ints) -> Floats:
+    """What the values of a column count at these slots: 1 in a sum, the precision in a weighted
+    mean."""
     if column.merge is Merge.MEAN and column.by:
-        return 1 + part.column(column.by)
-    return np.ones(len(part.table))
+        found: Floats = 1 + part.column(column.by)[slots]
+        return found
+    return np.ones(len(slots))

@@ -152,6 +152,7 @@ def test_usage(cwtool: Run, args: list[str], said: str) -> None:
     assert (ended.code, said in ended.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_stopped_and_resumed(
     process: Callable[..., subprocess.Popen[bytes]], small: list[str], ok: Run
 ) -> None:
@@ -180,6 +181,7 @@ def test_stopped_and_resumed(
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     CHROMIUM is None, reason="opens the report in a browser: install Chromium to run this too"
 )

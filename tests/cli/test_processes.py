@@ -91,6 +91,7 @@ def test_interrupted_prediction(jobs: int, process: Start, model: bytes, planted
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_workers_end_with_a_terminated_run(process: Start, model: bytes) -> None:
     """They hold stderr open as long as they live."""
     grid = "r=" + ",".join(map(str, range(1, 2000)))
@@ -429,7 +430,7 @@ def test_errors_on_a_terminal(plain: bool, process: Start) -> None:
     assert ("\x1b[31m" in shown) != plain
 
 
-@pytest.mark.parametrize("quiet", [False, True])
+@pytest.mark.parametrize("quiet", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_live_line_on_a_terminal(quiet: bool, process: Start, planted: Run) -> None:
     """The line is rewritten in place while rows come, and gone at the end."""
     rows = Path(planted("b.svm", 2, 3000)).read_bytes()

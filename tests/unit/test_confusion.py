@@ -175,8 +175,10 @@ def test_whole_weights_count_as_so_many_rows() -> None:
 
 def test_too_much_weight_is_refused() -> None:
     found = Confusion([1.0])
-    n = 1 << 22
-    y, score, weight = np.zeros(n, dtype=np.int32), np.ones((n, 1)), np.full(n, 2.0**20)
-    found.add(y, score, weight)
+    found.add(np.zeros(1, dtype=np.int32), np.ones((1, 1)), np.array([2.0**20]))
+    found.counts <<= 22
+    found.weighted <<= 22
+    y, score, weight = np.zeros(1, dtype=np.int32), np.ones((1, 1)), np.array([2.0**20])
+    found.weighted += found.weighted - 1
     with pytest.raises(DataError, match="add up to more than"):
         found.add(y, score, weight)
