@@ -23,7 +23,7 @@ from cwtool.errors import UsageError
 from cwtool.params import param
 from cwtool.run import Run
 from cwtool.state import Column, Layout, Merge, State, merging
-from cwtool_ext import diagonal, full, rival, versus
+from cwtool_ext import diagonal, full
 from cwtool_ext.rules import Rule
 from cwtool_ext.visit import Learner
 
@@ -233,9 +233,13 @@ class SecondOrder(Confident):
         return isinstance(self.covariance, Diagonal) and not self.half_life
 
     def rival_learner(self, state: State) -> Learner:
+        from cwtool_ext import rival  # only models of several classes need it
+
         return self._wide(rival.DiagonalRival, state)
 
     def versus_learner(self, state: State, seen: Ints) -> Learner:
+        from cwtool_ext import versus  # only models of several classes need it
+
         return self._wide(versus.DiagonalVersusRest, state, seen)
 
     def _wide(self, kind: Any, state: State, *seen: Ints) -> Learner:

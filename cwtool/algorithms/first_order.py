@@ -14,7 +14,7 @@ from cwtool.algorithms.online import Online
 from cwtool.data.rows import Ints
 from cwtool.params import param
 from cwtool.state import Column, Layout, Merge, Number, State, merging
-from cwtool_ext import first_order, rival, versus
+from cwtool_ext import first_order
 from cwtool_ext.rules import Rule
 from cwtool_ext.visit import Learner
 
@@ -56,9 +56,13 @@ class FirstOrder(Online):
         return True
 
     def rival_learner(self, state: State) -> Learner:
+        from cwtool_ext import rival  # only models of several classes need it
+
         return self._wide(rival.FirstOrderRival, state)
 
     def versus_learner(self, state: State, seen: Ints) -> Learner:
+        from cwtool_ext import versus  # only models of several classes need it
+
         return self._wide(versus.FirstOrderVersusRest, state, seen)
 
     def _wide(self, kind: Any, state: State, *seen: Ints) -> Learner:
