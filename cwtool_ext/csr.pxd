@@ -32,6 +32,7 @@ cdef class Csr:
     cdef const int32_t[::1] _indices
     cdef const double[::1] _values
     cdef int32_t _bits  # of all indices, each set where one has it
+    cdef Py_ssize_t _width  # -1: not known yet
 
     cdef Py_ssize_t width(self) noexcept
 

@@ -30,19 +30,21 @@ cdef class Csr:
             raise ValueError("indptr must not decrease")
         if bits < 0:
             raise ValueError("a feature index is negative")
-        self._bits, self.longest, self.scale = bits, longest, scale
+        self._bits, self._width, self.longest, self.scale = bits, -1, longest, scale
         self._indptr, self._indices, self._values = indptr, indices, values
         self.start = &indptr[0]
         self.index = &indices[0] if nnz else NULL
         self.value = &values[0] if nnz else NULL
 
     cdef Py_ssize_t width(self) noexcept:
-        """All indices lie below."""
+        """All indices lie below; it is looked for once."""
         cdef int32_t most = -1
         cdef Py_ssize_t i
-        for i in range(self._indices.shape[0]):
-            most = max(most, self.index[i])
-        return <Py_ssize_t> most + 1
+        if self._width < 0:
+            for i in range(self._indices.shape[0]):
+                most = max(most, self.index[i])
+            self._width = <Py_ssize_t> most + 1
+        return self._width
 
     cdef int fit(self, Py_ssize_t features) except -1:
         """Refuse rows with an index that is not below `features`. No index is greater than the
