@@ -23,6 +23,12 @@ class UsageError(CwtoolError, ValueError):
     exit_code = 2
 
 
+class WriteError(UsageError):
+    """A result cannot be written because the disk is full or broken."""
+
+    exit_code = 74
+
+
 class DataError(CwtoolError, ValueError):
     """The input is not what it should be; no model was touched."""
 

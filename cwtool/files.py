@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -10,7 +11,10 @@ from glob import escape
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
 
-from cwtool.errors import UsageError
+from cwtool.errors import UsageError, WriteError
+
+# errors of a disk that has no room or does not answer, rather than of a path
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def check_kept(path: Path, sources: Iterable[str | Path]) -> None:
@@ -22,7 +26,8 @@ def check_kept(path: Path, sources: Iterable[str | Path]) -> None:
 @contextmanager
 def complete_text(path: Path, sources: Iterable[str | Path] = ()) -> Iterator[TextIO]:
     """Write text to a file that replaces `path` at the end, if nothing was raised. None of
-    `sources`, the files that the text comes from, is replaced. Failures are UsageErrors."""
+    `sources`, the files that the text comes from, is replaced. Failures are UsageErrors, those of
+    the disk WriteErrors."""
     with _with_sentences(path, "w", sources) as out:
         yield cast(TextIO, out)
 
@@ -43,7 +48,8 @@ def _with_sentences(path: Path, mode: str, sources: Iterable[str | Path]) -> Ite
     except BrokenPipeError:
         raise
     except OSError as failure:
-        raise UsageError(f"{path}: cannot write: {os.strerror(failure.errno or 0)}") from None
+        kind = WriteError if failure.errno in FULL else UsageError
+        raise kind(f"{path}: cannot write: {os.strerror(failure.errno or 0)}") from None
 
 
 @contextmanager

@@ -175,7 +175,7 @@ def _labels(day: Day, past: list[Day], limits: Limits) -> str | None:
     share = (day.median - usual - 1.25 * _noise(usual, day.rows)) / (1 - 2 * usual)
     if share <= limits.wrong_labels:
         return None
-    return f"as far as errors tell, {percent(share)} or more of its labels are wrong"
+    return f"as far as errors tell, {percent(min(1.0, share))} or more of its labels are wrong"
 
 
 def _worst(day: Day, past: list[Day]) -> str | None:

@@ -116,8 +116,8 @@ def covariance_pass(
     Csr rows not None, const double[::1] y, const double[:, ::1] S, const double[::1] v,
     const double[:] D, const double[:] U, double[::1] mu, double[::1] a,
 ) -> float:
-    """Visit each row once, with S = Sigma itself and no square root of it: mu += da y S x.
-    Returns the largest change of a dual variable."""
+    """One pass of dual coordinate ascent with the covariance matrix S: a row x of sign y whose dual
+    variable changes by da moves the mean by mu += da y S x. Returns the largest |da|."""
     cdef Py_ssize_t i, k, j, n = mu.shape[0]
     cdef Row row
     cdef double m, new, change, most = 0, x

@@ -1,7 +1,9 @@
-"""Dual coordinate ascent over dense rows: in whitened coordinates, or by margins alone.
+"""Dual coordinate ascent of bcw over dense rows, for two forms of the same problem.
 
-The problem and its step are those of dual. With P = LL' the whitened row is xh = L^-1 x, so that
-v = xh.xh, and w = L' mu replaces mu. Without coordinates, f_i = mu.x_i follows from K = X Sigma X'.
+The problem and its step are those of dual.pyx (Tan et al. 2016, Algorithm 1). With the Cholesky
+factor L of the precision P = LL', `whitened_pass` works on rows xh = L^-1 x, so that x'P^-1 x =
+xh.xh, and on w = L' mu instead of mu. With fewer rows than features, `kernel_pass` works on the
+scores f_i = mu.x_i alone, which follow from the matrix K = X P^-1 X' over pairs of rows.
 """
 
 from libc.math cimport fabs, fmax
@@ -38,7 +40,8 @@ def add_gram(const double[:, ::1] X, double[:, ::1] G) -> None:
 
 
 def whiten(const double[:, ::1] L, double[:, ::1] X, double[::1] v) -> None:
-    """Rows x of X become L^-1 x, in place; v is their squared length, x'(LL')^-1 x."""
+    """Replace each row x of X by the whitened row L^-1 x, and set v to the squared norms of these,
+    x'P^-1 x, where L is the Cholesky factor of the precision P = LL'."""
     cdef int n = <int> X.shape[0], d = <int> X.shape[1], width = <int> L.shape[1]
     cdef double one = 1
     cdef Py_ssize_t i, k

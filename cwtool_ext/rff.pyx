@@ -80,8 +80,9 @@ cdef inline void decide(Machine* m, Py_ssize_t q, double ratio, double u) noexce
 
 
 cdef inline void change_chain(Machine* m, const double* u, const double* normals) noexcept nogil:
-    """Propose a chain with one atom more, of a uniform variable and omega from its prior, or
-    without its last atom."""
+    """Reversible-jump proposal for the length of a chain. With probability 1/2 an atom is appended,
+    whose variable is uniform and whose frequency omega is drawn from its prior; otherwise the last
+    atom is removed."""
     cdef Py_ssize_t q = 1 + below(u[WHICH], m.d), last
     cdef double ratio
     if m.length[q] == (m.t_max if u[SIDE] < 0.5 else 1):

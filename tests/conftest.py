@@ -4,6 +4,7 @@ import io
 import mmap
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -168,3 +169,14 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"reads large data sets, which do not ship with cwtool, from {SHARED_DATA}")
     return SHARED_DATA
+
+
+@pytest.fixture
+def chromium() -> list[str]:
+    """The command of a browser without a window. `.ci/run` installs one; elsewhere a browser is
+    much to ask for, and the other tests of a page read its HTML."""
+    names = ("chromium", "chromium-browser", "chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        pytest.skip("opens the page in a browser: install Chromium to run this test too")
+    return [found, "--headless", "--no-sandbox", "--disable-gpu"]

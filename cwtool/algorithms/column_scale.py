@@ -19,8 +19,9 @@ SCALES = (AUTO, "std", "global")
 
 
 def deviations(rows: csr_array, weight: Floats | None = None) -> tuple[Floats, Floats]:
-    """Mean and population standard deviation of each column, over rows of these weights (None: all
-    1). The deviation is 0 where a column is constant up to rounding."""
+    """For each column its weighted mean and population standard deviation. `weight` has a weight
+    for each row; None gives all rows the weight 1. The deviation of a column that is constant up to
+    rounding is 0."""
     n, p = rows.shape
     if weight is not None:
         return _weighted_deviations(rows, weight)

@@ -31,9 +31,9 @@ from cwtool.cli import class_options, options, predicting
     type=click.Choice(["label", "score", "variance", "probability", "all"]),
     default="label",
     show_default=True,
-    help="What to write for each row; all writes label, score, variance, probability, file and "
-    "line in columns under a header line. With more than two classes, score and probability have a "
-    "column a class, by ascending label, and the header line names the labels.",
+    help="Column to write for each row. all writes the columns label, score, variance, "
+    "probability, file and line under a header line. With more than two classes, score and "
+    "probability have a column a class, by ascending label, and the header line names the labels.",
 )
 @click.option(
     "-o",

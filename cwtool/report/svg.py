@@ -19,6 +19,14 @@ def _span(values: Values) -> tuple[float, float]:
     return (low, high) if high > low else (low - abs(low) / 10 - 1e-9, high + abs(high) / 10 + 1e-9)
 
 
+def short(value: float) -> str:
+    """A number in at most six characters, for an axis: 0.0537, 22k, 4.72M."""
+    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if abs(value) >= unit:
+            return f"{value / (1e3 if letter == 'k' else unit):.3g}{letter}"
+    return f"{value:.3g}"
+
+
 def line_chart(
     values: Values, dates: Sequence[str], shown: Sequence[str], bad: Sequence[bool]
 ) -> str:
@@ -48,8 +56,8 @@ def _frame(drawn: list[str], low: float, high: float, ends: Sequence[str]) -> st
     """Axes around what was drawn, with the limits and the first and the last day."""
     floor = HEIGHT - BOTTOM
     texts = [
-        f'<text x="{LEFT - 5}" y="{TOP + 4}" class="end">{high:.3g}</text>',
-        f'<text x="{LEFT - 5}" y="{floor}" class="end">{low:.3g}</text>',
+        f'<text x="{LEFT - 5}" y="{TOP + 4}" class="end">{short(high)}</text>',
+        f'<text x="{LEFT - 5}" y="{floor}" class="end">{short(low)}</text>',
     ]
     if ends:
         texts.append(f'<text x="{LEFT}" y="{HEIGHT - 6}">{escape(ends[0])}</text>')

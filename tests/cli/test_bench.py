@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -178,14 +177,10 @@ def test_stopped_and_resumed(
     assert {name: after[name] for name in done} == done
 
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(
-    CHROMIUM is None, reason="opens the report in a browser: install Chromium to run this too"
-)
-def test_the_page_in_a_browser(ok: Run, small: list[str], folder: Path) -> None:
+def test_the_page_in_a_browser(
+    ok: Run, small: list[str], folder: Path, chromium: list[str]
+) -> None:
     """The page opens without a network, and nothing on it is wider than the window."""
     Path("small.toml").write_text(SMALL + FIGURE)
     ok(*small, "-q")
@@ -196,7 +191,7 @@ def test_the_page_in_a_browser(ok: Run, small: list[str], folder: Path) -> None:
       document.querySelectorAll("figure svg").length,
       document.documentElement.scrollWidth <= innerWidth].join(" "); }</script>"""
     page.write_text(page.read_text().replace("</body>", measure + "</body>"))
-    command = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+    command = [*chromium, "--dump-dom"]
     command += [f"--user-data-dir={folder / 'profile'}", "--window-size=900,900"]
     command.append(page.resolve().as_uri())
     shown = subprocess.run(command, capture_output=True, text=True, timeout=120).stdout

@@ -4,7 +4,6 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from shutil import which
 from xml.etree import ElementTree
 
 import pytest
@@ -52,16 +51,15 @@ def test_the_page(ok: Run, fed: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not which("chromium"), reason="chromium is not installed")
-def test_the_page_in_a_browser(ok: Run, fed: str) -> None:
+def test_the_page_in_a_browser(ok: Run, fed: str, chromium: list[str]) -> None:
     ok("report", fed, "--log", "log.jsonl", "-o", "feed.html")
-    words = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
     shot = [
+        "--enable-logging=stderr",
         "--screenshot=shot.png",
         "--window-size=390,1600",
         Path("feed.html").absolute().as_uri(),
     ]
-    ended = subprocess.run(["chromium", *words, *shot], capture_output=True, text=True)
+    ended = subprocess.run([*chromium, *shot], capture_output=True, text=True)
     assert ended.returncode == 0
     assert "CONSOLE" not in ended.stderr
     assert Path("shot.png").stat().st_size > 10_000

@@ -152,6 +152,8 @@ def test_partial_fit_says_what_is_wrong() -> None:
 
 
 def test_pickles_hold_the_bytes_of_a_model_file() -> None:
+    """Scikit-learn sends estimators to other processes as pickles. These hold the model as the
+    bytes of a model file, which are checked when they are read, and no object of the model."""
     X, y = blobs(classes=3)
     made = ArowClassifier().fit(X, np.array(["x", "y", "z"])[y])
     data = pickle.dumps(made)

@@ -384,8 +384,8 @@ def run(*args: object) -> str:
 
 
 def write_models(cases: list[dict[str, Any]], data: dict[str, Any], folder: Path) -> None:
-    """Train the models of models/ with a version that writes file format 2. Format 1 is the same
-    without sparse columns: these are written in full, under the number 1."""
+    """Write the old model files that test_golden.py loads; must run with cwtool 0.1, which writes
+    model format 2. Models of format 1 are made from these by writing columns with their zeros."""
     from cwtool import modelfile
     from cwtool.state import State
 

@@ -1,4 +1,5 @@
-"""What freeze.py and test_golden.py share: the data, running a case, and comparing its results.
+"""Data, runs and comparisons of golden cases, used by freeze.py, which writes the golden files, and
+test_golden.py, which compares the present build with them.
 
 Only the command line and files are used, so that the inside of cwtool may change freely.
 """

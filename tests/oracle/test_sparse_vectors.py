@@ -97,7 +97,8 @@ def test_budget(case):
 
 
 def stabilized(p):
-    """The algorithm of a case, its rows, and a state that has met their features."""
+    """For a frozen stsgd case: the algorithm with its parameters, the rows, and an untrained state
+    whose feature index has all features of the rows."""
     csr, y = rows(p["prep"])
     given = {
         "loss": p["loss"], "paths": p["M"], "rate": p["eta"], "burst": p["K"], "bursts": p["n_K"],
