@@ -15,9 +15,9 @@ FAILING = {
     # other, and a row of weight 2 is not the same as two visits
     "check_sample_weight_equivalence_on_dense_data": "the order of rows matters",
     "check_sample_weight_equivalence_on_sparse_data": "the order of rows matters",
-    # probabilities are nearer to 1/2 where the variance of the score is large
-    "check_decision_proba_consistency": "probabilities depend on the variance of the score",
 }
+# where probabilities are nearer to 1/2 for scores of large variance, their order may differ
+BY_VARIANCE = {"check_decision_proba_consistency": "probabilities depend on the variance"}
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,8 @@ FAILING = {
 )
 def test_check_estimator(name: str) -> None:
     estimator = made(name)
-    found = check_estimator(estimator, expected_failed_checks=FAILING, on_skip=None, on_fail=None)
+    known = FAILING | (BY_VARIANCE if name in ("FGMClassifier", "NarowClassifier") else {})
+    found = check_estimator(estimator, expected_failed_checks=known, on_skip=None, on_fail=None)
     assert [r["check_name"] for r in found if r["status"] == "failed"] == []
     assert sum(r["status"] == "passed" for r in found) > 45
 
