@@ -31,4 +31,5 @@ def hashes(
     labels: NDArray[np.float64],
     out: NDArray[np.uint64],
     weights: NDArray[np.float64] | None = None,
-) -> Any: ...
+    level: int = 0,
+) -> int: ...

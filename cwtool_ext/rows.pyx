@@ -175,6 +175,10 @@ cdef extern from *:
     const uint64_t K0, K1
 
 
+cdef enum:
+    ENDS = 4  # entries at either end of a row that the upper half of its hash is made of
+
+
 cdef inline uint64_t bits(double x) noexcept nogil:
     cdef uint64_t found
     memcpy(&found, &x, 8)
@@ -186,25 +190,50 @@ cdef inline uint64_t mixed(uint64_t h, uint64_t w) noexcept nogil:
     return h ^ h >> 32
 
 
-def hashes(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
-           const double[::1] labels, uint64_t[::1] out, const double[::1] weights=None):
-    """A hash of each row: of its label, weight, ids and values (`weights` None: all 1).
+cdef inline uint64_t summed(const int32_t[::1] ids, const double[::1] values,
+                            int64_t start, int64_t stop) noexcept nogil:
+    """sum over the entries of mix(value bits + id K1): the terms do not wait for one another. They
+    are not linear in the id: otherwise rows with the same number and sum of ids would be alike."""
+    cdef uint64_t h = 0, w
+    cdef int64_t k
+    for k in range(start, stop):
+        w = bits(values[k])
+        w = ((w >> 32 | w << 32) + <uint64_t> (ids[k] + 1) * K1) * K0
+        h += (w ^ w >> 29) * K1
+    return h
 
-    h = mix(sum over the entries of (value bits, turned by 32) (id K1 + K0), label, weight, number
-    of entries); the terms of the sum do not wait for one another, and need two products each.
+
+def hashes(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
+           const double[::1] labels, uint64_t[::1] out, const double[::1] weights=None,
+           int level=0) -> int:
+    """The hashes below 2^(64 - level) of the rows that do not weigh 0 (`weights` None: all 1).
+    Returns how many there are.
+
+    The upper half of a hash is that of the label, the weight, the number of entries and the first
+    and last entries; the lower half is that of all entries. So most rows that a sample does not
+    keep are passed over without a look at all their entries.
     """
-    cdef int64_t i, k, n = indptr.shape[0] - 1
-    cdef uint64_t h, w
+    cdef int64_t i, start, stop, middle, n = indptr.shape[0] - 1, found = 0
+    cdef uint64_t h
     cdef bint weighted = weights is not None
+    cdef int shift = 64 - min(level, 32)
     if labels.shape[0] < n or out.shape[0] < n or (weighted and weights.shape[0] < n):
         raise ValueError("labels, weights and hashes have one number a row")
     with nogil:
         for i in range(n):
-            h = 0
-            for k in range(indptr[i], indptr[i + 1]):
-                w = bits(values[k])
-                h += (w >> 32 | w << 32) * (<uint64_t> indices[k] * K1 + K0)
+            if weighted and weights[i] == 0.0:
+                continue
+            start, stop = indptr[i], indptr[i + 1]
+            middle = min(start + ENDS, stop)
+            h = summed(indices, values, start, middle)
+            h += summed(indices, values, max(middle, stop - ENDS), stop)
             h = mixed(h, bits(labels[i]))
             h = mixed(h, bits(weights[i] if weighted else 1.0))
-            h = mixed(h, <uint64_t> (indptr[i + 1] - indptr[i])) * K1
-            out[i] = h ^ h >> 32
+            h = mixed(h, <uint64_t> (stop - start)) * K1
+            h ^= h >> 32
+            if level > 0 and h >> shift:
+                continue
+            h = h >> 32 << 32 | mixed(summed(indices, values, start, stop), h) * K1 >> 32
+            out[found] = h
+            found += 1
+    return found

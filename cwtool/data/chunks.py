@@ -6,7 +6,7 @@ import mmap
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from cwtool.data.compression import compression, decompressed
 from cwtool.data.digest import CELL, Digest
 from cwtool.data.sources import Growing, Handle, Peeked, display, open_raw, peek
 from cwtool.errors import DataError
+
+if TYPE_CHECKING:
+    from cwtool.data.known import RowSample
 
 SENTINEL = np.full(64, ord("\n"), dtype=np.uint8)  # the parser may look this far past its text
 MAX_LINE = 1 << 30
@@ -41,6 +44,7 @@ class Chunk:
     cells: bytes = b""  # digest cells of the text of a stream
     labelled: bool = True  # whether its rows begin with labels
     stored: bytes = b""  # digest cells of a compressed stream as it is stored
+    sample: RowSample | None = None  # that its rows are for
 
     def head(self) -> bytes:
         """The first bytes of the chunk."""

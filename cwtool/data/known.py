@@ -62,6 +62,12 @@ class RowSample:
         self._settle()
         return self._level
 
+    @property
+    def reached(self) -> int:
+        """A level that the sample has reached by now: rows above it need not be added. It may be
+        asked for by any thread."""
+        return self._level
+
     def __len__(self) -> int:
         return len(self.hashes)
 

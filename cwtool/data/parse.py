@@ -129,7 +129,6 @@ def parse(
     reading: Reading,
     pool: Pool,
     *,
-    hashed: bool = False,
     comments: bool = False,
 ) -> Parsed:
     """Runs in a worker thread; all that takes long in it runs without the interpreter lock."""
@@ -155,7 +154,7 @@ def parse(
     block = Block(indptr, b.indices[:nnz], b.values[:nnz], b.labels[:n_rows], origin, weight)
     if comments:
         block = replace(block, comments=comments_of(text, start, stop, block.origin.lines))
-    hashes = row_hashes(block) if hashed else None
+    hashes = None if chunk.sample is None else row_hashes(block, chunk.sample.reached)
     pool.lend(b)
     fault = None
     if n_faults:
@@ -165,11 +164,13 @@ def parse(
     return Parsed(chunk, block, cells, n_lines, n_qids, n_faults, fault, hashes)
 
 
-def row_hashes(block: Block) -> Hashes:
-    """The hashes of the rows that do not weigh 0."""
+def row_hashes(block: Block, level: int = 0) -> Hashes:
+    """The hashes of the rows that do not weigh 0, as far as a sample of this level keeps them."""
     hashes = np.empty(block.n_rows, dtype=np.uint64)
-    rows.hashes(block.indptr, block.indices, block.values, block.labels, hashes, block.weight)
-    return hashes if block.weight is None else hashes[block.weight > 0]
+    found = rows.hashes(
+        block.indptr, block.indices, block.values, block.labels, hashes, block.weight, level
+    )
+    return hashes[:found]
 
 
 def prepared(reading: Reading, indptr: Longs, indices: Ints, values: Floats, nnz: int) -> int:

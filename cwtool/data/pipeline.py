@@ -56,7 +56,7 @@ class FileReport:
     first_bad: str = ""
     digest: str = ""  # of the text; known when the file is finished
     stored: str = ""  # digest of a compressed file as it is stored: what cwtool 0.1 kept
-    sample: RowSample = field(default_factory=RowSample)
+    sample: RowSample = field(default_factory=RowSample)  # filled if `ReadOptions.sampled`
 
     @property
     def digests(self) -> tuple[str, ...]:
@@ -103,16 +103,12 @@ def read_blocks(
     pool = Pool()
     cells, stored = bytearray(), bytearray()
     current: FileReport | None = None
-    work = partial(
-        parse,
-        reading=options.reading,
-        pool=pool,
-        hashed=options.sampled,
-        comments=options.comments,
-    )
+    work = partial(parse, reading=options.reading, pool=pool, comments=options.comments)
     for parsed in ahead(work, chunks, jobs):
         if current is None:
             current = FileReport(display(parsed.chunk.path))
+            if parsed.chunk.sample is not None:
+                current.sample = parsed.chunk.sample
             report.files.append(current)
             cells.clear()
             stored.clear()
@@ -133,12 +129,13 @@ def read_blocks(
 
 
 def _chunks(path: str, options: ReadOptions) -> Iterator[Chunk]:
-    """The chunks of a source, marked if its rows have no labels."""
+    """The chunks of a source, with the sample of its rows, and marked if these have no labels."""
     labelled = options.labelled is not False
+    sample = RowSample() if options.sampled else None
     for chunk in chunks_of(path, options.block_bytes, prompt=options.prompt, follow=options.follow):
         if chunk.first and options.labelled is None:
             labelled = has_labels(chunk.head(), options.labels)
-        chunk.labelled = labelled
+        chunk.labelled, chunk.sample = labelled, sample
         yield chunk
 
 

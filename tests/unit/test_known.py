@@ -9,6 +9,7 @@ import pytest
 
 from cwtool.data import known
 from cwtool.data.known import RowSample, file_digests
+from cwtool.data.parse import row_hashes
 from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
 from cwtool.data.sources import kept
 
@@ -53,8 +54,32 @@ def hashes_of(path: Path) -> list[int]:
     return report.files[0].sample.hashes.tolist()
 
 
+def test_rows_above_the_level_are_passed_over_and_the_sample_is_the_same(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    text = "".join(
+        f"1 {' '.join(f'{j}:{draw.randint(1, 9)}' for j in range(1, draw.randint(2, 30)))}\n"
+        for _ in range(3000)
+    )
+    (tmp_path / "a.svm").write_text(text)
+    every = hashes_of(tmp_path / "a.svm")
+    block = next(iter(read_blocks([str(tmp_path / "a.svm")])))
+    for level in (1, 3, 7):
+        expected = [h for h in every if h < 2 ** (64 - level)]
+        assert sorted(set(row_hashes(block, level).tolist())) == expected
+    assert len(every) == len(set(text.splitlines()))
+
+
 def test_every_part_of_a_row_counts(tmp_path: Path) -> None:
     rows = ["+1 1:2 3:4", "-1 1:2 3:4", "+1:2 1:2 3:4", "+1 1:2 3:5", "+1 1:2 4:4", "+1 1:2", "+1"]
+    dozen = " ".join(f"{j}:1" for j in range(1, 13))
+    rows += [
+        "+1 1:1 5:1 9:1",
+        "+1 2:1 5:1 8:1",
+        "+1 1:1 4:1 10:1",
+        "+1 1:2 5:1 9:2",
+        "+1 1:1 5:3 9:1",
+    ]
+    rows += [f"+1 {dozen}", f"+1 {dozen.replace('6:1', '6:3')}"]
     (tmp_path / "a.svm").write_text("\n".join(rows) + "\n")
     assert len(hashes_of(tmp_path / "a.svm")) == len(rows)
     (tmp_path / "b.svm").write_text("\r\n".join([f"{row}  # x" for row in rows * 2]))
