@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,15 +25,16 @@ class Turns:
 
     def __init__(self) -> None:
         self.turns = 0
-        self._last = np.empty(0, dtype=np.int32)
-        self._counts: dict[int, int] = {}
+        self._last: int | None = None
+        self._counts: Counter[int] = Counter()
 
     def add(self, y: NDArray[Any]) -> None:
-        joined = np.concatenate([self._last, y])
-        self.turns += int(np.count_nonzero(joined[1:] != joined[:-1]))
-        self._last = joined[-1:]
-        for class_, n in zip(*np.unique(y, return_counts=True), strict=True):
-            self._counts[int(class_)] = self._counts.get(int(class_), 0) + int(n)
+        if len(y) == 0:
+            return
+        self.turns += int(np.count_nonzero(y[1:] != y[:-1])) + (self._last not in (None, y[0]))
+        self._last = int(y[-1])
+        lowest = int(y.min())  # rows of weight 0 may have no class: -1
+        self._counts.update(dict(enumerate(np.bincount(y - lowest).tolist(), lowest)))
 
     @property
     def sorted(self) -> bool:

@@ -42,7 +42,7 @@ class TrainOptions:
 
 def check_passes(model: Model, passes: int) -> None:
     """Refuse several passes, before any work, for learners of whole batches."""
-    if passes > 1 and isinstance(model.algorithm, Batch):
+    if passes > 1 and model.batch is not None:
         raise UsageError(
             f"`passes` is for learners of single rows; {model.algorithm.name} goes over each "
             "batch as often as it needs"
@@ -170,7 +170,7 @@ class Trainer:
     def _pieces(self, rows: Rows) -> Iterator[Rows]:
         """The rows, cut where the curve has points; batches stay whole."""
         step, done = self.options.trace, 0
-        while step and not isinstance(self.model.algorithm, Batch) and done < rows.n_rows:
+        while step and self.model.batch is None and done < rows.n_rows:
             stop = min(rows.n_rows, done + step - self.met % step)
             yield rows.slice(done, stop)
             done = stop
@@ -200,12 +200,13 @@ class Trainer:
         self.turns.add(rows.y)
         rows = self.heldout.split(rows, self.met, self.options.seed)
         self.met += n_rows
-        if isinstance(self.model.algorithm, Batch):
-            found = self._learn_batch(self.model.algorithm, rows, origin)
+        if self.model.batch is not None:
+            found = self._learn_batch(self.model.batch, rows, origin)
         else:
             found = self.model.learn(rows, self.settings)
             self.file.add(rows.y, found.score, rows.weight)
-            self.since.add(rows.y, found.score, rows.weight)
+            if self.options.trace:
+                self.since.add(rows.y, found.score, rows.weight)
             if self.watch is not None:
                 self.watch(rows, found.score)
         if found.weight is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +91,11 @@ class Model(Verdict):
 
         several.settle(self)
 
+    @cached_property
+    def batch(self) -> Batch | None:
+        """The algorithm, if it learns whole batches."""
+        return self.algorithm if isinstance(self.algorithm, Batch) else None
+
     @property
     def learner(self) -> Algorithm | Several:
         """What learns the rows: the algorithm, for several classes in its form for these."""
@@ -100,8 +106,8 @@ class Model(Verdict):
     ) -> Iterator[tuple[Rows, Origin]]:
         """The rows in the portions in which `learn` wants them: whole batches for algorithms that
         learn these at once, and blocks as they come for all others."""
-        if isinstance(self.algorithm, Batch):
-            return batches(blocks, self.algorithm.batch_rows, run.max_memory)
+        if self.batch is not None:
+            return batches(blocks, self.batch.batch_rows, run.max_memory)
         return blocks
 
     def learn(self, rows: Rows, run: Run) -> Learned:
@@ -113,10 +119,10 @@ class Model(Verdict):
         if self.labels.several is not None and len(self.state.labels) < len(self.labels.several):
             self.state.admit(self.labels.several)
         batch = None
-        if isinstance(self.algorithm, Batch):
-            batch = self.several or self.algorithm
+        if self.batch is not None:
+            batch = self.several or self.batch
         weight = self.class_weight.learning(rows, self.labels, at_once=batch is not None)
-        by_slot = self._observed(replace(rows, weight=weight))
+        by_slot = self._observed(rows if weight is rows.weight else replace(rows, weight=weight))
         self.state.reserve()
         before, after, done = [], [], 0
         for part in self.scale.observe(by_slot):
