@@ -19,7 +19,8 @@ from cwtool.errors import DataError
 if TYPE_CHECKING:
     from cwtool.data.known import RowSample
 
-SENTINEL = np.full(64, ord("\n"), dtype=np.uint8)  # the parser may look this far past its text
+ROOM = b"\n" * 64  # the parser may look this far past its text
+SENTINEL = np.frombuffer(ROOM, dtype=np.uint8)
 MAX_LINE = 1 << 30
 HEAD = 1 << 16  # bytes that are looked at to tell what the rows are
 SLACK = 1 << 14  # looked at behind a range for the end of its last line
@@ -88,35 +89,35 @@ def _stream_chunks(
     raw, plain = Digest(), Digest()
     stream.tap = raw.update
     pieces = decompressed(kind, stream, path) if kind else iter(lambda: stream.read(CELL), b"")
-    carry = bytearray()
-    first, counted = True, 0
+    waiting: list[bytes] = []  # text that was read and is not in a chunk yet
+    n_waiting, whole, first, counted = 0, False, True, 0
 
-    def chunk(cut: int, last: bool) -> Chunk:
+    def chunk(text: bytes, cut: int, *, last: bool) -> Chunk:
         stored = raw.take(end=last)
         cells = plain.take(end=last) if kind else stored
         return Chunk(
-            path, raw.length - counted, first, last,
-            text=_text(carry, cut), cells=cells, stored=stored if kind else b"",
+            path, raw.length - counted, first, last, start=0, stop=cut,
+            text=np.frombuffer(text, dtype=np.uint8), cells=cells, stored=stored if kind else b"",
         )  # fmt: skip
 
     for piece in pieces:
         if kind:
             plain.update(piece)
-        carry += piece
-        if len(carry) < step and not (prompt and stream.idle):
+        waiting.append(piece)
+        n_waiting += len(piece)
+        whole = whole or NEWLINE in piece  # whether there is a whole line
+        if n_waiting < step and not (prompt and stream.idle):
             continue
-        cut = carry.rfind(NEWLINE) + 1
-        if cut:
-            yield chunk(cut, False)
-            del carry[:cut]
-            first, counted = False, raw.length
-        elif len(carry) > MAX_LINE:
+        if whole:
+            text = b"".join([*waiting, ROOM])
+            cut = text.rindex(NEWLINE, 0, n_waiting) + 1
+            yield chunk(text, cut, last=False)
+            waiting = [text[cut:n_waiting]]
+            n_waiting -= cut
+            whole, first, counted = False, False, raw.length
+        elif n_waiting > MAX_LINE:
             raise endless(path)
-    yield chunk(len(carry), True)
-
-
-def _text(source: bytearray, cut: int) -> Bytes:
-    return np.concatenate([np.frombuffer(memoryview(source)[:cut], dtype=np.uint8), SENTINEL])
+    yield chunk(b"".join([*waiting, ROOM]), n_waiting, last=True)
 
 
 def endless(path: str) -> DataError:
@@ -128,7 +129,7 @@ def endless(path: str) -> DataError:
 def load(chunk: Chunk) -> Text:
     """The lines of a chunk; those of a plain file are parsed where the system keeps them."""
     if chunk.text is not None:
-        return Text(chunk.text, 0, len(chunk.text) - len(SENTINEL), chunk.cells)
+        return Text(chunk.text, chunk.start, chunk.stop, chunk.cells)
     assert chunk.handle is not None
     beyond = SLACK
     while True:

@@ -21,18 +21,18 @@ class Digest:
 
     def __init__(self) -> None:
         self.length = 0
-        self._pending = bytearray()
+        self._waiting: list[bytes] = []
 
     def update(self, data: bytes) -> None:
         self.length += len(data)
-        self._pending += data
+        self._waiting.append(data)
 
     def take(self, *, end: bool = False) -> bytes:
         """The cells that are complete; at the end, the last one as it is."""
-        cut = len(self._pending) if end else len(self._pending) // CELL * CELL
-        cells = self.of(bytes(self._pending[:cut]), 0, cut)
-        del self._pending[:cut]
-        return cells
+        data = b"".join(self._waiting)
+        cut = len(data) if end else len(data) // CELL * CELL
+        self._waiting = [data[cut:]]
+        return self.of(data, 0, cut)
 
     @staticmethod
     def of(data: Any, start: int, stop: int) -> bytes:
