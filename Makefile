@@ -13,7 +13,7 @@ SAMPLE := examples/sample
 unexport PYTHONDONTWRITEBYTECODE
 KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd)
 
-.PHONY: demo test test-slow test-all lint stubs estimators debug reproduce bench-peers sample data clean
+.PHONY: demo test test-slow test-all lint stubs estimators debug reproduce bench-peers bench-self sample data clean
 
 demo: .venv/ready
 	@mkdir -p build
@@ -68,6 +68,11 @@ reproduce-%: .venv/report
 # speed against other tools, on this machine, in one run
 bench-peers: .venv/peers .venv/report
 	$(BENCH) peers
+
+# speed against another commit of cwtool, built beside this one: make bench-self BASE=v0.1
+BASE ?= HEAD~1
+bench-self: .venv/ready
+	$(BIN)/python tools/bench_self.py $(BASE)
 
 sample: .venv/ready
 	$(BIN)/python examples/make_sample.py $(SAMPLE)
