@@ -30,9 +30,18 @@ COMMANDS = {
     "export": "Write a linear model in the form of another program: LIBLINEAR, ONNX, SQL and more.",
     "import": "Make a model of a LIBLINEAR model, to go on from with train --resume.",
     "report": "Show the days of a feed on an HTML page or as text.",
+    "algorithms": "List the algorithms in groups, and when to use each.",
     "completion": "Print the shell completion script for bash, zsh or fish.",
 }
 FILES = {"import": "import_model"}  # commands whose name cannot be that of a module
+FIRST_STEPS = """\b
+First steps:
+  cwtool train day1.svm.gz -m url.cw                     learn a model
+  cwtool predict day2.svm.gz -m url.cw --evaluate        measure it on the next day
+  cwtool feed day2.svm.gz -m url.cw                      score, judge and learn a day
+  cwtool convert table.csv -o table.svm                  make LIBSVM rows of other forms
+
+cwtool COMMAND --help describes a command and ends with examples."""
 CONFIG = "cwtool.toml"
 CANNOT_WRITE = 74  # exit code, as EX_IOERR of sysexits.h
 COMPLETE = "_CWTOOL_COMPLETE"  # set by the completion scripts
@@ -102,6 +111,7 @@ def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> 
 
 @click.group(
     cls=Lazy,
+    epilog=FIRST_STEPS,
     context_settings={
         "auto_envvar_prefix": "CWTOOL",
         "help_option_names": ["-h", "--help"],
@@ -168,6 +178,12 @@ def _cannot_write(failure: OSError) -> int:
     return CANNOT_WRITE
 
 
+def _show_examples(command: click.Command) -> None:
+    """What to type, for a command that was given too little."""
+    if command.epilog:
+        click.echo(command.epilog.replace("\b\n", "\n"), err=True)
+
+
 def run(args: list[str]) -> int:
     from click.shell_completion import shell_complete
 
@@ -184,6 +200,8 @@ def run(args: list[str]) -> int:
         return _flushed(ending.exit_code)
     except click.ClickException as failure:
         failure.show()
+        if isinstance(failure, click.MissingParameter) and failure.ctx:
+            _show_examples(failure.ctx.command)
         return failure.exit_code
     except CwtoolError as failure:
         complain(str(failure), failure.hint)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from cwtool import registry
+from cwtool import catalog, registry
 from cwtool.cli import declared as declared_options
 from cwtool.params import declared
 
@@ -73,6 +73,10 @@ class AlgorithmCommand(click.Command):
             formatter.write_dl(general)
         with formatter.section(f"Options of {name} ({kind.summary})"):
             formatter.write_dl(special)
+        with formatter.section("Algorithms for --algo, and what to use them for"):
+            for title, members in catalog.lines():
+                with formatter.section(title):
+                    formatter.write_dl(members)
 
     def _algorithm(self, ctx: click.Context, args: list[str]) -> str:
         """The algorithm that the arguments, variables or configuration name, before options are

@@ -10,7 +10,14 @@ from cwtool.cli import options
 from cwtool.errors import DataError
 
 
-@click.command(name="bench")
+@click.command(
+    name="bench",
+    epilog=options.examples(
+        "cwtool bench --list",
+        "cwtool bench sbcw-fig1 --quick -o bench-out",
+        "cwtool bench bcw-table2 --data data --jobs 2",
+    ),
+)
 @click.argument("suites", nargs=-1, metavar="SUITE...")
 @click.option(
     "--list", "listed", is_flag=True, help="Print the names and titles of all suites, and exit."

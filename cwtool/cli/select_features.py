@@ -25,7 +25,15 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     return sizes
 
 
-@click.command(cls=AlgorithmCommand, name="select-features")
+@click.command(
+    cls=AlgorithmCommand,
+    name="select-features",
+    epilog=options.examples(
+        "cwtool select-features train.svm --features 50,200 --test test.svm -o features.tsv",
+        "cwtool select-features train.svm --algo l1svm --features 100 --stability 20 --json",
+        "cwtool select-features train.svm --features 100 --project reduced",
+    ),
+)
 @click.argument("data", nargs=-1, required=True)
 @click.option(
     "-a",

@@ -66,7 +66,15 @@ class Metric(Choice):
         return str(super().convert(value.replace("_", "-"), param, ctx)).replace("-", "_")
 
 
-@click.command(cls=AlgorithmCommand, name="tune")
+@click.command(
+    cls=AlgorithmCommand,
+    name="tune",
+    epilog=options.examples(
+        "cwtool tune train.svm --grid r=0.01,0.1,1 -m model.cw",
+        "cwtool tune train.svm --algo scw1 --grid C=0.1,1,10 --grid eta=0.7,0.9 -m model.cw",
+        "cwtool tune train.svm --algo dcd --grid C=0.1,1,10 --metric auc --json",
+    ),
+)
 @click.argument("data", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option(
     "-a",

@@ -24,7 +24,7 @@ MODULES = {
 # leaves use other leaves and kernels at most; `data` and `report` are packages of leaves
 LEAVES = (
     "errors", "params", "run", "order", "memory", "files", "parallel", "metrics", "stability",
-    "calibration", "confusion", "softmax", "threshold", "ranking", "lock",
+    "calibration", "confusion", "softmax", "threshold", "ranking", "lock", "catalog",
 )  # fmt: skip
 DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
@@ -48,6 +48,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "memory": ("errors",),
     "files": ("errors",),
     "lock": ("errors",),
+    "catalog": (),
     "parallel": ("errors",),
     "gate": ("errors",),
     "console": ("errors", "event_text", "memory", "metrics_text"),
