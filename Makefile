@@ -13,7 +13,7 @@ SAMPLE := examples/sample
 unexport PYTHONDONTWRITEBYTECODE
 KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd)
 
-.PHONY: demo test test-slow test-all lint stubs estimators debug reproduce bench-peers bench-self sample data clean
+.PHONY: demo test test-slow test-all lint stubs estimators reference debug reproduce bench-peers bench-self sample data clean
 
 demo: .venv/ready
 	@mkdir -p build
@@ -39,6 +39,7 @@ lint: .venv/lint
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/stubs.py --check # names stale stubs; `make stubs` writes them
 	$(BIN)/python tools/estimators.py --check # and `make estimators` these classes
+	$(BIN)/python tools/reference.py --check # and `make reference` these pages
 	$(BIN)/mypy
 	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint cwtool_ext/
 
@@ -49,6 +50,10 @@ stubs: .venv/lint
 # cwtool/estimators/classifiers.py and selectors.py, from the parameters of the algorithms
 estimators: .venv/lint
 	$(BIN)/python tools/estimators.py
+
+# docs/reference, from the declared options and parameters
+reference: .venv/lint
+	$(BIN)/python tools/reference.py
 
 # kernels with bounds checks, for hunting a crash; `make clean` brings the fast ones back
 debug: .venv/ready
