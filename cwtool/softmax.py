@@ -57,6 +57,11 @@ def slope(z: Floats, y: Ints, weight: Floats) -> float:
     return float(2.0**middle / gap)
 
 
+def room(classes: int) -> int:
+    """The number of rows that a ring keeps of so many classes."""
+    return max(min(ROWS, ROOM // max(classes, 1)), 1)
+
+
 class Ring:
     """The latest scores that were given before learning, to fit the slope a of the probabilities
     softmax(a z) to: those of the last 1,024 rows, or as many as fit into 2^20 numbers. Rows of
@@ -73,15 +78,21 @@ class Ring:
         learned; `variance` has one number a row."""
         y, score, variance, weight = counted(weight, y, score, variance)
         there = np.flatnonzero(_known(y, score, -np.inf))
-        self.rows += len(there)
-        classes = max(score.shape[1], self.z.shape[1])
-        most = max(min(ROWS, ROOM // max(classes, 1)), 1)
-        there = there[-most:]
+        left = len(there) - room(max(score.shape[1], self.z.shape[1]))
+        if left > 0:
+            self.rows += left
+            there = there[left:]
         new = standardized(score[there], variance[there])
-        heavy = np.ones(len(there)) if weight is None else weight[there]
-        self.z = np.concatenate([_widened(self.z, classes), _widened(new, classes)])[-most:]
-        self.y = np.concatenate([self.y, y[there]])[-most:]
-        self.weight = np.concatenate([self.weight, heavy])[-most:]
+        self.extend(new, y[there], np.ones(len(there)) if weight is None else weight[there])
+
+    def extend(self, z: Floats, y: Ints, weight: Floats) -> None:
+        """Remember these rows, whose classes are born, as the latest."""
+        self.rows += len(z)
+        classes = max(z.shape[1], self.z.shape[1])
+        most = room(classes)
+        self.z = np.concatenate([_widened(self.z, classes), _widened(z, classes)])[-most:]
+        self.y = np.concatenate([self.y, y])[-most:]
+        self.weight = np.concatenate([self.weight, weight])[-most:]
 
     def fit(self) -> float:
         """The slope by maximum likelihood on the latest half of all rows, as far as they are

@@ -25,6 +25,7 @@ class Arow(Factorable):
     name = "arow"
     summary = "adaptive regularization of weights"
     Params = ArowParams
+    additive = True
     variants: ClassVar[Variants] = {**Factorable.variants, "forgetting": {"half_life": 100}}
 
     @property

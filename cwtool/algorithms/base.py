@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from cwtool.algorithms.merging import Merging, Refusal
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.parallel import together
 from cwtool.params import declared
@@ -121,6 +122,11 @@ class Algorithm(ABC):
         """One against the rest: predict the rows with each of these states."""
         return [self.scores(state, rows, unknown, run) for state in states]
 
+    @property
+    def merging(self) -> Merging | Refusal:
+        """How states that learned different rows become one, or why they cannot."""
+        return Refusal(f"{self.name} has no rule by which models that learned apart become one")
+
     def advice(self, state: State) -> str | None:
         """A sentence for whoever trained this state, or nothing."""
         return None
@@ -185,14 +191,6 @@ class Batch(Protocol):
 
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
         """Scores of the rows of the first batch after it was learned, for the calibration."""
-
-
-@runtime_checkable
-class Mergeable(Protocol):
-    """States that learned different rows can become one."""
-
-    def merge(self, state: State, parts: Sequence[State]) -> None:
-        """Put the merge of the parts, in their order, into this new state."""
 
 
 @runtime_checkable

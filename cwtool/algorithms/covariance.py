@@ -7,7 +7,6 @@ mu += alpha y Sigma x,  Sigma^-1 += kappa x x'. Rows come scaled so that Sigma_0
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,13 +15,15 @@ import numpy as np
 from cwtool import memory
 from cwtool.algorithms import forgetting
 from cwtool.algorithms.base import Coefficients, Scores, Variants, each_choice
+from cwtool.algorithms.merged_rules import DIAGONAL
+from cwtool.algorithms.merging import NAT, Merging, Refusal
 from cwtool.algorithms.online import Online
 from cwtool.algorithms.priors import prior_of_weights
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.errors import UsageError
 from cwtool.params import param
 from cwtool.run import Run
-from cwtool.state import Column, Layout, Merge, State, merging
+from cwtool.state import Column, Layout, State
 from cwtool_ext import diagonal, full
 from cwtool_ext.rules import Rule
 from cwtool_ext.visit import Learner
@@ -97,6 +98,11 @@ class Covariance(ABC):
     def moments(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         """Mean and variance of the weights of the features at these slots."""
 
+    @abstractmethod
+    def merging(self, additive: bool) -> Merging | Refusal:
+        """How states are merged. The precision of a rule that is `additive` gains the same from a
+        row whatever it has learned before."""
+
     def details(self, state: State) -> dict[str, Any]:
         """What inspect shows of Sigma."""
         return {}
@@ -105,7 +111,7 @@ class Covariance(ABC):
 class Diagonal(Covariance):
     """mu_j and the precision gained, p_j: Sigma_jj = 1 / (1 + p_j)."""
 
-    layout = Layout(((Column("mean", Merge.MEAN, by="precision"), Column("precision", Merge.SUM)),))
+    layout = Layout(((Column("mean"), Column("precision")),))
 
     def learner(self, state: State) -> Learner:
         p = self.params
@@ -116,6 +122,9 @@ class Diagonal(Covariance):
     def moments(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         table = state.table[slots]
         return table[:, 0], 1 / (1 + table[:, 1])
+
+    def merging(self, additive: bool) -> Merging | Refusal:
+        return DIAGONAL._replace(without_base=NAT["1"]) if additive else DIAGONAL
 
 
 class Full(Covariance):
@@ -135,6 +144,9 @@ class Full(Covariance):
 
     def moments(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         return state.table[slots, 0], np.diag(grown_sigma(state))[slots]
+
+    def merging(self, additive: bool) -> Merging | Refusal:
+        return Refusal("not yet")
 
 
 def grown_sigma(state: State, max_memory: int = 0) -> Floats:
@@ -167,6 +179,7 @@ class Confident(Online):
 
     kinds: ClassVar[dict[str, type[Covariance]]] = {"diag": Diagonal, "full": Full}
     counts_unknown = True
+    additive: ClassVar[bool] = False  # see Covariance.merging
     variants: ClassVar[Variants] = {
         **each_choice(CovarianceParams, "projection"),
         "full": {"covariance": "full"},
@@ -217,6 +230,10 @@ class Confident(Online):
                 whole[some] = part[some]
         return out
 
+    @property
+    def merging(self) -> Merging | Refusal:
+        return self.covariance.merging(self.additive)
+
     def details(self, state: State) -> dict[str, Any]:
         return self.covariance.details(state)
 
@@ -252,9 +269,6 @@ class SecondOrder(Confident):
         mean, precision = np.split(state.table[slots], [state.places], axis=1)
         variance = 1 / (1 + precision[:, classes])
         return Coefficients(mean[:, classes], variance, np.zeros(len(state.labels)))
-
-    def merge(self, state: State, parts: Sequence[State]) -> None:
-        merging.merge(state, parts)
 
     def coefficients(self, state: State, slots: Ints) -> Coefficients:
         return Coefficients(*self.covariance.moments(state, slots))

@@ -19,6 +19,7 @@ from cwtool.algorithms.covariance import (
     PriorParams,
     SecondOrder,
 )
+from cwtool.algorithms.merging import Merging, Refusal
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.errors import UsageError
 from cwtool.params import AUTO, param
@@ -156,6 +157,9 @@ class Factored(Covariance):
         visit.scores(units.csr, self.learner(state), *found)
         mean[known], variance[known] = found
         return mean, variance
+
+    def merging(self, additive: bool) -> Merging | Refusal:
+        return Refusal("not yet")
 
     def details(self, state: State) -> dict[str, Any]:
         """Eigenvalues of D^-1/2 (R R' + B B') D^-1/2: the precision gained over D, by direction."""

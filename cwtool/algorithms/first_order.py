@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from cwtool.algorithms.base import Coefficients, Variants
+from cwtool.algorithms.merged_rules import WEIGHTS
+from cwtool.algorithms.merging import Merging
 from cwtool.algorithms.online import Online
 from cwtool.data.rows import Ints
 from cwtool.params import param
-from cwtool.state import Column, Layout, Merge, Number, State, merging
+from cwtool.state import Column, Layout, Number, State
 from cwtool_ext import first_order
 from cwtool_ext.rules import Rule
 from cwtool_ext.visit import Learner
 
-ROUNDS = Number("rounds", merge=Merge.SUM)  # rows learned so far, those of all passes
+ROUNDS = Number("rounds")  # rows learned so far, those of all passes
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class FirstOrder(Online):
 
     @property
     def layout(self) -> Layout:
-        weight, debt = Column("weight", Merge.MEAN), Column("debt", Merge.MEAN)
+        weight, debt = Column("weight"), Column("debt")
         return Layout(((weight, debt) if self.params.average else (weight,),), numbers=(ROUNDS,))
 
     @property
@@ -79,8 +80,9 @@ class FirstOrder(Online):
             weight = weight - debt / np.maximum(1, rounds)
         return Coefficients(weight, None, np.zeros(n))
 
-    def merge(self, state: State, parts: Sequence[State]) -> None:
-        merging.merge(state, parts)
+    @property
+    def merging(self) -> Merging:
+        return WEIGHTS
 
     def coefficients(self, state: State, slots: Ints) -> Coefficients:
         table = state.table[slots]

@@ -14,10 +14,10 @@ import numpy as np
 from cwtool.algorithms.base import Scores
 from cwtool.data.rows import Longs, SlotRows
 from cwtool.errors import UsageError
-from cwtool.state import Layout, Merge, Number, State
+from cwtool.state import Layout, Number, State
 
 STEPS = 8  # in a half-life: each takes as long as looking at every feature once
-VISITS = Number("visits", merge=Merge.SUM)
+VISITS = Number("visits")
 
 
 def check(layout: Layout) -> None:
@@ -31,12 +31,17 @@ def counting(layout: Layout) -> Layout:
     return layout._replace(numbers=(*layout.numbers, VISITS))
 
 
+def step_of(half_life: int) -> int:
+    """The number of rows after which precisions shrink."""
+    return max(1, half_life // STEPS)
+
+
 def learn(
     some: Callable[[Longs], Scores], state: State, rows: SlotRows, order: Longs, half_life: int
 ) -> Scores:
     """Learn the rows in this order by `some`, and forget in between. Rows of weight 0 do not
     count."""
-    step = max(1, half_life // STEPS)
+    step = step_of(half_life)
     counts = np.ones(len(order), dtype=np.int64)
     if rows.weight is not None:
         counts = (rows.weight[order] > 0).astype(np.int64)

@@ -18,6 +18,8 @@ from cwtool.algorithms.covariance import (
     Diagonal,
     Full,
 )
+from cwtool.algorithms.merged_rules import NATURAL
+from cwtool.algorithms.merging import Merging, Refusal
 from cwtool.data.rows import Floats, Ints
 from cwtool.params import param
 from cwtool.state import Column, Layout, State
@@ -48,6 +50,9 @@ class NarowDiagonal(Diagonal):
     def moments(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         theta, variance = super().moments(state, slots)
         return theta * variance, variance
+
+    def merging(self, additive: bool) -> Merging | Refusal:
+        return NATURAL
 
 
 class NarowFull(Full):

@@ -22,6 +22,7 @@ class NHerd(SecondOrder):
     name = "nherd"
     summary = "normal herding"
     Params = HerdParams
+    additive = True
 
     @property
     def rule(self) -> Rule:

@@ -11,11 +11,13 @@ import numpy as np
 
 from cwtool.algorithms.base import Coefficients, Variants, each_choice
 from cwtool.algorithms.first_order import ROUNDS
+from cwtool.algorithms.merged_rules import WEIGHTS
+from cwtool.algorithms.merging import Merging
 from cwtool.algorithms.online import Online
 from cwtool.algorithms.priors import prior_of_rows
 from cwtool.data.rows import Ints
 from cwtool.params import AUTO, param
-from cwtool.state import Column, Layout, Merge, Number, State
+from cwtool.state import Column, Layout, Number, State
 from cwtool_ext.descent import Descent
 
 LOSSES = {"hinge": 0, "logistic": 1}
@@ -123,7 +125,11 @@ class Sgd(GradientDescent):
 
     @property
     def layout(self) -> Layout:
-        return Layout(((Column("weight", Merge.MEAN),),), numbers=(ROUNDS,))
+        return Layout(((Column("weight"),),), numbers=(ROUNDS,))
+
+    @property
+    def merging(self) -> Merging:
+        return WEIGHTS
 
     def learner(self, state: State) -> Descent:
         return self.descent(state)

@@ -15,6 +15,8 @@ from cwtool.algorithms.covariance import (
     Full,
     grown_sigma,
 )
+from cwtool.algorithms.merged_rules import NATURAL
+from cwtool.algorithms.merging import Merging, Refusal
 from cwtool.data.rows import Floats, Ints
 from cwtool.state import Column, Layout, State
 from cwtool_ext import full, rules, sop
@@ -33,6 +35,9 @@ class SopDiagonal(Diagonal):
         """v_j / A_j and 1 / A_j; the score itself divides by A_j + x_j^2."""
         total, variance = super().moments(state, slots)
         return total * variance, variance
+
+    def merging(self, additive: bool) -> Merging | Refusal:
+        return NATURAL
 
 
 class SopFull(Full):

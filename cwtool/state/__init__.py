@@ -1,7 +1,7 @@
 """What a model remembers: the feature index, and the declared columns, arrays and numbers."""
 
 from cwtool.state.index import FeatureIndex
-from cwtool.state.layout import Array, Column, Layout, Merge, Number
+from cwtool.state.layout import Array, Column, Layout, Number
 from cwtool.state.state import State
 
-__all__ = ["Array", "Column", "FeatureIndex", "Layout", "Merge", "Number", "State"]
+__all__ = ["Array", "Column", "FeatureIndex", "Layout", "Number", "State"]

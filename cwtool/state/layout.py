@@ -1,29 +1,17 @@
 """Declarations of what an algorithm keeps in its state.
 
-Saving, loading, growing, comparing and merging states are written once, from these.
+Saving, loading, growing and comparing states are written once, from these.
 """
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import NamedTuple
-
-
-class Merge(Enum):
-    """How the values of several models become one value."""
-
-    SUM = "sum"
-    MEAN = "mean"  # weighted by another column, or by the number of models
-    EQUAL = "equal"  # must be the same in all of them
-    REFUSE = "refuse"  # there is no way: models with it cannot be merged
 
 
 class Column(NamedTuple):
     """A number for each feature, or for each feature and class; 0 for a feature just met."""
 
     name: str
-    merge: Merge = Merge.REFUSE
-    by: str = ""  # the column whose values, plus 1, weigh a MEAN
 
 
 class Number(NamedTuple):
@@ -31,7 +19,6 @@ class Number(NamedTuple):
 
     name: str
     start: int | float = 0
-    merge: Merge = Merge.REFUSE
     formerly: str = ""  # its name in files of cwtool 0.1
 
 
@@ -41,7 +28,6 @@ class Array(NamedTuple):
     name: str
     dtype: str = "<f8"
     shape: tuple[int, ...] = (0,)  # in a new state; a length of 0 may change while learning
-    merge: Merge = Merge.REFUSE
 
 
 class Layout(NamedTuple):
@@ -60,5 +46,5 @@ class Layout(NamedTuple):
 
 
 def columns(*names: str) -> tuple[Column, ...]:
-    """Columns that cannot be merged."""
+    """Columns of these names."""
     return tuple(Column(name) for name in names)

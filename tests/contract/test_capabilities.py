@@ -20,17 +20,14 @@ from contract import (
     frozen,
     learned,
     planted,
-    scores,
     those,
     with_constant,
 )
 
-from cwtool.algorithms.base import Linear, Mergeable, Ranks, Selects
+from cwtool.algorithms.base import Linear, Ranks, Selects
 from cwtool.data.rows import Rows
 from cwtool.errors import UsageError
-from cwtool.model import Model
 from cwtool.run import Run
-from cwtool.state.merging import refusals
 
 pytestmark = pytest.mark.usefixtures("spare_time")
 
@@ -84,46 +81,6 @@ def test_no_more_features_than_allowed(variant: Variant) -> None:
     for k in range(4):
         learned(model, planted(k, 100, first=20 * k))
         assert np.count_nonzero(model.weights().weight) == 24
-
-
-# -- merging --------------------------------------------------------------------------------------
-
-
-def merged(model: Model, parts: list[Model]) -> Model:
-    """A model of the merge of the states of the parts, with the row scale of `model`."""
-    assert isinstance(model.algorithm, Mergeable)
-    state = model.algorithm.new_state()
-    model.algorithm.merge(state, [part.state for part in parts])
-    return Model(model.algorithm, state.index, state, model.scale)
-
-
-@those(Mergeable)
-def test_merging(variant: Variant) -> None:
-    """One state is merged to itself; states of different rows and features predict and learn on,
-    hardly worse than a single one."""
-    model = learned(variant.new(), planted(1, 1000))
-    if refusals(model.algorithm.layout):
-        with pytest.raises(UsageError, match="cannot be merged"):
-            merged(model, [model, model])
-        return
-    test, part = planted(9, 500), planted(2, 1000)
-    assert scores(merged(model, [model]), test) == scores(model, test)
-    assert merged(model, [model]).state.numbers == model.state.numbers
-    other = learned(variant.new(), part, planted(4, 50, first=BEYOND))
-    both = merged(model, [model, other])
-    assert both.index.count == 60
-    assert both.weights().ids[30] == BEYOND
-    assert error(both, test) <= max(error(model, test), error(other, test)) + 0.02
-    assert scores(merged(model, [model, other]), test) == scores(both, test)
-    assert finite(learned(both, planted(3, 200)))
-    assert error(both, test) < 0.2
-
-
-BEYOND = 5_000_000
-
-
-def error(model: Model, rows: Rows) -> float:
-    return float(np.mean((model.scores(rows).score > 0) != rows.y))
 
 
 # -- weights of rows ------------------------------------------------------------------------------

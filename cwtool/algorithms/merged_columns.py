@@ -1,0 +1,156 @@
+"""The merge of states that are columns only, feature by feature and class by class.
+
+A part moved a feature if any of its columns differs in bits from the base; c parts moved it. c = 0
+keeps the base, and c = 1 takes the columns of that part, bit for bit. Sums run over the parts that
+moved the feature, in their order. Features are merged in ranges, which change no bit.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.algorithms.merging import Merger, Part, Rule
+from cwtool.data.rows import Floats, Ints, Longs
+from cwtool.run import Run
+from cwtool.state import State
+
+RANGE = 1 << 17  # features that are merged at a time
+
+Flags = NDArray[np.bool_]
+
+
+class Moved(NamedTuple):
+    """What one part has moved: rows of the base, a row for each feature and place, and the columns
+    of the part there."""
+
+    rows: Longs
+    columns: Floats
+
+
+class ColumnsMerger(Merger):
+    """The merge of columns; a family of algorithms says how those of one feature are merged."""
+
+    def put(self, state: State, rule: Rule, run: Run, only: Ints | None = None) -> None:
+        members = [part.state.index.ids_and_slots() for part in (self.base, *self.parts)]
+        ids = union([ids for ids, _ in members]) if only is None else only
+        slots = state.slots_of(ids)
+        names = [column.name for column in state.layout.columns]
+        for start in range(0, len(ids), RANGE):
+            some = ids[start : start + RANGE]
+            merged = self.merged(some, [_within(some, *pair) for pair in members], rule)
+            for c, name in enumerate(names):
+                for k in range(merged.shape[2]):
+                    state.column(name, k)[slots[start : start + RANGE]] = merged[:, c, k]
+        for number in state.numbers:
+            state.numbers[number] = self.total(number)
+        if "rounds" in state.arrays:
+            state.arrays["rounds"] = self.rounds
+
+    def merged(self, ids: Ints, members: list[tuple[Ints, Ints]], rule: Rule) -> Floats:
+        """The merged columns of these features: [feature, column, place]. For the base and each
+        part, `members` has the ids and slots of those among them that it has."""
+        places, width = len(self.base.places), len(self.base.state.layout.columns)
+        start = np.zeros((len(ids), width, places))
+        at = np.searchsorted(ids, members[0][0])
+        start[at] = self.base.columns(*members[0])
+        base = _by_place(start)
+        moved = []
+        for k, (part, (own, slots)) in enumerate(zip(self.parts, members[1:], strict=True)):
+            rows = np.searchsorted(ids, own)[:, None] * places + np.arange(places)
+            there = _by_place(part.columns(own, slots))
+            other = self.differs(there, base[rows.ravel()], k)
+            other &= np.tile(np.array(part.places) >= 0, len(own))
+            rows = rows.ravel()[other]
+            moved.append(Moved(rows, self.brought(there[other], base[rows], k)))
+        found = self.rule(self.starting(base), moved, rule)
+        merged: Floats = found.reshape(len(ids), places, width).swapaxes(1, 2)
+        return merged
+
+    def differs(self, there: Floats, base: Floats, part: int) -> Flags:
+        """Which rows of this part differ from those of the base."""
+        found: Flags = (there.view(np.int64) != base.view(np.int64)).any(axis=1)
+        return found
+
+    def brought(self, there: Floats, base: Floats, part: int) -> Floats:
+        """Rows of this part in the units of the merge."""
+        return self.converted(there, self.parts[part].unit)
+
+    def starting(self, base: Floats) -> Floats:
+        """Rows of the base in the units of the merge."""
+        return self.converted(base, self.base.unit)
+
+    @abstractmethod
+    def converted(self, columns: Floats, unit: float) -> Floats:
+        """The columns for rows that are divided by this number."""
+
+    def rule(self, base: Floats, moved: list[Moved], rule: Rule) -> Floats:
+        """The merged rows: those of the base where nobody moved, and of a single part that did."""
+        c = np.zeros(len(base))
+        for part in moved:
+            c[part.rows] += 1
+        found: Floats = base.copy()
+        several = np.flatnonzero(c > 1)
+        number = np.full(len(base), -1, dtype=np.int64)
+        number[several] = np.arange(len(several))
+        shared = []
+        for part in moved:
+            alone = c[part.rows] == 1
+            found[part.rows[alone]] = part.columns[alone]
+            shared.append(Moved(number[part.rows[~alone]], part.columns[~alone]))
+        if len(several):
+            found[several] = self.step(base[several], c[several], shared, rule)
+        return found
+
+    @abstractmethod
+    def step(self, base: Floats, c: Floats, moved: list[Moved], rule: Rule) -> Floats:
+        """The merged rows of features that c > 1 parts have moved."""
+
+    def total(self, name: str) -> int:
+        """A count of the base and all that the parts have added to it."""
+        before = int(self.base.state.numbers[name])
+        return before + sum(int(part.state.numbers[name]) - before for part in self.parts)
+
+    @property
+    def rounds(self) -> Longs:
+        """The same for the rounds of each place of several classes."""
+        before = rounds_of(self.base)
+        found: Longs = before + sum(rounds_of(part) - before for part in self.parts)
+        return found
+
+
+def union(ids: Sequence[Ints]) -> Ints:
+    """All of these ids, ascending."""
+    every = np.sort(np.concatenate(ids))
+    found: Ints = every[np.append(True, every[1:] != every[:-1])[: len(every)]]
+    return found
+
+
+def rounds_of(part: Part) -> Longs:
+    """By place of the merge: the rounds of this state, 0 where it has none."""
+    rounds, places = part.state.arrays["rounds"], np.array(part.places)
+    known = (places >= 0) & (places < len(rounds))
+    found = np.zeros(len(places), dtype=np.int64)
+    found[known] = rounds[places[known]]
+    return found
+
+
+def _within(some: Ints, ids: Ints, slots: Ints) -> tuple[Ints, Ints]:
+    """Those of the features, ascending by id, that are among `some`."""
+    if not len(some) or not len(ids):
+        return ids[:0], slots[:0]
+    low, high = np.searchsorted(ids, some[0]), np.searchsorted(ids, some[-1], side="right")
+    ids, slots = ids[low:high], slots[low:high]
+    at = np.searchsorted(some, ids)
+    there = some[at] == ids
+    return ids[there], slots[there]
+
+
+def _by_place(columns: Floats) -> Floats:
+    """[feature, column, place] as a row for each feature and place."""
+    found = columns.swapaxes(1, 2).reshape(-1, columns.shape[1])
+    return np.ascontiguousarray(found)

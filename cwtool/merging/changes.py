@@ -1,0 +1,54 @@
+"""A model without what it shares with its base: the form in which a part of a merge travels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from cwtool.algorithms.merged_classes import new_state
+from cwtool.algorithms.merged_columns import RANGE, ColumnsMerger
+from cwtool.algorithms.merging import Merging, Part
+from cwtool.algorithms.one_vs_rest import States
+from cwtool.data.rows import Ints
+from cwtool.model import Model
+
+
+def changes(model: Model, base: Model) -> Model:
+    """The model without the features whose columns are those of the base in bits. Merging it gives
+    what merging the whole model gives. Learners that keep more than columns stay as they are."""
+    merging, state = model.algorithm.merging, model.state
+    columns = isinstance(merging, Merging) and issubclass(merging.kind, ColumnsMerger)
+    if not columns or isinstance(state, States):
+        return model
+    ids, slots = state.index.ids_and_slots()
+    known = base.index.ids_and_slots()
+    starts = range(0, len(ids), RANGE)
+    kept = [_differs(model, base, ids[k : k + RANGE], slots[k : k + RANGE], known) for k in starts]
+    there = np.concatenate([np.empty(0, dtype=bool), *kept])
+    light = new_state(model.learner, model.labels.several)
+    to = light.slots_of(ids[there])
+    for mine, theirs in zip(light.tables, state.tables, strict=True):
+        mine[to] = theirs[slots[there]]
+    light.numbers |= state.numbers
+    light.arrays |= state.arrays
+    return replace(model, state=light, index=light.index)
+
+
+def _differs(
+    model: Model, base: Model, ids: Ints, slots: Ints, known: tuple[Ints, Ints]
+) -> np.ndarray:
+    """Which of these features are new, or have columns other than in the base."""
+    old, places = known
+    at = np.searchsorted(old, ids)
+    there = np.zeros(len(ids), dtype=bool)
+    there[at < len(old)] = old[at[at < len(old)]] == ids[at < len(old)]
+    wide, narrow = (tuple(range(m.state.places)) for m in (model, base))
+    now = Part(model.state, places=wide).columns(ids, slots)
+    before = np.zeros_like(now)
+    before[there, :, : len(narrow)] = Part(base.state, places=narrow).columns(
+        ids[there], places[at[there]]
+    )
+    differs = (now.view(np.int64) != before.view(np.int64)).any(axis=(1, 2))
+    found: np.ndarray = ~there | differs
+    return found

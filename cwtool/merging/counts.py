@@ -1,0 +1,152 @@
+"""What a model keeps beside the state of its algorithm, from several models: counts of scores, the
+calibration of probabilities, and what is known of the rows. Counts are whole numbers, so that their
+sums do not depend on the order of the models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cwtool.calibration import Calibration
+from cwtool.confusion import Confusion
+from cwtool.data.known import RowSample
+from cwtool.metrics import UNIT, Counts, Tally
+from cwtool.model import Model
+from cwtool.softmax import Ring, room
+
+
+def put(model: Model, models: Sequence[Model], base: Model | None) -> None:
+    """Put what was counted by the base, and by the models since then, into a new model."""
+    olds = [base] if base is not None else []
+    model.known = RowSample()
+    for one in (*olds, *models):
+        model.known += one.known
+    model.class_weight.counts = _class_counts(model, models, base)
+    if model.several is None:
+        model.progress = _sum(Tally(), [m.progress for m in models], base and base.progress)
+        judged = [m.of_batches for m in models]
+        model.of_batches = _sum(Tally(), judged, base and base.of_batches)
+        model.calibration = calibration([m.calibration for m in models], base and base.calibration)
+    else:
+        model.progress = _confusion(model, models, base)
+        model.calibration = _ring(model, models, base)
+
+
+def _sum(start: Any, parts: Sequence[Any], base: Any) -> Any:
+    """All that the base has counted, and each part since then."""
+    total = start if base is None else start + base
+    for part in parts:
+        total = total + (part if base is None else part - base)
+    return total
+
+
+def _class_counts(model: Model, models: Sequence[Model], base: Model | None) -> list[int]:
+    """The rows of each class that were learned, for balanced class weights."""
+    values = list(model.labels.values)
+    total = np.zeros(len(values), dtype=np.int64)
+    for one, sign in _signed(models, base):
+        for k, count in enumerate(one.class_weight.counts):
+            label = one.labels.values[k]
+            total[k if one.several is None else values.index(label)] += sign * count
+    return total.tolist() if any(one.class_weight.counts for one in models) else []
+
+
+def _signed(models: Sequence[Model], base: Model | None) -> list[tuple[Model, int]]:
+    """The models, and the base as often as makes the sum of all count it once."""
+    return [(m, 1) for m in models] + ([(base, 1 - len(models))] if base is not None else [])
+
+
+# -- two classes ----------------------------------------------------------------------------------
+
+
+def calibration(parts: Sequence[Any], base: Any) -> Calibration:
+    """rows += those of the parts. If a power of two lies in (before, after], older = newer and
+    newer = the sum of the parts; else newer += the sum of the parts."""
+    start = Calibration() if base is None else base
+    rows = start.rows + sum(part.rows - start.rows for part in parts)
+    turned = rows.bit_length() > int(start.rows).bit_length()
+    merged = Calibration(rows=rows)
+    for name in ("margins", "weighted", "positive"):
+        if all(getattr(part, name) is None for part in parts):
+            continue
+        old = _counts(start, name)
+        new = sum((_gained(part, start, name) for part in parts), np.zeros_like(old[1]))
+        setattr(merged, name, np.stack([old[1], new] if turned else [old[0], old[1] + new]))
+    return merged
+
+
+def _counts(one: Calibration, name: str) -> Counts:
+    """The older and newer counts. What is None in one model and not in another has its value."""
+    found: Counts | None = getattr(one, name)
+    if found is None:
+        found = UNIT * one.margins if name == "weighted" else np.zeros_like(one.margins)
+    return found
+
+
+def _gained(part: Calibration, base: Calibration, name: str) -> Counts:
+    """What a part has counted since the base, as far as it is still kept."""
+    own, old = _counts(part, name), _counts(base, name)
+    turns = int(part.rows).bit_length() - int(base.rows).bit_length()
+    found: Counts
+    if turns == 0:
+        found = own[1] - old[1]
+    elif turns == 1:
+        found = own[0] - old[1] + own[1]
+    else:  # twice or more: all that is kept is new
+        found = own[0] + own[1]
+    return found
+
+
+# -- several classes ------------------------------------------------------------------------------
+
+
+def _numbers(one: Model, labels: list[float]) -> list[int]:
+    """The number in the merge of each class of a model."""
+    return [labels.index(label) for label in one.labels.several or []]
+
+
+def _confusion(model: Model, models: Sequence[Model], base: Model | None) -> Confusion:
+    """The sum of the matrices, with classes in the order of the merge."""
+    labels = model.labels.several
+    assert labels is not None
+
+    def moved(one: Model) -> Confusion:
+        progress = one.progress
+        assert isinstance(progress, Confusion)
+        to = np.array([0, *(k + 1 for k in _numbers(one, labels))])
+        found: list[Counts | None] = []
+        for counts in (progress.counts, progress.weighted):
+            if counts is None:
+                found.append(None)
+                continue
+            wide = np.zeros((len(labels) + 1,) * 2, dtype=np.int64)
+            at = to[: len(counts)]
+            wide[np.ix_(at, at)] = counts
+            found.append(wide)
+        return Confusion(labels, *found)
+
+    total: Confusion = _sum(Confusion(labels), [moved(m) for m in models], base and moved(base))
+    return total
+
+
+def _ring(model: Model, models: Sequence[Model], base: Model | None) -> Ring:
+    """The latest scores of the base and then of each model, all models with an equal share."""
+    labels = model.labels.several
+    assert labels is not None
+    merged, before = Ring(), 0
+    share = max(room(len(labels)) // len(models), 1)
+    for one in [base, *models] if base is not None else models:
+        ring = one.calibration
+        assert isinstance(ring, Ring)
+        new = ring.rows - (0 if one is base else before)
+        kept = min(new, len(ring.z), len(ring.z) if one is base else share)
+        latest = slice(len(ring.z) - kept, None)
+        to = _numbers(one, labels)
+        z = np.full((kept, len(labels)), -np.inf)
+        z[:, to[: ring.z.shape[1]]] = ring.z[latest]
+        merged.extend(z, np.array(to, dtype=np.int32)[ring.y[latest]], ring.weight[latest])
+        merged.rows += new - kept
+        before = ring.rows if one is base else before
+    return merged

@@ -1,0 +1,137 @@
+"""Whether models can be merged: the first thing in which they do not fit is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from cwtool.algorithms.merging import Merging, Refusal
+from cwtool.errors import ModelError, UsageError
+from cwtool.model import Model
+
+WIDEST = 4.0  # between the row scales of two models
+
+
+def merging_of(model: Model) -> Merging:
+    """How models of this algorithm are merged; an error if they cannot be."""
+    found = model.algorithm.merging
+    if isinstance(found, Refusal):
+        raise UsageError(
+            f"models of {model.algorithm.name} cannot be merged: {found.reason}", found.instead
+        )
+    return found
+
+
+def check(models: Sequence[Model], names: Sequence[str], base: Model | None, old: str) -> None:
+    """Refuse models that do not fit together, or that do not continue the base `old`."""
+    known = list(zip(models, names, strict=True))
+    for model, name in [*known[1:], *([(base, old)] if base is not None else [])]:
+        _same(known[0], (model, name))
+    if len(models) > 1:
+        merging_of(models[0])
+    for model, name in known[1:]:
+        _same_labels(known[0], (model, name), union=base is not None)
+        check_scale(models[0], model, names[0], name)
+    if base is not None:
+        check_scale(models[0], base, names[0], old)
+        for model, name in known:
+            if not continues(model, base):
+                raise ModelError(
+                    f"{name} does not continue {old}",
+                    "give as `base` the model that all of them were resumed from",
+                )
+    _check_files(known, 0 if base is None else len(base.history), based=base is not None)
+
+
+def _settings(model: Model) -> Iterator[tuple[str, Any]]:
+    yield from asdict(model.algorithm.params).items()
+    yield from asdict(model.reading).items()
+    yield "class_weight", model.class_weight.setting
+    yield "multiclass", model.labels.multiclass if model.several is not None else "no"
+
+
+def _same(first: tuple[Model, str], other: tuple[Model, str]) -> None:
+    """Refuse another algorithm, parameter or reading."""
+    (a, one), (b, two) = first, other
+    if a.algorithm.name != b.algorithm.name:
+        raise ModelError(
+            f"{one} is a model of {a.algorithm.name}, and {two} one of {b.algorithm.name}",
+            "only models of one algorithm can be merged",
+        )
+    for (name, mine), (_, theirs) in zip(_settings(a), _settings(b), strict=True):
+        if mine != theirs:
+            raise ModelError(
+                f"{one} was trained {_with(name, mine)}, and {two} {_with(name, theirs)}",
+                "only models with the same settings can be merged",
+            )
+
+
+def _with(name: str, value: Any) -> str:
+    if value is False or value == "" or value is None:
+        return f"without `{name}`"
+    return f"with `{name}`" if value is True else f"with `{name}={value}`"
+
+
+def _same_labels(first: tuple[Model, str], other: tuple[Model, str], *, union: bool) -> None:
+    """Refuse other labels. With several classes their order may differ, and with a base, which
+    tells what the classes are, one model may have met a class that another has not."""
+    (a, one), (b, two) = first, other
+    if a.several is not None:
+        same = union or set(a.labels.values) == set(b.labels.values)
+    else:
+        pairs = zip(a.labels.values, b.labels.values, strict=True)
+        same = all(x == y or x is None or y is None for x, y in pairs) or _both_rest(a, b)
+        same &= bool(a.labels.rest) == bool(b.labels.rest)
+    if not same:
+        names = [", ".join(model.labels.names) for model in (a, b)]
+        raise ModelError(
+            f"{one} has the labels {names[0]}, and {two} the labels {names[1]}",
+            "only models with the same labels can be merged",
+        )
+
+
+def _both_rest(a: Model, b: Model) -> bool:
+    """Whether both have the same label against all others."""
+    return bool(a.labels.rest and b.labels.rest) and a.labels.positive == b.labels.positive
+
+
+def check_scale(a: Model, b: Model, one: str, two: str) -> None:
+    unit = b.scale.value / a.scale.value
+    if not 1 / WIDEST <= unit <= WIDEST:
+        raise ModelError(
+            f"{one} multiplies rows by {a.scale.value:.4g}, and {two} by {b.scale.value:.4g}; row "
+            f"scales may differ by a factor of {WIDEST:g} at most",
+            "train both with the same `prior`, or from one model with `resume`",
+        )
+
+
+def continues(model: Model, base: Model) -> bool:
+    """Whether the model was resumed from the base: it has its history, and all that was counted."""
+    if model.history[: len(base.history)] != base.history or model.rows < base.rows:
+        return False
+    before, after = _confusion(base), _confusion(model)
+    size = len(before)
+    if len(after) < size or (after[:size, :size] < before).any():
+        return False
+    settled = base.scale.seen[0] > 0 and base.scale.seen[0] == model.scale.seen[0]
+    return not settled or bool(base.scale.seen[1] == model.scale.seen[1])
+
+
+def _confusion(model: Model) -> Any:
+    progress: Any = model.progress
+    return progress.confusion if model.several is None else progress.counts
+
+
+def _check_files(known: list[tuple[Model, str]], skip: int, *, based: bool) -> None:
+    """Refuse models that have learned the same file apart."""
+    seen: dict[str, str] = {}
+    hint = "each model must learn rows of its own" if based else (
+        "give the model that both were resumed from as `base`, or leave one of them out"
+    )  # fmt: skip
+    for model, name in known:
+        files = [f for run in model.history[skip:] for f in run["files"]]
+        for f in files:
+            if f["digest"] in seen:
+                raise ModelError(f"{seen[f['digest']]} and {name} both learned {f['name']}", hint)
+        seen |= {f["digest"]: name for f in files}
