@@ -118,6 +118,24 @@ cdef inline void em_step(const Factor* f, double* fitted, double* work) noexcept
         new[0] = fmax(d - dot(new + 1, py, m), 1e-12 * d) - 1.0
 
 
+cdef inline void settle(Factor* f, double* E) noexcept nogil:
+    """Find U for the D and R of the rows, with no other columns; e is 0. E is room for m x m."""
+    cdef Py_ssize_t m = f.m, a, number
+    cdef double* own
+    f.k = f.dense = m
+    for a in range(m * m):
+        E[a] = 0.0
+    for number in range(1, f.n_rows + 1):
+        own = f.rows + number * f.width
+        add_outer(E, own + LOADING, 1.0 / (1.0 + own[PRECISION]), m)
+    for a in range(m):
+        E[a * m + a] += 1.0
+        f.e[a] = 0.0
+    cholesky(E, m, m, 1.0)
+    for a in range(m * m):
+        f.U[a // m * f.K + a % m] = E[a] if a % m >= a // m else 0.0
+
+
 cdef inline void compress(
     Factor* f, int fit, Py_ssize_t iterations, double* fitted, double* work
 ) noexcept nogil:
@@ -155,20 +173,11 @@ cdef inline void compress(
             new[1 + a] = r[a]
     for _round in range(iterations):
         em_step(f, fitted, work)
-    f.k = f.dense = m
     f.n_entries = 0
-    for a in range(m * m):
-        E[a] = 0.0
     for number in range(1, f.n_rows + 1):
         own = f.rows + number * f.width
         own[CHAIN] = 0.0
         if iterations:
             for a in range(m + 1):
                 own[PRECISION + a] = fitted[number * (m + 1) + a]
-        add_outer(E, own + LOADING, 1.0 / (1.0 + own[PRECISION]), m)
-    for a in range(m):
-        E[a * m + a] += 1.0
-        f.e[a] = 0.0
-    cholesky(E, m, m, 1.0)
-    for a in range(m * m):
-        f.U[a // m * f.K + a % m] = E[a] if a % m >= a // m else 0.0
+    settle(f, E)

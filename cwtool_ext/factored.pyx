@@ -5,7 +5,8 @@ import numpy as np
 from libc.math cimport fmax, fmin
 from libc.stdint cimport int32_t, int64_t
 
-from cwtool_ext.compress cimport compress
+from cwtool_ext.compress cimport compress, leading, settle
+from cwtool_ext.dense cimport cholesky
 from cwtool_ext.csr cimport Row
 from cwtool_ext.factor cimport LOADING, Factor, Seen, append, move, see
 from cwtool_ext.rules cimport Rule, fires
@@ -98,6 +99,20 @@ cdef class Factored(Learner):
         append(row, self.table, f, kappa, seen)
         return True
 
+    def compress(self) -> None:
+        """Fit all columns into D and R by the leading eigenvectors; the mean is explicit then. What
+        was fitted and has not changed since stays as it is."""
+        cdef Py_ssize_t c
+        cdef bint shifted = False
+        for c in range(self.f.k):
+            shifted = shifted or self.f.e[c] != 0.0
+        if shifted or self.f.k > self.f.dense:
+            compress(&self.f, 0, 0, &self.fitted[0, 0], &self.work[0, 0, 0])
+
+    def settle(self) -> None:
+        """Take D and R from the rows, as many as `counts` has, without other columns."""
+        settle(&self.f, &self.work[0, 0, 0])
+
     def keep(self) -> None:
         """Write the counts back; an error if a row found no room."""
         cdef Factor f = self.f
@@ -105,3 +120,18 @@ cdef class Factored(Learner):
         self.counts[2], self.counts[3] = f.n_rows, f.n_entries
         if self.full:
             raise ValueError("no room is left for rows or entries")
+
+
+def leading_directions(const double[:, ::1] gram, Py_ssize_t m, double[:, ::1] out) -> None:
+    """out: the m leading eigenvectors of W'D^-1 W, the symmetric `gram`, as columns."""
+    cdef Py_ssize_t i, k = gram.shape[0]
+    cdef double[:, ::1] U = np.array(gram)
+    cdef double[:, ::1] V = np.empty((k, k))
+    cdef Factor f
+    if gram.shape[1] != k or out.shape[0] != k or out.shape[1] != m or k == 0:
+        raise ValueError(f"{gram.shape[0]} x {gram.shape[1]} numbers do not give {m} directions")
+    for i in range(k):
+        U[i, i] += 1.0
+    cholesky(&U[0, 0], k, k, 1.0)
+    f.U, f.k, f.K, f.m = &U[0, 0], k, k, m
+    leading(&f, &V[0, 0], &out[0, 0])

@@ -63,6 +63,7 @@ class Algorithm(ABC):
     takes_weights: ClassVar[bool] = False  # whether rows may have weights
     counts_unknown: ClassVar[bool] = False  # a feature never seen has its prior variance in a score
     weighted_instead: ClassVar[str] = ""  # a similar algorithm that takes them
+    unmergeable: ClassVar[str] = "there is no rule by which models that learned apart become one"
     # squares and arrays that do not depend on the classes: one against the rest, the states of all
     # classes refer to those of the ghost
     shared: ClassVar[tuple[str, ...]] = ()
@@ -125,7 +126,7 @@ class Algorithm(ABC):
     @property
     def merging(self) -> Merging | Refusal:
         """How states that learned different rows become one, or why they cannot."""
-        return Refusal(f"{self.name} has no rule by which models that learned apart become one")
+        return Refusal(self.unmergeable)
 
     def advice(self, state: State) -> str | None:
         """A sentence for whoever trained this state, or nothing."""

@@ -126,6 +126,7 @@ class BatchLearner(Algorithm):
 class LinearBatchLearner(BatchLearner):
     """A batch learner whose score is linear, with the weights in column 0 of its table."""
 
+    unmergeable = "its weights are the optimum for all rows together, which no parts of them give"
     variants: ClassVar[Variants] = {
         **each_choice(BatchParams, "loss"),
         "batches": {"batch_rows": 120},

@@ -146,7 +146,9 @@ class Full(Covariance):
         return state.table[slots, 0], np.diag(grown_sigma(state))[slots]
 
     def merging(self, additive: bool) -> Merging | Refusal:
-        return Refusal("not yet")
+        from cwtool.algorithms.merged_matrices import FULL  # only merges need it
+
+        return FULL._replace(without_base=NAT["1"]) if additive else FULL
 
 
 def grown_sigma(state: State, max_memory: int = 0) -> Floats:

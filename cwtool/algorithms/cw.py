@@ -11,6 +11,7 @@ from statistics import NormalDist
 from typing import ClassVar
 
 from cwtool.algorithms.factored import SMALL, Factorable, FactorableParams, FactorParams
+from cwtool.algorithms.merging import Merging, Refusal
 from cwtool.params import param
 from cwtool_ext import rules
 from cwtool_ext.rules import Rule
@@ -42,7 +43,21 @@ class FactParams(Eta, FactorParams):
     covariance: ClassVar[str] = "factored"
 
 
-class CW(Factorable):
+COLLAPSED = Refusal(
+    "the full covariance that it learns collapses in some directions and cannot be inverted",
+    "use `covariance=diag` or `covariance=factored`, or train one model on all files",
+)
+
+
+class Constrained(Factorable):
+    """CW shrinks a variance as far as its constraint asks for."""
+
+    @property
+    def merging(self) -> Merging | Refusal:
+        return COLLAPSED if self.params.covariance == "full" else super().merging
+
+
+class CW(Constrained):
     name = "cw"
     summary = "confidence-weighted with the constraint m >= phi sqrt(v)"
     Params: ClassVar[type] = EtaParams
@@ -59,7 +74,7 @@ class CWFact(CW):
     variants = SMALL
 
 
-class CWVar(Factorable):
+class CWVar(Constrained):
     name = "cw-var"
     summary = "confidence-weighted with the constraint m >= phi v"
     Params = EtaParams

@@ -143,6 +143,7 @@ class Budget(Online):
 
 class CwSparse(Online):
     name = "cw-sparse"
+    unmergeable = "models that learned apart keep different features"
     summary = "confidence-weighted learning with few weights"
     Params = CwSparseParams
     counts_unknown = True

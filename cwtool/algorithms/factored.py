@@ -19,7 +19,7 @@ from cwtool.algorithms.covariance import (
     PriorParams,
     SecondOrder,
 )
-from cwtool.algorithms.merging import Merging, Refusal
+from cwtool.algorithms.merging import NAT, Merging, Refusal
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.errors import UsageError
 from cwtool.params import AUTO, param
@@ -159,7 +159,9 @@ class Factored(Covariance):
         return mean, variance
 
     def merging(self, additive: bool) -> Merging | Refusal:
-        return Refusal("not yet")
+        from cwtool.algorithms.merged_factors import FACTORED  # only merges need it
+
+        return FACTORED._replace(without_base=NAT["1"]) if additive else FACTORED
 
     def details(self, state: State) -> dict[str, Any]:
         """Eigenvalues of D^-1/2 (R R' + B B') D^-1/2: the precision gained over D, by direction."""

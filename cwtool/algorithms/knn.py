@@ -21,6 +21,8 @@ from cwtool.algorithms.column_scale import (
     divisors,
     is_dense,
 )
+from cwtool.algorithms.merged_rows import REMEMBERED
+from cwtool.algorithms.merging import Merging
 from cwtool.algorithms.neighbours import DISTANCE_BYTES, Near, nearest, shares, vote
 from cwtool.algorithms.remembered import NUMBERS, ROWS, Remembered, RememberedParams
 from cwtool.data.rows import Floats, Ints, SlotRows
@@ -152,6 +154,10 @@ class KNN(Voter):
         _, sd = deviations(rows, weight)
         by = divisors(sd, best_scale(rows, kind, sd, self.params.scale, run, weight))
         state.column("divisor")[: len(by)] = by
+
+    @property
+    def merging(self) -> Merging:
+        return REMEMBERED
 
     def points(self, state: State, rows: csr_array) -> Any:
         by = state.column("divisor")[: rows.shape[1]]

@@ -45,6 +45,7 @@ class Rda(Online):
     name = "rda"
     summary = "regularized dual averaging with L1"
     Params = RdaParams
+    unmergeable = "its weights follow from the sum of the gradients along one path of weights"
     variants: ClassVar[Variants] = {
         **each_choice(RdaParams, "loss"),
         "rho": {"rho": 0.1},

@@ -100,6 +100,7 @@ class RffParams(RememberedParams):
 
 class RffMarkov(Neighbours):
     name = "rff-markov"
+    unmergeable = "its kernel is fitted to all rows at once"
     summary = "random Fourier features of few variables, by reversible jumps"
     Params = RffParams
     variants = each_choice(RffParams, "discriminant", iterations=600, chains=2, d_max=9, k=25)

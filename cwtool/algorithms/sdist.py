@@ -44,6 +44,7 @@ METRIC = (
 
 class SDist(Voter):
     name = "sdist"
+    unmergeable = "its metric is fitted to all rows at once"
     summary = "sparse boosted metric over columns and their products, for nearest neighbours"
     Params = SdistParams
     variants: ClassVar[Variants] = {

@@ -88,6 +88,9 @@ class TgParams(SgdParams):
 class GradientDescent(Online):
     """w_j and, with gravity, the debts it has paid; `owed` is all that was ever owed."""
 
+    unmergeable = (
+        "each weight is pulled to zero by all rows so far, and other models have other rows"
+    )
     variants: ClassVar[Variants] = {
         **each_choice(LossParams, "loss"),
         "falling rate": {"power": 0.5},

@@ -19,6 +19,7 @@ class SofsParams(ConfidenceParams):
 
 class Sofs(Budget):
     name = "sofs"
+    unmergeable = "models that learned apart keep different features"
     summary = "second-order online feature selection"
     Params = SofsParams
     ranking = "certain"

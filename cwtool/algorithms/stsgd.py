@@ -38,6 +38,7 @@ ROOM = 1 << 20  # a shelf with more features is emptied before it takes in more 
 
 class Stsgd(Algorithm):
     name = "stsgd"
+    unmergeable = "it purges features by what all of its paths have learned"
     summary = "stabilized truncated stochastic gradient descent"
     Params = StsgdParams
     takes_weights = True
