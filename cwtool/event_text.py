@@ -56,6 +56,19 @@ def _at_threshold(e: dict[str, Any]) -> str:
     return f"at the threshold {e['threshold']:.6g}{how}  {metrics_line(e['at_threshold'])}\n"
 
 
+def _merge(e: dict[str, Any]) -> str:
+    base = f" from {e['base']}" if "base" in e else ""
+    tail = ""
+    if "tail_error" in e:
+        tail = f"  tail {e['tail_rows']:,} rows, error {percent(e['tail_error'])} before learning"
+    rule, n = f" by {e['chosen']}" if e["chosen"] else "", len(e["merged"])
+    return (
+        f"{e['algo']}  {n} model{'s' if n > 1 else ''} merged{base}{rule}{tail}\n"
+        f"{e['rows']:,} rows  features {e['features']:,}\n"
+        f"wrote {e['model']} ({words(e['bytes'])})"
+    )
+
+
 def _select(e: dict[str, Any]) -> str:
     stable = f"  stability {number(e['stability'])}" if "stability" in e else ""
     own = f"class {e['class']}  " if "class" in e else ""
@@ -112,6 +125,7 @@ TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
     "trace": _trace,
     "validation": _validation,
     "train": _train,
+    "merge": _merge,
     "evaluate": _evaluate,
     "feed": _feed,
     "undo": _undo,

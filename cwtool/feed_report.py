@@ -58,8 +58,9 @@ FIGURES: dict[str, tuple[str, Callable[[float | None], str]]] = {
 def days_of(model: Model, size: int, logs: Sequence[Path]) -> list[Day]:
     """All days, in the order of time: those that the model learned, and those of the logs that
     were refused."""
-    days = [_learned(run) for run in model.history]
-    for day, run in zip(days, model.history[1:], strict=False):
+    runs = [run for run in model.history if run["files"]]  # a merge may have none
+    days = [_learned(run) for run in runs]
+    for day, run in zip(days, runs[1:], strict=False):
         day.figures["bytes"] = run.get("bytes_before")
     if days:
         days[-1].figures["bytes"] = float(size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cwtool.metrics_text import metrics_line
+from cwtool.metrics_text import metrics_line, percent
 
 LABELS = 20  # labels of classes that are listed
 
@@ -31,12 +31,7 @@ def text(found: dict[str, Any]) -> str:
         f"progressive  {metrics_line(found['progressive'])}",
         "history",
     ]
-    for number, run in enumerate(found["history"], 1):
-        files = ", ".join(f["name"] for f in run["files"])
-        lines.append(
-            f"  {number}. {_date(run)}{files}: {run['rows']:,} rows, {run['passes']} pass"
-            f"{'es' if run['passes'] > 1 else ''}, {metrics_line(run)}"
-        )
+    lines += [f"  {number}. {_run(run)}" for number, run in enumerate(found["history"], 1)]
     lines += _top(found["top"], measure)
     if found["interactions"]:
         lines.append(f"{'interaction':>12}  {'importance':>12}  name")
@@ -45,6 +40,30 @@ def text(found: dict[str, Any]) -> str:
             f"{row['interaction']:>12}  {row['importance']:>12.6g}  {row.get('name', '')}".rstrip()
         )
     return "\n".join(lines)
+
+
+def _run(run: dict[str, Any]) -> str:
+    """A run of the history."""
+    files = ", ".join(f["name"] for f in run["files"])
+    if "merged" in run:
+        return _merged(run, files)
+    return (
+        f"{_date(run)}{files}: {run['rows']:,} rows, {run['passes']} pass"
+        f"{'es' if run['passes'] > 1 else ''}, {metrics_line(run)}"
+    )
+
+
+def _merged(run: dict[str, Any], files: str) -> str:
+    """A merge of models, which chose its rule on the rows of files, if there were any."""
+    models = ", ".join(f"{m['name']} ({m['rows']:,} rows)" for m in run["merged"])
+    base = f" from {run['base']}" if "base" in run else ""
+    rule = f" by {run['chosen']}" if run["chosen"] else ""
+    tail = ""
+    if files:
+        tail = (
+            f"; {files}: {run['rows']:,} rows, error {percent(run['tail_error'])} before learning"
+        )
+    return f"merged {models}{base}{rule}{tail}"
 
 
 def _date(run: dict[str, Any]) -> str:

@@ -88,9 +88,7 @@ class TgParams(SgdParams):
 class GradientDescent(Online):
     """w_j and, with gravity, the debts it has paid; `owed` is all that was ever owed."""
 
-    unmergeable = (
-        "each weight is pulled to zero by all rows so far, and other models have other rows"
-    )
+    unmergeable = "every row so far has pulled each weight to zero, and each model has other rows"
     variants: ClassVar[Variants] = {
         **each_choice(LossParams, "loss"),
         "falling rate": {"power": 0.5},

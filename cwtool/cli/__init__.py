@@ -23,6 +23,7 @@ COMMANDS = {
     "train": "Learn a model from LIBSVM data, or continue one with --resume.",
     "feed": "Score, judge and learn one day of a feed, and keep the old model.",
     "predict": "Print labels, scores or probabilities for new rows, or evaluate with --evaluate.",
+    "merge": "Make one model from several that learned different rows.",
     "select-features": "Choose features and measure the error of classifiers that use only these.",
     "tune": "Choose parameters by cross-validation, then train with the best ones.",
     "bench": "Repeat the experiments of the papers and print the results beside theirs.",

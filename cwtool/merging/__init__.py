@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from cwtool.algorithms.merged_classes import Source, merger_of, new_state
 from cwtool.algorithms.merged_columns import union
-from cwtool.algorithms.merging import Merger, Rule
+from cwtool.algorithms.merging import Merger, Merging, Rule
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
 from cwtool.merging import counts, fitting
@@ -53,7 +53,8 @@ def merge(
     fitting.check(models, names, base, old)
     one = models[0].copy() if len(models) == 1 else frame(models, base)
     rows = [some for some in (tail(one.labels) if tail else ()) if some.n_rows]
-    found = Merged(one, "")
+    merging = one.algorithm.merging
+    found = Merged(one, merging.with_base.name if isinstance(merging, Merging) else "")
     if len(models) > 1:
         found = _merged(one, models, base, rows, run)
     if rows:

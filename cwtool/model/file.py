@@ -57,6 +57,15 @@ def check_target(path: Path, data: Iterable[str] = ()) -> None:
         )
 
 
+def is_model(path: Path) -> bool:
+    """Whether this is a file that begins as a model."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
 def _padded(size: int) -> int:
     return -(-size // 8) * 8
 

@@ -1,0 +1,124 @@
+"""Merging model files into one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from cwtool.console import Console
+from cwtool.data.known import file_digests
+from cwtool.data.labels import Labels
+from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
+from cwtool.data.rows import Rows
+from cwtool.data.sources import display
+from cwtool.errors import DataError
+from cwtool.merging import Merged, merge
+from cwtool.model import Model
+from cwtool.run import Run
+
+KNOWN = 0.5  # a share of rows that two models have both learned above this is worth a warning
+
+
+class Files:
+    """The models to merge, in their order, and the base that they continue, if there is one."""
+
+    def __init__(self, models: Sequence[Path], base: Path | None) -> None:
+        self.names = [display(str(path)) for path in models]
+        self.models = [Model.load(path) for path in models]
+        self.old = "" if base is None else display(str(base))
+        self.base = None if base is None else Model.load(base)
+
+    def merge(
+        self, tail: Sequence[str], target: Path, read: ReadOptions, run: Run, console: Console
+    ) -> None:
+        """Merge the models, learn the rows of the tail, save and report."""
+        started = perf_counter()
+        self._check_tail(tail)
+        self._warn(console)
+        report, first = ReadReport(), self.models[0]
+
+        def rows(labels: Labels) -> Iterable[Rows]:
+            blocks = labels.rows_of(read_blocks(tail, read, report))
+            return [some for some, _ in first.portions(blocks, run)]
+
+        found = merge(
+            self.models,
+            self.base,
+            rows if tail else None,
+            names=self.names,
+            old=self.old,
+            run=run,
+        )
+        if tail and not sum(f.rows for f in report.files):
+            raise DataError(f"{report.names}: no rows to choose the merge by")
+        if len(self.models) > 1 or tail:
+            found.model.history.append(self._record(found, report))
+        for f in report.files:
+            found.model.known += f.sample
+            if f.bad_lines:
+                console.warn(f"{f.name}: {f.bad_lines:,} bad lines skipped; {f.first_bad}")
+        size = found.model.save(target)
+        result = {
+            **self._record(found, report),
+            "algo": found.model.algorithm.name,
+            "rows": found.model.rows,
+            "tail_rows": sum(f.rows for f in report.files),
+            "losses": found.losses,
+            "seconds": perf_counter() - started,
+            "model": display(str(target)),
+            "bytes": size,
+        }
+        console.event("merge", result | console.told())
+
+    def _check_tail(self, tail: Sequence[str]) -> None:
+        """Refuse rows that a model has learned: they cannot tell which merge is better."""
+        for path in tail:
+            digests = file_digests(path)
+            for model, name in zip(self.models, self.names, strict=True):
+                if any(digest in model.learned() for digest in digests):
+                    raise DataError(
+                        f"{name} has learned {display(path)}, which is to choose the merge",
+                        "give rows as `tail` that no model has learned",
+                    )
+
+    def _warn(self, console: Console) -> None:
+        """Tell of rows that were learned more than once, and of thresholds that differ."""
+        first = self.models[0]
+        for model, name in list(zip(self.models, self.names, strict=True))[1:]:
+            share = 0.0 if self.base is not None else model.known.share_in(first.known)
+            if share > KNOWN:
+                console.warn(
+                    f"{name}: about {100 * share:.0f} % of its rows are also rows of "
+                    f"{self.names[0]}, and count twice"
+                )
+            if model.operating_point.setting != first.operating_point.setting:
+                console.warn(
+                    f"{name} has another `threshold` than {self.names[0]}, whose setting is kept"
+                )
+
+    def _record(self, found: Merged, report: ReadReport) -> dict[str, Any]:
+        """The merge as it stands in the history of the model."""
+        before = 0 if self.base is None else self.base.rows
+        merged = [
+            {"name": name, "rows": model.rows - before}
+            for name, model in zip(self.names, self.models, strict=True)
+        ]
+        record: dict[str, Any] = {
+            "files": [
+                {"name": f.name, "digest": f.digest, "rows": f.rows, "nnz": f.nnz}
+                for f in report.files
+            ],
+            "seed": 0,
+            "passes": 1,
+            "merged": merged,
+            "chosen": found.chosen,
+            "rows": sum(f.rows for f in report.files),
+            "features": found.model.index.count,
+        }
+        if self.base is not None:
+            record["base"] = self.old
+        if found.tail_error is not None:
+            record["tail_error"] = found.tail_error
+        return record
