@@ -159,3 +159,15 @@ def gather(const double[:] column, const int32_t[::1] places, double[::1] out):
             memcpy(&bits, &out[k], 8)
             n += bits != 0
     return n
+
+
+def positions(const int32_t[::1] ids, const int32_t[::1] among, int64_t[::1] out):
+    """out[k] is the place of ids[k] in `among`, or -1; both are ascending."""
+    cdef int64_t k, at = 0, n = among.shape[0]
+    if out.shape[0] != ids.shape[0]:
+        raise ValueError("one place an id is needed")
+    with nogil:
+        for k in range(ids.shape[0]):
+            while at < n and among[at] < ids[k]:
+                at += 1
+            out[k] = at if at < n and among[at] == ids[k] else -1

@@ -14,7 +14,7 @@ from cwtool.algorithms.side_by_side import SideBySide
 from cwtool.algorithms.votes import Votes
 from cwtool.data.rows import Ints
 from cwtool.run import Run
-from cwtool.state import State
+from cwtool.state import FeatureIndex, State
 
 NONE = -1  # a class that a state does not have
 
@@ -31,9 +31,12 @@ class Source:
         return known.index(label) if label in known else NONE
 
 
-def new_state(learner: Algorithm | Several, labels: list[float] | None) -> State:
-    """An untrained state for the classes with these labels; None: two classes."""
-    state = learner.new_state()
+def new_state(
+    learner: Algorithm | Several, labels: list[float] | None, *, small: bool = False
+) -> State:
+    """An untrained state for the classes with these labels; None: two classes. A `small` one takes
+    memory only for the features that it has, and more time to find them."""
+    state = learner.new_state(FeatureIndex(0) if small else None)
     if labels is not None:
         state.admit(labels)
     return state

@@ -18,6 +18,7 @@ from cwtool.algorithms.merging import Merger, Part, Rule
 from cwtool.data.rows import Floats, Ints, Longs
 from cwtool.run import Run
 from cwtool.state import State
+from cwtool_ext import slots as kernel
 
 RANGE = 1 << 17  # features that are merged at a time
 
@@ -32,6 +33,13 @@ class Moved(NamedTuple):
     columns: Floats
 
 
+class Member(NamedTuple):
+    """The features of a state among some, by their places there, with their slots in the state."""
+
+    at: Longs
+    slots: Ints
+
+
 class ColumnsMerger(Merger):
     """The merge of columns; a family of algorithms says how those of one feature are merged."""
 
@@ -39,33 +47,32 @@ class ColumnsMerger(Merger):
         members = [part.state.index.ids_and_slots() for part in (self.base, *self.parts)]
         ids = union([ids for ids, _ in members]) if only is None else only
         slots = state.slots_of(ids)
-        names = [column.name for column in state.layout.columns]
         for start in range(0, len(ids), RANGE):
-            some = ids[start : start + RANGE]
+            some, to = ids[start : start + RANGE], slots[start : start + RANGE]
             merged = self.merged(some, [_within(some, *pair) for pair in members], rule)
-            for c, name in enumerate(names):
+            for c, column in enumerate(state.layout.columns):
                 for k in range(merged.shape[2]):
-                    state.column(name, k)[slots[start : start + RANGE]] = merged[:, c, k]
+                    state.column(column.name, k)[to] = merged[:, c, k]
         for number in state.numbers:
             state.numbers[number] = self.total(number)
         if "rounds" in state.arrays:
             state.arrays["rounds"] = self.rounds
 
-    def merged(self, ids: Ints, members: list[tuple[Ints, Ints]], rule: Rule) -> Floats:
-        """The merged columns of these features: [feature, column, place]. For the base and each
-        part, `members` has the ids and slots of those among them that it has."""
+    def merged(self, ids: Ints, members: list[Member], rule: Rule) -> Floats:
+        """The merged columns of these features: [feature, column, place]. `members` are those that
+        the base has among them, and those of each part."""
         places, width = len(self.base.places), len(self.base.state.layout.columns)
         start = np.zeros((len(ids), width, places))
-        at = np.searchsorted(ids, members[0][0])
-        start[at] = self.base.columns(*members[0])
+        start[members[0].at] = self.base.columns(members[0].slots)
         base = _by_place(start)
         moved = []
-        for k, (part, (own, slots)) in enumerate(zip(self.parts, members[1:], strict=True)):
-            rows = np.searchsorted(ids, own)[:, None] * places + np.arange(places)
-            there = _by_place(part.columns(own, slots))
-            other = self.differs(there, base[rows.ravel()], k)
-            other &= np.tile(np.array(part.places) >= 0, len(own))
-            rows = rows.ravel()[other]
+        for k, (part, member) in enumerate(zip(self.parts, members[1:], strict=True)):
+            rows = (member.at[:, None] * places + np.arange(places)).ravel()
+            there = _by_place(part.columns(member.slots))
+            other = self.differs(there, base[rows], k)
+            if min(part.places) < 0:
+                other &= np.tile(np.array(part.places) >= 0, len(member.at))
+            rows = rows[other]
             moved.append(Moved(rows, self.brought(there[other], base[rows], k)))
         found = self.rule(self.starting(base), moved, rule)
         merged: Floats = found.reshape(len(ids), places, width).swapaxes(1, 2)
@@ -139,15 +146,19 @@ def rounds_of(part: Part) -> Longs:
     return found
 
 
-def _within(some: Ints, ids: Ints, slots: Ints) -> tuple[Ints, Ints]:
+def _within(some: Ints, ids: Ints, slots: Ints) -> Member:
     """Those of the features, ascending by id, that are among `some`."""
-    if not len(some) or not len(ids):
-        return ids[:0], slots[:0]
     low, high = np.searchsorted(ids, some[0]), np.searchsorted(ids, some[-1], side="right")
-    ids, slots = ids[low:high], slots[low:high]
-    at = np.searchsorted(some, ids)
-    there = some[at] == ids
-    return ids[there], slots[there]
+    at = places_of(ids[low:high], some)
+    there = at >= 0
+    return Member(at[there], slots[low:high][there])
+
+
+def places_of(ids: Ints, among: Ints) -> Longs:
+    """The place of each id among others, or -1; both are ascending."""
+    found = np.empty(len(ids), dtype=np.int64)
+    kernel.positions(ids, among, found)
+    return found
 
 
 def _by_place(columns: Floats) -> Floats:

@@ -41,10 +41,10 @@ class Part:
     unit: float = 1.0
     places: Sequence[int] = field(default=(0,))
 
-    def columns(self, ids: Ints, slots: Ints) -> Floats:
+    def columns(self, slots: Ints) -> Floats:
         """The columns of the features with these slots: [feature, column, place]."""
         names = [column.name for column in self.state.layout.columns]
-        found = np.zeros((len(ids), len(names), len(self.places)))
+        found = np.zeros((len(slots), len(names), len(self.places)))
         for c, name in enumerate(names):
             for k, place in enumerate(self.places):
                 if place >= 0:

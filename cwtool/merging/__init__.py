@@ -79,7 +79,7 @@ def _merged(
         only = union([rows.indices for rows in tail])
 
         def candidate(rule: Rule) -> Model:
-            state = new_state(model.learner, model.labels.several)
+            state = new_state(model.learner, model.labels.several, small=True)
             merger.put(state, rule, run, only)
             return replace(model, state=state, index=state.index)
 

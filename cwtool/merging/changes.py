@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from cwtool.algorithms.merged_classes import new_state
-from cwtool.algorithms.merged_columns import RANGE, ColumnsMerger
+from cwtool.algorithms.merged_columns import RANGE, ColumnsMerger, Flags, places_of
 from cwtool.algorithms.merging import Merging, Part
 from cwtool.algorithms.one_vs_rest import States
 from cwtool.data.rows import Ints
@@ -16,7 +16,8 @@ from cwtool.model import Model
 
 def changes(model: Model, base: Model) -> Model:
     """The model without the features whose columns are those of the base in bits. Merging it gives
-    what merging the whole model gives. Learners that keep more than columns stay as they are."""
+    what merging the whole model gives, and a file of it is loaded into little memory; it is of no
+    other use. Learners that keep more than columns stay as they are."""
     merging, state = model.algorithm.merging, model.state
     columns = isinstance(merging, Merging) and issubclass(merging.kind, ColumnsMerger)
     if not columns or isinstance(state, States):
@@ -26,7 +27,7 @@ def changes(model: Model, base: Model) -> Model:
     starts = range(0, len(ids), RANGE)
     kept = [_differs(model, base, ids[k : k + RANGE], slots[k : k + RANGE], known) for k in starts]
     there = np.concatenate([np.empty(0, dtype=bool), *kept])
-    light = new_state(model.learner, model.labels.several)
+    light = new_state(model.learner, model.labels.several, small=True)
     to = light.slots_of(ids[there])
     for mine, theirs in zip(light.tables, state.tables, strict=True):
         mine[to] = theirs[slots[there]]
@@ -35,20 +36,15 @@ def changes(model: Model, base: Model) -> Model:
     return replace(model, state=light, index=light.index)
 
 
-def _differs(
-    model: Model, base: Model, ids: Ints, slots: Ints, known: tuple[Ints, Ints]
-) -> np.ndarray:
+def _differs(model: Model, base: Model, ids: Ints, slots: Ints, known: tuple[Ints, Ints]) -> Flags:
     """Which of these features are new, or have columns other than in the base."""
-    old, places = known
-    at = np.searchsorted(old, ids)
-    there = np.zeros(len(ids), dtype=bool)
-    there[at < len(old)] = old[at[at < len(old)]] == ids[at < len(old)]
+    low, high = np.searchsorted(known[0], ids[0]), np.searchsorted(known[0], ids[-1], side="right")
+    at = places_of(ids, known[0][low:high])
+    there = at >= 0
     wide, narrow = (tuple(range(m.state.places)) for m in (model, base))
-    now = Part(model.state, places=wide).columns(ids, slots)
+    now = Part(model.state, places=wide).columns(slots)
     before = np.zeros_like(now)
-    before[there, :, : len(narrow)] = Part(base.state, places=narrow).columns(
-        ids[there], places[at[there]]
-    )
-    differs = (now.view(np.int64) != before.view(np.int64)).any(axis=(1, 2))
-    found: np.ndarray = ~there | differs
+    old = known[1][low:high][at[there]]
+    before[there, :, : len(narrow)] = Part(base.state, places=narrow).columns(old)
+    found: Flags = ~there | (now.view(np.int64) != before.view(np.int64)).any(axis=(1, 2))
     return found

@@ -15,6 +15,7 @@ from cwtool.data.parse import Reading
 from cwtool.metrics import Counts, Tally, Weighted, dense, sparse
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.file import Arrays
+from cwtool.state import FeatureIndex
 from cwtool.threshold import OperatingPoint
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def pack(model: Model) -> tuple[dict[str, Any], Arrays]:
         "numbers": model.state.pack_numbers(),
         "history": model.history,
     }
+    if model.index.direct == 0 and not model.algorithm.layout.compact:
+        header["partial"] = True  # what a merge needs of a model: see merging/changes.py
     if model.class_weight:
         header["class_weight"] = model.class_weight.packed()
     if model.operating_point:
@@ -104,6 +107,11 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
         several.unpack(model, header, arrays)
     else:
         _unpack_two(model, header, arrays)
+    if header.get("partial", False):
+        model.state = model.learner.new_state(FeatureIndex(0))
+        model.index = model.state.index
+        if model.labels.several is not None:
+            model.state.admit(model.labels.several)
     model.state.unpack_numbers(header["numbers"])
     model.state.unpack(arrays)
     model.slope = header["calibration"]["a"]

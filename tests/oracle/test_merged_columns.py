@@ -126,6 +126,7 @@ def test_a_model_without_what_its_base_has(classes: int) -> None:
     assert all(a.index.count < b.index.count for a, b in zip(light, parts, strict=True))
     assert merge(light, base).model.to_bytes() == merge(parts, base).model.to_bytes()
     saved = [Model.from_bytes(one.to_bytes()) for one in light]
+    assert [one.index.direct for one in saved] == [0, 0, 0]
     assert merge(saved, base).model.to_bytes() == merge(parts, base).model.to_bytes()
 
 
