@@ -31,7 +31,7 @@ def check(models: Sequence[Model], names: Sequence[str], base: Model | None, old
     if len(models) > 1:
         merging_of(models[0])
     for model, name in known[1:]:
-        _same_labels(known[0], (model, name), union=base is not None)
+        _same_labels(known[0], (model, name))
         check_scale(models[0], model, names[0], name)
     if base is not None:
         check_scale(models[0], base, names[0], old)
@@ -73,12 +73,12 @@ def _with(name: str, value: Any) -> str:
     return f"with `{name}`" if value is True else f"with `{name}={value}`"
 
 
-def _same_labels(first: tuple[Model, str], other: tuple[Model, str], *, union: bool) -> None:
-    """Refuse other labels. With several classes their order may differ, and with a base, which
-    tells what the classes are, one model may have met a class that another has not."""
+def _same_labels(first: tuple[Model, str], other: tuple[Model, str]) -> None:
+    """Refuse other labels. With several classes their order may differ, and one model may have met
+    a class that another has not, as long as they have one in common."""
     (a, one), (b, two) = first, other
     if a.several is not None:
-        same = union or set(a.labels.values) == set(b.labels.values)
+        same = not set(a.labels.values).isdisjoint(b.labels.values)
     else:
         pairs = zip(a.labels.values, b.labels.values, strict=True)
         same = all(x == y or x is None or y is None for x, y in pairs) or _both_rest(a, b)

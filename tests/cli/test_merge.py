@@ -141,6 +141,27 @@ def test_labels_that_differ(cwtool: Callable[..., Any], ok: Run, planted: Run) -
     assert "d1.cw has the labels -1, +1, and d2.cw the labels 0, 2" in ended.err
 
 
+def three(ok: Run, name: str, seed: int, labels: tuple[str, ...]) -> None:
+    """A model of rows with these labels, which are told by their own feature."""
+    random = np.random.default_rng(seed)
+    picked = random.integers(0, len(labels), 120)
+    rows = [f"{labels[k]} {labels[k]}:1 {30 + int(random.integers(9))}:0.5" for k in picked]
+    Path(f"{name}.svm").write_text("\n".join(rows) + "\n")
+    ok("train", f"{name}.svm", "-m", f"{name}.cw", "--multiclass", "rival")
+
+
+def test_labels_of_several_classes(cwtool: Callable[..., Any], ok: Run) -> None:
+    three(ok, "a", 1, ("1", "2", "3"))
+    three(ok, "b", 2, ("4", "3", "2"))
+    three(ok, "c", 3, ("7", "8", "9"))
+    ok("merge", "a.cw", "b.cw", "-m", "ab.cw")
+    assert sorted(Model.load(Path("ab.cw")).labels.values) == [1, 2, 3, 4]
+    Path("t.svm").write_text("".join(f"{k} {k}:1\n" for k in (1, 2, 3, 4)))
+    assert ok("predict", "t.svm", "-m", "ab.cw").split() == ["1", "2", "3", "4"]
+    ended = cwtool("merge", "a.cw", "c.cw", "-m", "ac.cw")
+    assert ended.code == 4 and "a.cw has the labels " in ended.err
+
+
 def test_row_scales_that_differ(cwtool: Callable[..., Any], ok: Run, planted: Run) -> None:
     ok("train", planted("d1.svm", 1, 300), "-m", "d1.cw")
     lines = Path(planted("x.svm", 2, 300)).read_text().splitlines()
