@@ -64,6 +64,7 @@ def merge(
         found.tail_error = tally.error
         for some in rows:
             found.model.learn(some, run)
+    found.model.calibrate()
     return found
 
 
