@@ -32,7 +32,7 @@ class WeightsMerger(ColumnsMerger):
 
     def rule(self, base: Floats, moved: list[Moved], rule: Rule) -> Floats:
         found = super().rule(base, moved, rule)
-        if found.shape[1] == 1:
+        if found.shape[1] == 1 or len(self.parts) == 1:
             return found
         before = self._rounds(self.base, len(base))
         T, U0 = before.copy(), before * base[:, 0] - base[:, 1]
@@ -71,7 +71,7 @@ class PrecisionMerger(ColumnsMerger):
 
     def differs(self, there: Floats, base: Floats, part: int) -> Flags:
         fading = self._fading(self.parts[part])
-        if fading == 1:
+        if fading == 1 or len(self.parts) == 1:
             return super().differs(there, base, part)
         faded = fading * base[:, 1]
         found: Flags = there[:, 0].view(np.int64) != base[:, 0].view(np.int64)

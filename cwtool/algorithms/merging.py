@@ -62,8 +62,8 @@ class Merger(ABC):
 
     @abstractmethod
     def put(self, state: State, rule: Rule, run: Run, only: Ints | None = None) -> None:
-        """Put the merge by this rule into a new state. With `only`, the features with these ids
-        are enough: the state is to predict rows that have no others."""
+        """Put the merge by this rule into a new state. With `only`, the features with these ids,
+        ascending, are enough: the state is to predict rows that have no others."""
 
 
 class Merging(NamedTuple):

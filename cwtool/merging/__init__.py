@@ -18,6 +18,7 @@ from cwtool.data.rows import Rows
 from cwtool.merging import counts, fitting
 from cwtool.merging.choice import choose
 from cwtool.model import Model
+from cwtool.model.packing import is_partial
 from cwtool.run import Run
 
 Tail = Callable[[Labels], Iterable[Rows]]  # rows, with class numbers by these labels
@@ -51,7 +52,7 @@ def merge(
     run = run or Run()
     names = names or [f"model {k}" for k in range(1, len(models) + 1)]
     fitting.check(models, names, base, old)
-    one = models[0].copy() if len(models) == 1 else frame(models, base)
+    one = _alone(models[0], base, run) if len(models) == 1 else frame(models, base)
     rows = [some for some in (tail(one.labels) if tail else ()) if some.n_rows]
     merging = one.algorithm.merging
     found = Merged(one, merging.with_base.name if isinstance(merging, Merging) else "")
@@ -65,6 +66,16 @@ def merge(
         for some in rows:
             found.model.learn(some, run)
     found.model.calibrate()
+    return found
+
+
+def _alone(model: Model, base: Model | None, run: Run) -> Model:
+    """The only model of a merge, with the features of the base that it may have left out."""
+    found, merging = model.copy(), model.algorithm.merging
+    if base is not None and is_partial(model) and isinstance(merging, Merging):
+        found.state = new_state(model.learner, model.labels.several)
+        found.index = found.state.index
+        _merger(found, [model], base).put(found.state, merging.with_base, run)
     return found
 
 

@@ -39,8 +39,8 @@ def pack(model: Model) -> tuple[dict[str, Any], Arrays]:
         "numbers": model.state.pack_numbers(),
         "history": model.history,
     }
-    if model.index.direct == 0 and not model.algorithm.layout.compact:
-        header["partial"] = True  # what a merge needs of a model: see merging/changes.py
+    if is_partial(model):
+        header["partial"] = True
     if model.class_weight:
         header["class_weight"] = model.class_weight.packed()
     if model.operating_point:
@@ -57,6 +57,11 @@ def pack(model: Model) -> tuple[dict[str, Any], Arrays]:
         header["known_level"] = model.known.level
         counts["known"] = model.known.hashes.view(np.int64)
     return header | own, model.state.pack() | counts
+
+
+def is_partial(model: Model) -> bool:
+    """Whether a model has only what differs from another one: see merging/changes.py."""
+    return model.index.direct == 0 and not model.algorithm.layout.compact
 
 
 def _pack_two(model: Model) -> tuple[dict[str, Any], Arrays]:

@@ -92,6 +92,7 @@ def test_one_model_is_merged_to_itself(variant: Variant) -> None:
     base, parts = continued(variant)
     assert essence(merge(parts[:1], base).model) == essence(parts[0])
     assert essence(merge(parts[:1]).model) == essence(parts[0])
+    assert essence(merge([changes(parts[2], base)], base).model) == essence(parts[2])
     # a part that has learned nothing changes no column that another has moved
     alone = merge([parts[2], base], base).model
     if "factored" not in str(variant) and variant.label not in ("full", "em", "average"):
