@@ -4,7 +4,7 @@ from __future__ import annotations
 
 GROUPS: dict[str, dict[str, str]] = {
     "First-order learners of rows, with a weight for each feature": {
-        "perceptron": "a baseline to compare with; --average makes it better",
+        "perceptron": "a baseline to compare with; averaging makes it better",
         "pa1": "streams, with 8 bytes a feature; noisy labels with a smaller C",
         "pa2": "the same as pa1, with a smoother penalty for rows that cannot be fitted",
         "pa": "labels without any noise; it has no parameter to set",
