@@ -83,12 +83,19 @@ def _same_labels(first: tuple[Model, str], other: tuple[Model, str]) -> None:
         pairs = zip(a.labels.values, b.labels.values, strict=True)
         same = all(x == y or x is None or y is None for x, y in pairs) or _both_rest(a, b)
         same &= bool(a.labels.rest) == bool(b.labels.rest)
-    if not same:
-        names = [", ".join(model.labels.names) for model in (a, b)]
+    texts = [_texts(model) for model in (a, b)]
+    if not same or texts[0] != texts[1]:
+        names = [", ".join(texts[k] or m.labels.names) for k, m in enumerate((a, b))]
         raise ModelError(
             f"{one} has the labels {names[0]}, and {two} the labels {names[1]}",
             "only models with the same labels can be merged",
         )
+
+
+def _texts(model: Model) -> list[str] | None:
+    """The classes of a model of an estimator, if they are text: its labels are their numbers."""
+    found = model.estimator.get("classes")
+    return found if isinstance(found, list) else None
 
 
 def _both_rest(a: Model, b: Model) -> bool:

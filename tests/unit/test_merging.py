@@ -145,3 +145,12 @@ def test_one_label_against_all_others() -> None:
     assert (labels.negative, labels.positive, labels.rest) == (2.0, 1.0, 2)
     with pytest.raises(ModelError, match="labels"):
         merge([parts[0], learned(new(), 3, 50)])
+
+
+def test_classes_that_are_text_must_be_the_same() -> None:
+    parts = [learned(new(), k, 50) for k in (1, 2, 3)]
+    for part, names in zip(parts, (["ham", "spam"], ["ham", "spam"], ["no", "yes"]), strict=True):
+        part.estimator = {"classes": names}
+    assert merge(parts[:2]).model.estimator == {"classes": ["ham", "spam"]}
+    with pytest.raises(ModelError, match="ham, spam, and model 3 the labels no, yes"):
+        merge(parts)
