@@ -1,56 +1,25 @@
-"""Tuning: every point of a grid of parameters is judged by cross-validation."""
+"""Tuning: every point of a grid is judged by cross-validation, or in one pass."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cwtool import progressive
 from cwtool.console import Console
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions
 from cwtool.data.rows import Rows
 from cwtool.errors import DataError
-from cwtool.model import Model
+from cwtool.grid import PROGRESSIVE, TIME, TuneOptions
 from cwtool.parallel import KILLED, Outcome, attempt, surviving
 from cwtool.run import Run
 from cwtool.trainer import check_passes
-from cwtool.validation import METRICS, Judged, Point, best, cross_validate, points, read
-
-
-@dataclass(frozen=True)
-class TuneOptions:
-    """How this run tunes."""
-
-    algo: str
-    grid: dict[str, list[Any]]
-    params: Point = field(default_factory=dict)  # the same for all points
-    multiclass: str = "auto"  # unless the grid has it
-    positive: float | None = None  # the label that is told from all others
-    class_weight: str = ""
-    folds: int = 5
-    metric: str = "error"
-    passes: int = 1
-    seed: int = 0
-    jobs: int = 1  # processes
-    max_memory: int = 0  # bytes that the algorithm may use in each of the processes
-    read: ReadOptions = field(default_factory=ReadOptions)
-
-    @property
-    def labels(self) -> Labels:
-        """The labels before rows are read."""
-        if self.positive is not None:
-            return Labels.against_rest(self.positive)
-        return Labels(multiclass=self.grid.get("multiclass", [self.multiclass])[0])
-
-    def model(self, point: Point, labels: Labels) -> Model:
-        """An untrained model with the parameters of this point."""
-        params, labels = {**self.params, **point}, replace(labels)
-        labels.multiclass = params.pop("multiclass", labels.multiclass)
-        return Model.new(self.algo, params, class_weight=self.class_weight, labels=labels)
+from cwtool.validation import METRICS, Judged, Point, best, cross_validate, read
 
 
 @dataclass(frozen=True)
@@ -65,18 +34,21 @@ class Trial:
     def data(self) -> tuple[Rows, Labels]:
         """The rows and their labels."""
         labels = self.options.labels
-        return _rows(self.paths, self.options.read, labels.multiclass, labels.positive)
+        read = self.options.read_of(self.point)
+        return _rows(self.paths, read, labels.multiclass, labels.positive)
 
     def judge(self) -> Judged:
         options = self.options
         rows, labels = self.data
+        run = Run(options.seed, max_memory=options.max_memory)
         return cross_validate(
-            lambda: options.model(self.point, labels),
+            lambda: options.model(self.point, replace(labels)),
             rows,
             options.folds,
-            Run(options.seed, max_memory=options.max_memory),
-            passes=options.passes,
+            run,
+            passes=options.passes_of(self.point),
             shuffled=False,
+            by_time=options.by == TIME,
         )
 
 
@@ -96,34 +68,42 @@ def _outcome(trial: Trial) -> Outcome:
 
 
 def tune(paths: list[str], options: TuneOptions, console: Console) -> Point:
-    """The point with the best mean over the folds, the first of several equal ones."""
-    options = replace(options, read=replace(options.read, jobs=1))
-    check_passes(options.model({}, Labels()), options.passes)
-    places = tuple(str(Path(path).absolute()) for path in paths)  # processes may start elsewhere
-    trials = [Trial(places, options, point) for point in points(options.grid)]
-    _ = trials[0].data  # data that cannot be read is refused before any work
-    outcomes = _outcomes(trials, console)
-    for trial, outcome in zip(trials, outcomes, strict=True):
+    """The best point by the mean of the metric, the first of several equal ones."""
+    judged = progressive.judge if options.by == PROGRESSIVE else _cross_validated
+    candidates = options.points
+    outcomes = judged(paths, options, candidates, console)
+    for point, outcome in zip(candidates, outcomes, strict=True):
         failed = {"failure": outcome.failure} if outcome.failure else {}
-        console.event("point", {"params": trial.point, **summary(outcome.result), **failed})
+        console.event("point", {"params": point, **summary(outcome.result), **failed})
     winner = best(
-        [(t.point, outcome.result) for t, outcome in zip(trials, outcomes, strict=True)],
+        [(point, found.result) for point, found in zip(candidates, outcomes, strict=True)],
         options.metric,
     )
     if winner is None:
         reason = outcomes[0].failure or f"some fold has no value of {options.metric}"
         raise DataError(f"no point could be judged: {reason}")
     for name, values in options.grid.items():
-        side = edge(winner[name], values)
+        side = edge(winner.get(name), values)
         if side:
             console.warn(
                 f"the best `{name}`, {winner[name]:g}, is the {side} of the grid; widen it"
             )
-    console.event(
-        "winner",
-        {"algo": options.algo, "metric": options.metric, "params": winner, **console.told()},
-    )
+    algo = options.algo_of(winner)
+    found = {"algo": algo, "metric": options.metric, "by": options.by, "params": winner}
+    console.event("winner", found | console.told())
     return winner
+
+
+def _cross_validated(
+    paths: list[str], options: TuneOptions, candidates: list[Point], console: Console
+) -> list[Outcome]:
+    options = replace(options, read=replace(options.read, jobs=1))
+    for point in candidates:
+        check_passes(options.model(point, Labels()), options.passes_of(point))
+    places = tuple(str(Path(path).absolute()) for path in paths)  # processes may start elsewhere
+    trials = [Trial(places, options, point) for point in candidates]
+    _ = trials[0].data  # data that cannot be read is refused before any work
+    return _outcomes(trials, console)
 
 
 def edge(value: Any, values: list[Any]) -> str | None:
@@ -157,5 +137,6 @@ def summary(judged: Judged) -> dict[str, float | None]:
         values = [value for value in judged.get(name, [None]) if value is not None]
         known = len(values) == len(judged.get(name, [None]))
         found[name] = float(np.mean(values)) if known else None
-        found[f"{name}_sd"] = float(np.std(values, ddof=1)) if known else None
+        several = known and len(values) > 1
+        found[f"{name}_sd"] = float(np.std(values, ddof=1)) if several else None
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,16 @@ def folds(y: Ints, n: int, seed: int = 0) -> Iterator[tuple[Longs, Longs]]:
         yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
 
+def time_folds(y: Ints, n: int, seed: int = 0) -> Iterator[tuple[Longs, Longs]]:
+    """The same in the order of time: the rows are cut into n + 1 parts of equal size, and each part
+    but the first is checked by what was learned from all parts before it. The seed has no say."""
+    cuts = np.linspace(0, len(y), n + 2).astype(np.int64).tolist()
+    if len(y) < 2 * (n + 1):
+        raise DataError(f"{n} folds by time need {2 * (n + 1)} rows; there are {len(y)}")
+    for start, stop in pairwise(cuts[1:]):
+        yield np.arange(start), np.arange(start, stop)
+
+
 def cross_validate(
     new_model: Callable[[], Model],
     rows: Rows,
@@ -91,11 +101,12 @@ def cross_validate(
     *,
     passes: int = 1,
     shuffled: bool = True,
+    by_time: bool = False,
 ) -> Judged:
-    """The metrics on each of n folds of a model that has learned the other folds. Rows are learned
-    in a random order, or in their own order unless `shuffled`."""
+    """The metrics on each of n folds of a model that has learned the other folds, or `by_time`
+    those before it. Rows are learned in a random order, or in their own order unless `shuffled`."""
     found = []
-    for learned, checked in folds(rows.y, n, run.seed):
+    for learned, checked in (time_folds if by_time else folds)(rows.y, n, run.seed):
         order = learned[permutation(len(learned), run.seed, 0)] if shuffled else learned
         model = fit(new_model(), rows.take(order), run, passes)
         found.append(evaluate(model, rows.take(checked)))

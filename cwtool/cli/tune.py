@@ -18,13 +18,23 @@ if TYPE_CHECKING:
 else:
     Choice = click.Choice  # not a generic class before click 8.2
 
-MULTICLASS = Param("multiclass", str, "auto", "", choices=("rival", "ovr"))
+# what a grid may have besides the parameters of the algorithm
+SETTINGS = (
+    Param("multiclass", str, "auto", "", choices=("rival", "ovr")),
+    Param("algo", str, registry.DEFAULT, "", choices=tuple(registry.names())),
+    Param("passes", int, 1, "", low=1),
+    Param("normalize", str, "none", "", choices=("none", "l2")),
+    Param("bias", bool, False, ""),
+)
 
 
 def parsed_grid(texts: tuple[str, ...], algo: str) -> dict[str, list[Any]]:
-    """The values of each parameter from texts such as C=0.1,1,10, checked as its option is. How
-    several classes are learned can be tried as well: multiclass=rival,ovr."""
-    params = [*declared(registry.algorithm(algo).Params), MULTICLASS]
+    """The values of each parameter from texts such as C=0.1,1,10, checked as its option is. With
+    algo=arow,cw they may be parameters of any of these algorithms."""
+    named = [text.partition("=")[2].split(",") for text in texts if text.startswith("algo=")]
+    algos = [word.strip() for word in named[0] if word.strip()] if named else [algo]
+    every = [p for name in algos for p in declared(registry.algorithm(name).Params)]
+    params = [*{p.name: p for p in reversed(every)}.values(), *SETTINGS]
     known = {name: p for p in params for name in (p.name, *p.formerly)}
     grid: dict[str, list[Any]] = {}
     for text in texts:
@@ -34,7 +44,7 @@ def parsed_grid(texts: tuple[str, ...], algo: str) -> dict[str, list[Any]]:
             raise UsageError(f"--grid {text!r} is not of the form NAME=VALUE,VALUE,...")
         if name not in known:
             raise UsageError(
-                f"--grid {text!r}: {algo} has no parameter {name!r}",
+                f"--grid {text!r}: {', '.join(algos)} has no parameter {name!r}",
                 f"there is: {', '.join(p.name for p in params)}",
             )
         param = known[name]
@@ -43,11 +53,6 @@ def parsed_grid(texts: tuple[str, ...], algo: str) -> dict[str, list[Any]]:
         words = dict.fromkeys(word.strip() for word in values.split(",") if word.strip())
         grid[param.name] = [value_of(param, word) for word in words]
     return grid
-
-
-def _taken(params: dict[str, Any], name: str) -> dict[str, Any]:
-    """This entry, if there is one, out of the parameters."""
-    return {name: params.pop(name)} if name in params else {}
 
 
 def value_of(param: Param, word: str) -> Any:
@@ -72,7 +77,7 @@ class Metric(Choice):
     epilog=options.examples(
         "cwtool tune train.svm --grid r=0.01,0.1,1 -m model.cw",
         "cwtool tune train.svm --algo scw1 --grid C=0.1,1,10 --grid eta=0.7,0.9 -m model.cw",
-        "cwtool tune train.svm --algo dcd --grid C=0.1,1,10 --metric auc --json",
+        "cwtool tune day*.svm.gz --grid algo=arow,cw,scw1 --by progressive",
     ),
 )
 @click.argument("data", nargs=-1, required=True, type=click.Path(readable=False))
@@ -89,15 +94,26 @@ class Metric(Choice):
     multiple=True,
     required=True,
     metavar="NAME=V,V,...",
-    help="Values to try for a parameter, or multiclass=rival,ovr. Can be given more than once; all "
-    "combinations are tried.",
+    help="Values to try for a parameter, such as C=0.1,1,10. algo=arow,cw tries algorithms, and "
+    "passes=1,5, normalize=none,l2, bias=false,true and multiclass=rival,ovr try other settings. "
+    "Can be given more than once; all combinations are tried.",
+)
+@click.option(
+    "--by",
+    type=Choice(["folds", "time", "progressive"]),
+    default="folds",
+    show_default=True,
+    help="What the combinations are judged by: random folds; parts of the data in the order of "
+    "time, each predicted by a model of all rows before it; or one pass in which every row is "
+    "predicted before it is learned, by all combinations at once. For feeds that change, time and "
+    "progressive tell what to expect of the next day, and folds are too good.",
 )
 @click.option(
     "--cv",
     type=click.IntRange(min=2),
     default=5,
     show_default=True,
-    help="Number of cross-validation folds.",
+    help="Number of folds, also of those by time.",
 )
 @click.option(
     "--metric",
@@ -134,6 +150,7 @@ def command(
     data: tuple[str, ...],
     algo: str,
     grid: tuple[str, ...],
+    by: str,
     cv: int,
     metric: str,
     model: Path | None,
@@ -153,13 +170,17 @@ def command(
     """Choose parameters by cross-validation, and train a model with the best ones.
 
     Every combination of the values of --grid is judged on the same folds, which have equal shares
-    of each class and depend on the seed alone. Of combinations that are equally good the first one
-    wins, so list the simpler values first. Each of the --jobs processes holds all rows in memory.
+    of each class and depend on the seed alone, or in the order of time (--by). Of combinations
+    that are equally good the first one wins, so list the simpler values first. Each of the --jobs
+    processes holds all rows in memory; --by progressive holds a model for each combination, and
+    blocks of rows.
     """
     points = parsed_grid(grid, algo)
     own = tuple(p.name for p in declared(registry.algorithm(algo).Params))
     fixed, classes = given(ctx, others, own), given(ctx, others, class_options.CLASSES)
-    if twice := sorted(points.keys() & (fixed.keys() | classes.keys())):
+    rows, others["passes"] = given(ctx, others, options.ROWS), passes
+    once = given(ctx, others, ("passes",))
+    if twice := sorted(points.keys() & (fixed.keys() | classes.keys() | rows.keys() | once.keys())):
         raise click.UsageError(f"{twice[0]} is given both in --grid and by its own option")
     class_options.labels({**classes, **{k: v[0] for k, v in points.items() if k == "multiclass"}})
 
@@ -167,31 +188,34 @@ def command(
 
     from cwtool.data.parse import Reading
     from cwtool.data.sources import STDIN
+    from cwtool.grid import TuneOptions
     from cwtool.lock import locked
-    from cwtool.model import Model
     from cwtool.model.file import check_target
     from cwtool.train import train
     from cwtool.trainer import TrainOptions
-    from cwtool.tune import TuneOptions, tune
+    from cwtool.tune import tune
 
-    if STDIN in data:
+    if STDIN in data and (by != "progressive" or model is not None):
         raise click.UsageError(
-            "tune reads the data more than once, and stdin can be read only once"
+            "tune reads the data more than once, and stdin can be read only once; without --model, "
+            "--by progressive can read it"
         )
     console = options.console(as_json, quiet, verbose)
-    reading = Reading(**given(ctx, others, options.ROWS))
+    reading = Reading(**rows)
     read = options.read_options(reading, on_bad_line, max_bad_lines, block_size, jobs)
     if model is not None:
         check_target(model, data)
     with locked(model) if model is not None else nullcontext():
         wanted = TuneOptions(
-            algo, points, fixed, class_weight=class_weight, folds=cv, metric=metric, passes=passes,
-            seed=seed, jobs=read.jobs, max_memory=max_memory, read=read, **classes,
+            algo, points, fixed, class_weight=class_weight, by=by, folds=cv, metric=metric,
+            passes=passes, seed=seed, jobs=read.jobs, max_memory=max_memory, read=read, **classes,
         )  # fmt: skip
         winner = tune(list(data), wanted, console)
         if model is not None:
-            params = {**fixed, **winner}
-            labels = class_options.labels({**classes, **_taken(params, "multiclass")})
-            subject = Model.new(algo, params, reading, class_weight=class_weight, labels=labels)
-            how = TrainOptions(passes=passes, seed=seed, max_memory=max_memory, read=read)
+            chosen = {**classes, **{k: v for k, v in winner.items() if k == "multiclass"}}
+            subject = wanted.model(winner, class_options.labels(chosen))
+            how = TrainOptions(
+                passes=wanted.passes_of(winner), seed=seed, max_memory=max_memory,
+                read=wanted.read_of(winner),
+            )  # fmt: skip
             train(subject, list(data), model, how, console)

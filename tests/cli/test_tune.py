@@ -136,3 +136,73 @@ def test_what_does_not_fit_is_refused(cwtool: Run, ok: Run, data: str) -> None:
     assert ended.code == 3
     assert "needs 7.2 kB of memory, and 1 kB may be used" in ended.err
     ok(*command, "--max-memory", "1MB")
+
+
+def test_progressive_numbers_are_those_of_train(ok: Run, data: str, planted: Any) -> None:
+    other = planted("b.svm", 4, 200)
+    grid = ["--grid", "algo=arow,cw", "--grid", "r=0.1,10", "--grid", "eta=0.8"]
+    *points, winner = objects(ok("tune", data, other, *grid, "--by", "progressive", "--json"))
+    assert [p["params"] for p in points] == [
+        {"algo": "arow", "r": 0.1}, {"algo": "arow", "r": 10.0}, {"algo": "cw", "eta": 0.8},
+    ]  # fmt: skip
+    assert winner["by"] == "progressive"
+    assert winner["params"] == min(points, key=lambda p: p["error"])["params"]
+    for point in points:
+        given = [f"--{k}={v}" if len(k) > 1 else f"-{k}{v}" for k, v in point["params"].items()]
+        trained = objects(ok("train", data, other, *given, "-m", "m.cw", "--json"))[-1]
+        assert [point[k] for k in ("error", "auc", "f1")] == [
+            trained[k] for k in ("error", "auc", "f1")
+        ]
+
+
+def test_progressive_trains_the_winner(ok: Run, data: str) -> None:
+    grid = ["--grid", "algo=pa1,perceptron", "--by", "progressive", "-m", "m.cw", "--json"]
+    winner = next(o for o in objects(ok("tune", data, *grid)) if o["event"] == "winner")
+    assert Model.load(Path("m.cw")).algorithm.name == winner["algo"] == winner["params"]["algo"]
+
+
+def test_folds_by_time(ok: Run, data: str) -> None:
+    command = ["tune", data, "--grid", "r=0.1", "--by", "time", "--cv", "4", "--json"]
+    point = objects(ok(*command))[0]
+    rows = read([data], Labels(), ReadOptions())
+    errors = []
+    for k in range(1, 5):
+        model = fit(Model.new("arow", {"r": 0.1}), rows.slice(0, 60 * k))
+        errors.append(evaluate(model, rows.slice(60 * k, 60 * k + 60))["error"])
+    assert point["error"] == pytest.approx(np.mean(errors))
+
+
+def test_grids_of_passes_and_reading(ok: Run, data: str) -> None:
+    grid = ["--grid", "passes=1,3", "--grid", "normalize=none,l2", "--grid", "bias=false,true"]
+    *points, winner = objects(ok("tune", data, *grid, "--json", "-j", "1", "--cv", "3"))
+    assert len(points) == 8
+    for point in points:
+        alone = [f"{k}={str(v).lower()}" for k, v in point["params"].items()]
+        again = objects(
+            ok(
+                "tune",
+                data,
+                *(w for a in alone for w in ("--grid", a)),
+                "--json",
+                "-j1",
+                "--cv",
+                "3",
+            )
+        )
+        assert again[0]["error"] == point["error"]
+    assert winner["params"] in [p["params"] for p in points]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--grid", "passes=1,2"], "passes"),
+        (["--grid", "bias=false,true"], "bias"),
+        (["--grid", "algo=arow,dcd"], "learners of batches"),
+        (["--grid", "r=1", "--metric", "log-loss"], "log loss"),
+    ],
+)
+def test_what_one_pass_cannot_judge(cwtool: Run, data: str, words: list[str], text: str) -> None:
+    ended = cwtool("tune", data, "--by", "progressive", *words)
+    assert ended.code == 2
+    assert text in ended.err
