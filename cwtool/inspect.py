@@ -13,6 +13,7 @@ import numpy as np
 
 from cwtool.algorithms.base import Describes, Linear, Ranks
 from cwtool.confusion import label_order
+from cwtool.data.names import read_names
 from cwtool.data.parse import Reading
 from cwtool.data.rows import BIAS
 from cwtool.errors import UsageError
@@ -59,19 +60,7 @@ def names_of(path: Path, reading: Reading) -> dict[str, str]:
             "feature names belong to ids, and `hash_bits` has folded the ids of this model",
             "leave out the names",
         )
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as failure:
-        raise UsageError(f"{path}: {failure.strerror}") from None
-    except UnicodeDecodeError as failure:
-        raise UsageError(f"{path}: {failure}", "names are UTF-8 text") from None
-    names = {}
-    for number, line in enumerate(lines, 1):
-        key, tab, name = line.partition("\t")
-        if line.strip() and not tab:
-            raise UsageError(f"{path}:{number}: expected id, tab, name")
-        names[key.strip()] = name.strip()
-    return names
+    return read_names(path).by_id
 
 
 def class_number(model: Model, label: str) -> int:

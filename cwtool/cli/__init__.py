@@ -28,6 +28,7 @@ COMMANDS = {
     "tune": "Choose parameters by cross-validation, then train with the best ones.",
     "bench": "Repeat the experiments of the papers and print the results beside theirs.",
     "inspect": "Show the parameters, history and weights of a model.",
+    "convert": "Make LIBSVM files of CSV, VW text, Parquet or lists of URLs, or these of LIBSVM.",
     "export": "Write a linear model in the form of another program: LIBLINEAR, ONNX, SQL and more.",
     "import": "Make a model of a LIBLINEAR model, to go on from with train --resume.",
     "report": "Show the days of a feed on an HTML page or as text.",

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from cwtool.data.compression import compression, decompressed
 from cwtool.data.digest import CELL, Digest
-from cwtool.data.sources import Growing, Handle, Peeked, display, open_raw, peek
+from cwtool.data.handles import Growing, Handle
+from cwtool.data.sources import Peeked, display, open_raw, peek
 from cwtool.errors import DataError
 
 if TYPE_CHECKING:

@@ -115,3 +115,14 @@ def _members(stream: Peeked, start: Callable[[], Member], padded: bool) -> Itera
         data = member.rest or stream.read(READ)
         while padded and data and not (data := data.lstrip(b"\0")):
             data = stream.read(READ)
+
+
+def first_text(head: bytes) -> bytes:
+    """What the first bytes of a source hold, as far as that can be told."""
+    kind = compression(head)
+    if kind is None:
+        return head
+    try:
+        return next(iter(KINDS[kind][1]().expand(head)))
+    except Exception:  # damage, which is told when the source is read
+        return b""

@@ -38,7 +38,10 @@ def has_labels(head: bytes, labels: Sequence[float]) -> bool:
 
 def comments_of(text: Bytes, start: int, stop: int, lines: Ints) -> list[str]:
     """What stands behind # on these lines, counted from 0."""
-    written = text[start:stop].tobytes().split(b"\n")
+    lines_of_text = text[start:stop].tobytes()
+    if b"#" not in lines_of_text:
+        return [""] * len(lines)
+    written = lines_of_text.split(b"\n")
     return [
         written[k].partition(b"#")[2].strip().decode("utf-8", "backslashreplace")
         for k in lines.tolist()

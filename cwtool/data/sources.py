@@ -1,4 +1,4 @@
-"""Where bytes come from: a path or stdin."""
+"""Where bytes come from: a path, stdin or a URL."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import os
 import select
 import stat
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from cwtool.data.handles import Begun, Copy, Growing, Handle, Source, Stdin
+from cwtool.data.remote import Remote, is_url, shown
 from cwtool.errors import DataError
 
 STDIN = "-"
@@ -23,106 +24,32 @@ def display(path: str) -> str:
     """The name of a source in messages and in the history."""
     if path == STDIN:
         return "<stdin>"
+    if is_url(path):
+        return shown(path)
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-class Handle:
-    """An open file that closes itself when the last chunk that needs it is gone."""
-
-    def __init__(self, path: str) -> None:
-        self.fd = -1
-        try:
-            self.fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-        except FileNotFoundError:
-            raise DataError(f"{path}: no such file", _near(path)) from None
-        except OSError as failure:
-            raise DataError(f"{path}: {os.strerror(failure.errno or errno.EIO)}") from None
-        status = os.fstat(self.fd)
-        if stat.S_ISDIR(status.st_mode):
-            raise DataError(
-                f"{path} is a directory, not a data file", f"name its files: {path.rstrip('/')}/*"
-            )
-        self.regular = stat.S_ISREG(status.st_mode)
-        self.size = status.st_size
-
-    def read(self, size: int) -> bytes:
-        return os.read(self.fd, size)
-
-    def __del__(self) -> None:
-        if self.fd >= 0:
-            os.close(self.fd)
-
-
-class Stdin:
-    """Standard input, as a handle."""
-
-    regular = False
-    size = 0
-
-    def __init__(self) -> None:
-        if sys.stdin is None or sys.stdin.closed:
-            raise DataError("stdin is closed", "pipe the data in, or name a file")
-
-    def read(self, size: int) -> bytes:
-        try:  # past the buffer, whose lock a reading thread would hold while we are interrupted
-            return os.read(sys.stdin.fileno(), size)
-        except io.UnsupportedOperation:  # not a real file
-            return sys.stdin.buffer.read(size)
-
-
-class Copy:
-    """A source that could be read once, as a handle that begins at its start again."""
-
-    regular = False
-    size = 0
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self.file, self.at = file, 0
-
-    def read(self, size: int) -> bytes:
-        data = os.pread(self.file.fileno(), size, self.at)
-        self.at += len(data)
-        return data
-
-
-class Growing(Handle):
-    """A file that is read on and on: at its end, reading waits for what is added to it."""
-
-    PAUSE = 0.05  # seconds between two looks at it
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self.at = 0
-
-    def read(self, size: int) -> bytes:
-        while not (data := os.read(self.fd, size)):
-            time.sleep(self.PAUSE)
-        self.at += len(data)
-        return data
-
-    @property
-    def idle(self) -> bool:
-        return self.at >= os.fstat(self.fd).st_size
-
-
 _copies: dict[str, IO[bytes]] = {}  # of sources that can be read once, while they are kept
+_begun: dict[str, Begun] = {}  # sources that can be read once and were looked at
 
 
 @contextmanager
 def kept(paths: Iterable[str]) -> Iterator[None]:
-    """Until the end, standard input and pipes among these sources can be read several times: they
-    are copied to files without a name."""
+    """Until the end, standard input, pipes and URLs among these sources can be read several times:
+    they are copied to files without a name."""
     try:
         for path in filter(read_once, paths):
-            _copies[path] = _copied(open_raw(path), path)
+            _copies[path] = copied(open_raw(path), path)
         yield
     finally:
         for copy in _copies.values():
             copy.close()
         _copies.clear()
+        _begun.clear()
 
 
-def _copied(source: Handle | Stdin | Copy, path: str) -> IO[bytes]:
+def copied(source: Source, path: str) -> IO[bytes]:
+    """The bytes of a source in a file without a name."""
     from tempfile import TemporaryFile
 
     try:
@@ -137,34 +64,43 @@ def _copied(source: Handle | Stdin | Copy, path: str) -> IO[bytes]:
 
 
 def read_once(path: str) -> bool:
-    """Whether a source is no file that can be read again."""
+    """Whether a source is no file that can be read again at once."""
     if path in _copies:
         return False
-    return path == STDIN or (Path(path).exists() and not Path(path).is_file())
+    return path == STDIN or is_remote(path) or (Path(path).exists() and not Path(path).is_file())
 
 
-def open_raw(path: str) -> Handle | Stdin | Copy:
+def is_remote(path: str) -> bool:
+    """Whether a path is a URL, and not a file with such a name."""
+    return is_url(path) and not Path(path).exists()
+
+
+def open_raw(path: str) -> Source:
     """The bytes as they are stored; a sentence for what cannot be opened."""
     if path in _copies:
         return Copy(_copies[path])
+    if path in _begun:
+        return _begun.pop(path)
+    if is_remote(path):
+        return Remote(path)
     return Stdin() if path == STDIN else Handle(path)
 
 
-def _near(path: str) -> str | None:
-    import difflib
-
-    folder = Path(path).parent
-    try:
-        found = difflib.get_close_matches(Path(path).name, [p.name for p in folder.iterdir()], n=1)
-    except OSError:
-        return f"there is no folder {folder} either"
-    return f"did you mean {folder / found[0]}?" if found else None
+def first_bytes(path: str, most: int) -> bytes:
+    """The first bytes of a source, which can be opened as if nobody had looked at it. Of a pipe
+    they end with what was read together with the first line."""
+    source, once, head = open_raw(path), read_once(path), b""
+    while len(head) < most and b"\n" not in head and (more := source.read(most - len(head))):
+        head += more
+    if once:
+        _begun[path] = Begun(head, source)
+    return head
 
 
 class Peeked:
     """A stream whose first bytes were looked at and are given back first."""
 
-    def __init__(self, head: bytes, rest: Handle | Stdin | Copy) -> None:
+    def __init__(self, head: bytes, rest: Source) -> None:
         self.head, self.rest = head, rest
         self.live = isinstance(rest, Growing) or _waits(rest)
         self.tap: Callable[[bytes], None] = lambda _: None  # sees all that is read
@@ -172,7 +108,7 @@ class Peeked:
     @property
     def idle(self) -> bool:
         """Whether a live stream has nothing to be read just now."""
-        if self.head or not self.live:
+        if self.head or not self.live or (isinstance(self.rest, Begun) and self.rest.head):
             return False
         if isinstance(self.rest, Growing):
             return self.rest.idle
@@ -187,7 +123,7 @@ class Peeked:
         return data
 
 
-def peek(raw: Handle | Stdin | Copy) -> tuple[bytes, Peeked]:
+def peek(raw: Source) -> tuple[bytes, Peeked]:
     """The first bytes, and a stream that still has them."""
     head = b""
     while len(head) < 6 and (more := raw.read(6 - len(head))):
@@ -195,8 +131,10 @@ def peek(raw: Handle | Stdin | Copy) -> tuple[bytes, Peeked]:
     return head, Peeked(head, raw)
 
 
-def _descriptor(source: Handle | Stdin | Copy) -> int:
+def _descriptor(source: Source) -> int:
     """The file descriptor, or -1 where there is none."""
+    if isinstance(source, Begun):
+        return _descriptor(source.rest)
     if isinstance(source, Handle):
         return source.fd
     try:
@@ -205,7 +143,7 @@ def _descriptor(source: Handle | Stdin | Copy) -> int:
         return -1
 
 
-def _waits(source: Handle | Stdin | Copy) -> bool:
+def _waits(source: Source) -> bool:
     """Whether a source is a pipe, a socket or a terminal, whose writer may be slow."""
     descriptor = _descriptor(source)
     if descriptor < 0:

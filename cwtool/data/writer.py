@@ -7,6 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from cwtool.data.labels import written
+from cwtool.data.parse import Block
 from cwtool.data.rows import Rows
 from cwtool.files import complete_text
 
@@ -19,11 +21,32 @@ def features(pairs: Iterable[tuple[Any, Any]], number: Number = repr) -> str:
     return " ".join([f"{j}:{number(x)}" for j, x in pairs])
 
 
-def line(label: str, features: str, weight: float = 1.0) -> str:
-    """A row: its label, its weight unless that is 1, and what `features` gave, with a line end."""
+def short(x: float) -> str:
+    """A number without loss, and whole ones without a point."""
+    text = repr(x)
+    return text[:-2] if text.endswith(".0") else text
+
+
+def line(label: str, features: str, weight: float = 1.0, comment: str = "") -> str:
+    """A row: its label, its weight unless that is 1, what `features` gave, and a comment, with a
+    line end."""
     if weight != 1:
         label = f"{label}:{weight!r}"
-    return f"{label} {features}".rstrip() + "\n"
+    text = f"{label} {features}".rstrip()
+    return f"{text} # {comment}\n" if comment else f"{text}\n"
+
+
+def block_lines(block: Block) -> Iterator[str]:
+    """The rows of a block of a file, with its labels, weights and comments."""
+    texts = {label: written(label) for label in set(block.labels.tolist())}
+    pairs = list(zip((block.indices + 1).tolist(), block.values.tolist(), strict=True))
+    weight = [1.0] * block.n_rows if block.weight is None else block.weight.tolist()
+    comments = block.comments or [""] * block.n_rows
+    rows = zip(
+        block.labels.tolist(), pairwise(block.indptr.tolist()), weight, comments, strict=True
+    )
+    for label, (a, b), h, comment in rows:
+        yield line(texts[label], features(pairs[a:b], short), h, comment)
 
 
 def lines(

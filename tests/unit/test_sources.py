@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwtool.data.compression import compression, decompressed
-from cwtool.data.sources import Handle, display, peek
+from cwtool.data.handles import Handle
+from cwtool.data.sources import display, peek
 from cwtool.errors import DataError
 
 PACK = {

@@ -1,0 +1,66 @@
+"""Labels as LIBSVM files have them: numbers. Classes with names get numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from math import isinf
+
+from cwtool.convert.naming import Naming
+from cwtool.data.names import cleaned
+from cwtool.errors import UsageError
+
+PLAIN = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+MOST = 1000  # numbers that are remembered, which saves time
+NO_LABEL = "0"  # what rows without a label are written with
+
+
+def number_text(text: str) -> str | None:
+    """A finite number as the LIBSVM reader takes it; None if the text is none."""
+    if PLAIN.fullmatch(text):
+        return text if len(text) < 300 else None
+    if not NUMBER.fullmatch(text) or isinf(float(text)):
+        return None
+    return repr(float(text))
+
+
+def parse_labels(text: str) -> dict[str, str]:
+    """spam=1,ham=-1"""
+    found = {}
+    for item in filter(None, text.split(",")):
+        name, equals, number = item.rpartition("=")
+        written = number_text(number.strip())
+        if not equals or written is None:
+            raise UsageError(
+                f"`labels`: {item} is not NAME=NUMBER", "write them as in spam=1,ham=-1"
+            )
+        found[name.strip()] = written
+    return found
+
+
+class Classes:
+    """The number of each label, as text."""
+
+    def __init__(self, given: dict[str, str], naming: Naming, tell: Callable[[str], None]) -> None:
+        self.known = {"": NO_LABEL, **naming.names.labels, **given}
+        self.taken = set(self.known.values()) - {NO_LABEL}
+        self.naming, self.tell = naming, tell
+        self.told = False
+
+    def number(self, label: str) -> str:
+        return self.known.get(label) or self._new(label)
+
+    def _new(self, label: str) -> str:
+        number = number_text(label)
+        if number is None:
+            number = next(n for n in map(str, range(1, len(self.taken) + 2)) if n not in self.taken)
+            self.taken.add(number)
+            self.naming.label(number, cleaned(label))
+            more = "" if self.naming.path or self.told else "; `names` would keep, `labels` choose"
+            self.tell(f"label {cleaned(label)} is written as {number}{more}")
+            self.told = True
+            self.known[label] = number
+        elif len(self.known) < MOST:
+            self.known[label] = number
+        return number

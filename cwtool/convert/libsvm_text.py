@@ -1,0 +1,64 @@
+"""LIBSVM text, read by the parser of training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from cwtool.convert.classes import Classes
+from cwtool.convert.naming import Naming
+from cwtool.convert.output import Text
+from cwtool.convert.row import Input, Row
+from cwtool.data import writer
+from cwtool.data.labels import written
+from cwtool.data.parse import Block
+from cwtool.data.pipeline import ReadReport, read_blocks
+
+
+def blocks(path: str, of: Input) -> Iterator[Block]:
+    """The rows of a file in blocks; bad lines are counted."""
+    report = ReadReport()
+    try:
+        yield from read_blocks([path], of.read, report)
+    finally:
+        of.met.bad_lines += report.bad_lines
+
+
+def read(path: str, of: Input) -> Iterator[list[Row]]:
+    """The rows of a file; the names of its features are their ids, or those of `name_of`."""
+    for block in blocks(path, of):
+        names = [of.name_of(j + 1) for j in block.indices.tolist()]
+        entries = list(zip(names, block.values.tolist(), strict=True))
+        weight = [1.0] * block.n_rows if block.weight is None else block.weight.tolist()
+        comments = block.comments or [""] * block.n_rows
+        ends = pairwise(block.indptr.tolist())
+        rows = zip(block.labels.tolist(), ends, weight, comments, strict=True)
+        yield [Row(written(y), entries[a:b], h, comment) for y, (a, b), h, comment in rows]
+
+
+def copied(path: str, of: Input) -> Iterator[tuple[str, int]]:
+    """The lines of a file as they are written, block by block, and the number of rows in each."""
+    for block in blocks(path, of):
+        yield "".join(writer.block_lines(block)), block.n_rows
+
+
+class Writer:
+    """Lines of LIBSVM text, with ids of a dictionary or hashed ones."""
+
+    def __init__(self, out: Text, naming: Naming, classes: Classes) -> None:
+        self.out, self.naming, self.classes = out, naming, classes
+
+    def write(self, rows: list[Row]) -> None:
+        self.out.writelines(map(self._line, rows))
+
+    def close(self) -> None:
+        """Nothing is left to be written."""
+
+    def _line(self, row: Row) -> str:
+        id_of, values = self.naming.id_of, dict[int, float]()
+        for name, x in row.entries:
+            j = id_of(name)
+            if x:
+                values[j] = values[j] + x if j in values else x
+        features = writer.features(sorted(values.items()), writer.short)
+        return writer.line(self.classes.number(row.label), features, row.weight, row.comment)

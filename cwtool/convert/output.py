@@ -1,0 +1,59 @@
+"""Where a conversion writes to: a file that is there when it is complete, or stdout."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+from cwtool.convert.formats import packing
+from cwtool.data.sources import STDIN
+from cwtool.files import complete_bytes
+
+
+@contextmanager
+def opened(path: str, sources: Iterable[str | Path]) -> Iterator[IO[bytes]]:
+    """A stream of bytes to a file, compressed as its name says, or to stdout."""
+    if path == STDIN:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with complete_bytes(Path(path), sources) as out:
+        packed = _packed(packing(path), out)
+        yield packed
+        if packed is not out:
+            packed.close()
+
+
+def _packed(kind: str | None, out: IO[bytes]) -> Any:
+    if kind == "gzip":
+        return import_module("gzip").GzipFile("", "wb", 6, out, mtime=0)
+    if kind == "bz2":
+        return import_module("bz2").BZ2File(out, "wb")
+    if kind == "xz":
+        return import_module("lzma").LZMAFile(out, "wb")
+    if kind == "zstd":
+        return import_module("zstandard").ZstdCompressor().stream_writer(out, closefd=False)
+    return out
+
+
+class Text:
+    """Lines of UTF-8 text into a stream of bytes, where they are when they were flushed."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        self.out = out
+        self.waiting: list[str] = []
+
+    def write(self, text: str) -> None:
+        self.waiting.append(text)
+
+    def flush(self) -> None:
+        self.out.write("".join(self.waiting).encode("utf-8", "backslashreplace"))
+        self.waiting.clear()
+        self.out.flush()
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        self.write("".join(lines))

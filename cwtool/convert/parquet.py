@@ -1,0 +1,140 @@
+"""Parquet files, with a column for each feature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite
+from typing import IO, Any
+
+from cwtool.convert.csv_text import summed
+from cwtool.convert.lines import BATCH
+from cwtool.convert.row import Bad, Input, Row
+from cwtool.convert.table import Columns
+from cwtool.convert.url_features import url_entries
+from cwtool.data.handles import Handle
+from cwtool.data.sources import copied, display, open_raw
+from cwtool.data.writer import short
+from cwtool.errors import DataError, UsageError
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise UsageError(
+            "pyarrow, which reads and writes Parquet files, is not installed",
+            "pip install 'cwtool[parquet]'",
+        ) from None
+    return pyarrow
+
+
+def read(path: str, of: Input) -> Iterator[list[Row]]:
+    """The rows of a file. Numbers and truth values are numbers, text makes features of its own,
+    and null is no entry."""
+    pyarrow = _pyarrow()
+    raw = open_raw(path)
+    plain = isinstance(raw, Handle) and raw.regular
+    try:
+        file = pyarrow.parquet.ParquetFile(path if plain else copied(raw, path))
+    except (pyarrow.ArrowException, OSError) as failure:
+        raise DataError(f"{display(path)}: {_first_line(failure)}", "is it Parquet?") from None
+    columns = Columns(file.schema_arrow.names, of, path)
+    _check_types(columns, file.schema_arrow, pyarrow, path)
+    number = 0
+    try:
+        for batch in file.iter_batches(batch_size=BATCH):
+            cells = [column.to_pylist() for column in batch.columns]
+            yield list(_rows(zip(*cells, strict=True), columns, of, number))
+            number += batch.num_rows
+    except (pyarrow.ArrowException, OSError) as failure:
+        raise DataError(f"{display(path)}: {_first_line(failure)}", "fetch it again") from None
+
+
+def _rows(
+    lines: Iterator[tuple[Any, ...]], columns: Columns, of: Input, done: int
+) -> Iterator[Row]:
+    for number, cells in enumerate(lines, done + 1):
+        try:
+            yield _row(cells, columns)
+        except Bad as fault:
+            of.bad(columns.path, number, fault)
+
+
+def _row(cells: tuple[Any, ...], columns: Columns) -> Row:
+    entries: list[tuple[str, float]] = []
+    for j, name, text in columns.features:
+        cell = cells[j]
+        if cell is None:
+            continue
+        if isinstance(cell, str) or text:
+            word = str(cell).strip()
+            if word.lower() not in columns.missing:
+                entries.append((f"{name}={word}", 1.0))
+        elif isfinite(cell):
+            entries.append((name, float(cell)))
+        elif cell == cell:
+            raise Bad(
+                j + 1,
+                f"value {cell} of column {name} is not finite",
+                "use null for what is unknown",
+            )
+    if columns.url is not None:
+        entries += url_entries(_text(cells[columns.url]), columns.of.ngrams)
+    return columns.complete([_text(cell) for cell in cells], entries)
+
+
+def _text(cell: Any) -> str:
+    if cell is None:
+        return ""
+    return short(cell) if isinstance(cell, float) else str(cell)
+
+
+def _check_types(columns: Columns, schema: Any, pyarrow: Any, path: str) -> None:
+    types = pyarrow.types
+    known = (
+        types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null,
+        types.is_string, types.is_large_string,
+    )  # fmt: skip
+    for j, name, text in columns.features:
+        kind = schema.types[j]
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        if not text and not any(is_kind(kind) for is_kind in known):
+            raise DataError(
+                f"{display(path)}: column {name} has the type {kind}: no number and no text",
+                f"leave it out with `drop={name}`, or take it as text with `categorical={name}`",
+            )
+
+
+def _first_line(failure: Exception) -> str:
+    return str(failure).split("\n")[0].rstrip(".")
+
+
+class Writer:
+    """A table of doubles with a column for each feature. Labels are numbers if all of them are."""
+
+    def __init__(
+        self, out: IO[bytes], columns: list[str], *, weights: bool, comments: bool, numbers: bool
+    ) -> None:
+        pyarrow = self.pyarrow = _pyarrow()
+        self.columns, self.numbers = columns, numbers
+        fields = [("label", pyarrow.float64() if numbers else pyarrow.string())]
+        fields += [("weight", pyarrow.float64())] * weights + [("id", pyarrow.string())] * comments
+        self.more = [name for name, _ in fields[1:]]
+        self.schema = pyarrow.schema([*fields, *((name, pyarrow.float64()) for name in columns)])
+        self.out = pyarrow.parquet.ParquetWriter(out, self.schema)
+
+    def write(self, rows: list[Row]) -> None:
+        label = [float(row.label or 0) if self.numbers else row.label for row in rows]
+        special = {"weight": [row.weight for row in rows], "id": [row.comment for row in rows]}
+        values = [summed(row.entries) for row in rows]
+        arrays = [label, *(special[name] for name in self.more)]
+        arrays += [[found.get(name, 0.0) for found in values] for name in self.columns]
+        found = zip(arrays, self.schema.types, strict=True)
+        table = self.pyarrow.Table.from_arrays(
+            [self.pyarrow.array(array, kind) for array, kind in found], schema=self.schema
+        )
+        self.out.write_table(table)
+
+    def close(self) -> None:
+        """Write the end of the file."""
+        self.out.close()

@@ -1,0 +1,78 @@
+"""Names of features: a text file with one feature a line, written `id TAB name`.
+
+Lines that begin with # and have no tab are no names. Two kinds of them mean something: `# hash bits
+N` says that ids are hashes of names, and `# label NUMBER NAME` how the name of a class is written
+in LIBSVM files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cwtool.errors import UsageError
+
+HASHED = "# hash bits "
+LABEL = "# label "
+
+
+@dataclass
+class Names:
+    """What a file of names says."""
+
+    pairs: list[tuple[str, str]] = field(default_factory=list)  # id, name
+    hash_bits: int = 0  # 0: ids were given in the order of the names
+    labels: dict[str, str] = field(default_factory=dict)  # name of a class -> number
+
+    @property
+    def by_id(self) -> dict[str, str]:
+        """id -> name; names that share an id, as hashed ones may, are joined by `or`."""
+        found: dict[str, str] = {}
+        for key, name in self.pairs:
+            found[key] = f"{found[key]} or {name}" if key in found else name
+        return found
+
+
+def read_names(path: Path) -> Names:
+    """The names in a file."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as failure:
+        raise UsageError(f"{path}: {failure.strerror}") from None
+    except UnicodeDecodeError as failure:
+        raise UsageError(f"{path}: {failure}", "names are UTF-8 text") from None
+    names = Names()
+    for number, line in enumerate(text.split("\n"), 1):
+        key, tab, name = line.partition("\t")
+        if tab:
+            names.pairs.append((key.strip(), name.strip()))
+        elif line.startswith("#"):
+            _remark(line.strip(), names, f"{path}:{number}")
+        elif line.strip():
+            raise UsageError(
+                f"{path}:{number}: expected id, tab, name",
+                "a line of a names file is a feature id, a tab and a name",
+            )
+    return names
+
+
+def _remark(line: str, names: Names, place: str) -> None:
+    if line.startswith(HASHED):
+        bits = line.removeprefix(HASHED)
+        if not bits.isdecimal():
+            raise UsageError(f"{place}: the number of hash bits is {bits}", "write a whole number")
+        names.hash_bits = int(bits)
+    elif line.startswith(LABEL):
+        number, _, name = line.removeprefix(LABEL).partition(" ")
+        names.labels[name] = number
+
+
+def cleaned(name: str) -> str:
+    """A name that fits on a line: what cannot be printed is written with a backslash, and blanks
+    around it are left out."""
+    name = name.strip()
+    if name.isprintable():
+        return name
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name
+    )

@@ -1,0 +1,246 @@
+"""cwtool convert: rows of other files as LIBSVM text, and back."""
+
+import bz2
+import gzip
+import json
+import lzma
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+Run = Callable[..., Any]
+
+TABLE = 'y,age,city,note\n1,34,Paris,"a, ""b"""\n-1,,Rome,\n+1,0.5,Paris,"x\ny"\n'
+
+
+def write(folder: Path, **texts: str) -> None:
+    for name, text in texts.items():
+        (folder / name.replace("_", ".")).write_text(text)
+
+
+def test_cells_become_features(folder: Path, ok: Run) -> None:
+    write(folder, a_csv=TABLE)
+    ok("convert", "a.csv", "-o", "a.svm", "--names", "n.tsv")
+    assert (folder / "a.svm").read_text() == "1 1:34 2:1 3:1\n-1 4:1\n+1 1:0.5 2:1 5:1\n"
+    names = '1\tage\n2\tcity=Paris\n3\tnote=a, "b"\n4\tcity=Rome\n5\tnote=x\\ny\n'
+    assert (folder / "n.tsv").read_text() == names
+
+
+def test_a_second_day_goes_on_with_the_names(folder: Path, ok: Run) -> None:
+    write(folder, a_csv="y,b,a\n1,2,3\n", c_csv="a,new,y,b\n5,x,0,7\n")
+    ok("convert", "a.csv", "-o", "a.svm", "--names", "n.tsv")
+    ok("convert", "c.csv", "-o", "c.svm", "--names", "n.tsv")
+    assert (folder / "c.svm").read_text() == "0 1:7 2:5 3:1\n"
+    assert (folder / "n.tsv").read_text() == "1\tb\n2\ta\n3\tnew=x\n"
+
+
+def test_names_are_as_before_if_the_conversion_fails(folder: Path, cwtool: Run, ok: Run) -> None:
+    write(folder, a_csv="y,a\n1,2\n", b_csv="y,b\n1,2\n1,2,3\n")
+    ok("convert", "a.csv", "-o", "a.svm", "--names", "n.tsv")
+    before = (folder / "n.tsv").read_bytes()
+    ended = cwtool("convert", "b.csv", "-o", "a.svm", "--names", "n.tsv")
+    assert ended.code == 3
+    assert "b.csv:3:3: 3 cells in a table of 2 columns" in ended.err
+    assert "hint: " in ended.err
+    assert (folder / "n.tsv").read_bytes() == before
+    assert (folder / "a.svm").read_text() == "1 1:2\n"
+
+
+def test_names_of_convert_are_read_by_inspect_and_select(folder: Path, ok: Run) -> None:
+    draw = random.Random(1)
+    rows = [(k % 2, ["cat", "dog"][k % 2], draw.random()) for k in range(40)]
+    write(folder, a_csv="y,animal,size\n" + "".join(f"{y},{a},{s}\n" for y, a, s in rows))
+    ok("convert", "a.csv", "-o", "a.svm", "--names", "n.tsv")
+    ok("train", "a.svm", "-m", "m.cw")
+    assert "animal=dog" in ok("inspect", "m.cw", "--feature-names", "n.tsv")
+    out = ok(
+        "select-features", "a.svm", "--algo", "l1svm", "--features", "1", "--feature-names", "n.tsv"
+    )
+    assert "animal=" in out
+
+
+def test_hashed_names(folder: Path, ok: Run, cwtool: Run) -> None:
+    write(folder, a_csv=TABLE)
+    ok("convert", "a.csv", "-o", "a.svm", "--hash-bits", "20", "--names", "n.tsv")
+    ok("convert", "a.csv", "-o", "b.svm", "--hash-bits", "20")
+    assert (folder / "a.svm").read_bytes() == (folder / "b.svm").read_bytes()
+    lines = (folder / "n.tsv").read_text().splitlines()
+    assert lines[0] == "# hash bits 20"
+    assert "city=Paris" in lines[2] and len(lines) == 6
+    ended = cwtool("convert", "a.csv", "-o", "b.svm", "--names", "n.tsv")
+    assert ended.code == 2 and "--hash-bits 20" in ended.err
+
+
+def test_labels_that_are_text(folder: Path, ok: Run, cwtool: Run) -> None:
+    write(folder, a_csv="class,x\nspam,1\nham,2\nspam,3\n", b_csv="class,x\nham,2\neggs,3\n")
+    ended = cwtool("convert", "a.csv", "-o", "-")
+    assert ended.out == "1 1:1\n2 1:2\n1 1:3\n"
+    assert "label spam is written as 1; --names would keep, --labels choose" in ended.err
+    assert ok("convert", "a.csv", "-o", "-", "--labels", "spam=+1,ham=-1").split()[2] == "-1"
+    ok("convert", "a.csv", "-o", "a.svm", "--names", "n.tsv")
+    ok("convert", "b.csv", "-o", "b.svm", "--names", "n.tsv")
+    assert (folder / "b.svm").read_text() == "2 1:2\n3 1:3\n"
+
+
+def test_columns_of_a_table(folder: Path, ok: Run, cwtool: Run) -> None:
+    write(folder, a_tsv="who\tzip\tw\tgood\tx\nann\t0123\t2\t1\t7\nbob\t99\t1\t0\tNA\n")
+    some = ["--label", "good", "--weight", "w", "--id", "who", "--categorical", "zip"]
+    out = ok("convert", "a.tsv", "-o", "-", *some)
+    assert out == "1:2.0 1:1 2:7 # ann\n0 3:1 # bob\n"
+    assert ok("convert", "a.tsv", "-o", "-", *some[:4], "--drop", "who", "--drop", "zip") == (
+        "1:2.0 1:7\n0\n"
+    )
+    ended = cwtool("convert", "a.tsv", "-o", "-", "--label", "bad")
+    assert ended.code == 3 and "there is no column bad" in ended.err and "who, zip" in ended.err
+
+
+def test_tables_without_a_header(folder: Path, ok: Run) -> None:
+    write(folder, a_csv="1;0.5;red\n0;2;blue\n")
+    assert ok("convert", "a.csv", "-o", "-") == "1 1:0.5 2:1\n0 1:2 3:1\n"
+    assert ok("convert", "a.csv", "-o", "-", "--label", "2") == "0.5 1:1 2:1\n2 3:1\n"
+    assert ok("convert", "a.csv", "-o", "-", "--no-label") == "0 1:1 2:0.5 3:1\n0 2:2 4:1\n"
+
+
+def test_bad_lines_are_skipped_if_wished(folder: Path, cwtool: Run) -> None:
+    write(folder, a_csv='y,x\n1,2\n,3\n1,inf\n1,"a"b\n0,5\n')
+    ended = cwtool("convert", "a.csv", "-o", "-", "--on-bad-line", "skip")
+    assert ended.out == "1 1:2\n0 1:5\n"
+    assert "3 bad lines were skipped" in ended.err
+    ended = cwtool("convert", "a.csv", "-o", "-", "--on-bad-line", "skip", "--max-bad-lines", "2")
+    assert ended.code == 3 and "more than 2 bad lines" in ended.err
+
+
+def test_a_pipe_of_a_failed_conversion_is_not_learned(folder: Path, cwtool: Run) -> None:
+    write(folder, a_csv="y,x\n1,2\n0,3\n1,inf\n")
+    ended = cwtool("convert", "a.csv", "-o", "-")
+    assert ended.code == 3 and "a.csv:4:2: value inf of column x is not finite" in ended.err
+    ended = cwtool("train", "-", "-m", "m.cw", stdin=ended.out.encode())
+    assert ended.code == 3 and not (folder / "m.cw").exists()
+
+
+def test_vw_text(folder: Path, ok: Run, cwtool: Run) -> None:
+    write(folder, a_vw="1 2.5 tag|user age:3 new |item:2 price:0.5 new\n\n-1 'b| x:1e2\n| y\n")
+    out = ok("convert", "a.vw", "-o", "-", "--names", "n.tsv")
+    assert out == "1:2.5 1:3 2:1 3:1 4:2 # tag\n-1 5:100 # b\n0 6:1\n"
+    assert (folder / "n.tsv").read_text().split("\n")[:4] == [
+        "1\tuser^age", "2\tuser^new", "3\titem^price", "4\titem^new",
+    ]  # fmt: skip
+    (folder / "a.svm").write_text(out)
+    back = ok("convert", "a.svm", "-o", "-", "--to", "vw", "--names", "n.tsv")
+    assert back == ("1 2.5 'tag|user age:3 new |item price new:2\n-1 'b| x:100\n0 | y\n")
+    for line, place in ("1 a b", "1:1: no |"), ("1 | a:b", "1:5: value b"), ("1:2 | a", "1:1: "):
+        write(folder, b_vw=line)
+        ended = cwtool("convert", "b.vw", "-o", "-")
+        assert ended.code == 3 and f"b.vw:{place}" in ended.err, ended.err
+
+
+@pytest.mark.parametrize("middle", ["a.csv", "a.tsv", "a.vw", "a.parquet", "b.svm"])
+def test_libsvm_there_and_back(folder: Path, ok: Run, middle: str) -> None:
+    if middle.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    text = "1:2.5 3:0.1 70:-2e-07 # first\n-1 3:1 4:123456789.25 # second\n3 2147483647:1 # third\n"
+    write(folder, a_svm=text)
+    ok("convert", "a.svm", "-o", middle)
+    columns = ["--weight", "weight", "--id", "id"] if middle[-3:] in ("csv", "tsv", "uet") else []
+    assert ok("convert", middle, "-o", "-", *columns) == text
+
+
+def test_compressed_files_in_and_out(folder: Path, ok: Run) -> None:
+    text = "1 1:1\n0 2:1\n"
+    for ending, unpack in {
+        "gz": gzip.decompress,
+        "bz2": bz2.decompress,
+        "xz": lzma.decompress,
+        "zst": lambda data: zstandard.ZstdDecompressor().decompressobj().decompress(data),
+    }.items():
+        write(folder, a_csv="y,1,2\n1,1,0\n0,0,1\n")
+        ok("convert", "a.csv", "-o", f"a.svm.{ending}")
+        assert unpack((folder / f"a.svm.{ending}").read_bytes()).decode() == text
+        ok("convert", f"a.svm.{ending}", "-o", f"b.csv.{ending}")
+        assert ok("convert", f"b.csv.{ending}", "-o", "-") == text
+
+
+def test_formats_are_told_by_content(folder: Path, ok: Run, cwtool: Run) -> None:
+    for text, out in {
+        "1 2:0.5\n": "1 2:0.5\n",
+        "1 | 2:0.5\n": "1 2:0.5\n",
+        "y,2\n1,0.5\n": "1 2:0.5\n",
+        "y\t2\n1\t0.5\n": "1 2:0.5\n",
+    }.items():
+        assert ok("convert", "-", "-o", "-", stdin=text.encode()) == out
+        (folder / "a.txt").write_bytes(gzip.compress(text.encode()))
+        assert ok("convert", "a.txt", "-o", "-") == out
+    ended = cwtool("convert", "-", "-o", "-", stdin=b"hello\n")
+    assert ended.code == 3 and "--from" in ended.err
+    ended = cwtool("convert", "a.txt", "-o", "a.json")
+    assert ended.code == 2 and "--to" in ended.err
+
+
+def test_several_inputs_of_several_kinds(folder: Path, ok: Run) -> None:
+    write(folder, a_csv="y,x\n1,2\n", b_vw="-1 | x:3 z\n", c_svm="2 1:4 9:1\n")
+    out = ok("convert", "a.csv", "b.vw", "c.svm", "-o", "-", "--names", "n.tsv")
+    assert out == "1 1:2\n-1 1:3 2:1\n2 3:4 9:1\n"  # 1 was taken by x
+
+
+def test_tables_have_a_largest_width(folder: Path, cwtool: Run) -> None:
+    write(folder, a_svm="1 " + " ".join(f"{j}:1" for j in range(1, 12)) + "\n")
+    ended = cwtool("convert", "a.svm", "-o", "a.csv", "--max-columns", "10")
+    assert ended.code == 2 and "more than 10 features" in ended.err
+
+
+def test_what_cannot_be_is_refused(folder: Path, cwtool: Run) -> None:
+    write(folder, a_svm="1 1:1\n", b_csv="y,y,x\n1,1,1\n", c_csv="")
+    for args, code, words in (
+        (["a.svm", "-o", "a.csv", "--hash-bits", "4"], 2, "--hash-bits"),
+        (["a.svm", "-o", "a.svm"], 2, "will not be replaced"),
+        (["a.svm", "-o", "a.vw", "--names", "none.tsv"], 2, "none.tsv: no such file"),
+        (["no.csv", "-o", "-"], 3, "no.csv: no such file"),
+        (["b.csv", "-o", "-"], 3, "two columns have the name y"),
+        (["c.csv", "-o", "-"], 3, "no rows"),
+        (["a.svm", "-o", "a.parquet.gz"], 2, "compressed inside"),
+        (["a.svm", "-o", "-", "--delimiter", "ab"], 2, "one character"),
+    ):
+        ended = cwtool("convert", *args)
+        assert ended.code == code and words in ended.err, (args, ended)
+        assert "Traceback" not in ended.err
+
+
+def test_parquet_columns(folder: Path, ok: Run, cwtool: Run) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table(
+        {
+            "x": [1.5, None, 0.0],
+            "n": [3, 4, None],
+            "ok": [True, False, None],
+            "city": ["Paris", None, "Rome"],
+            "target": ["a", "b", "a"],
+        }
+    )
+    pyarrow.parquet.write_table(table, folder / "a.parquet")
+    out = ok("convert", "a.parquet", "-o", "-", "--names", "n.tsv", "--labels", "a=1,b=-1")
+    assert out == "1 1:1.5 2:3 3:1 4:1\n-1 2:4\n1 5:1\n"
+    data = (folder / "a.parquet").read_bytes()
+    assert ok("convert", "-", "-o", "-", "--labels", "a=1,b=-1", stdin=data) == out
+    stamped = table.append_column("when", pyarrow.array([1, 2, 3], pyarrow.timestamp("s")))
+    pyarrow.parquet.write_table(stamped, folder / "b.parquet")
+    ended = cwtool("convert", "b.parquet", "-o", "-")
+    assert ended.code == 3 and "--drop when" in ended.err
+    ok("convert", "b.parquet", "-o", "-", "--drop", "when")
+    (folder / "b.parquet").write_bytes(data[:50])
+    ended = cwtool("convert", "b.parquet", "-o", "-")
+    assert ended.code == 3 and "b.parquet" in ended.err
+
+
+def test_the_report_is_json_if_wished(folder: Path, ok: Run) -> None:
+    write(folder, a_csv="y,x\n1,2\n")
+    found = json.loads(ok("convert", "a.csv", "-o", "a.svm", "--json"))
+    assert found["rows"] == 1 and found["bad_lines"] == 0 and found["out"] == "a.svm"
+
+
+def test_zero_based_ids_become_one_based(folder: Path, ok: Run) -> None:
+    write(folder, a_svm="1 0:1 4:2\n")
+    assert ok("convert", "a.svm", "-o", "-", "--zero-based") == "1 1:1 5:2\n"
