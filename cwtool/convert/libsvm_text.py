@@ -13,6 +13,7 @@ from cwtool.data import writer
 from cwtool.data.labels import written
 from cwtool.data.parse import Block
 from cwtool.data.pipeline import ReadReport, read_blocks
+from cwtool_ext import text
 
 
 def blocks(path: str, of: Input) -> Iterator[Block]:
@@ -55,10 +56,5 @@ class Writer:
         """Nothing is left to be written."""
 
     def _line(self, row: Row) -> str:
-        id_of, values = self.naming.id_of, dict[int, float]()
-        for name, x in row.entries:
-            j = id_of(name)
-            if x:
-                values[j] = values[j] + x if j in values else x
-        features = writer.features(sorted(values.items()), writer.short)
+        features = text.named_features(row.entries, self.naming.ids, self.naming.id_of)
         return writer.line(self.classes.number(row.label), features, row.weight, row.comment)

@@ -10,6 +10,7 @@ from cwtool.convert.url_features import url_entries
 from cwtool.data.names import cleaned
 from cwtool.data.sources import display
 from cwtool.errors import DataError
+from cwtool_ext.cells import named_entries
 
 LABELS = ("label", "target", "y", "class")  # names of a column of labels, in any case
 MISSING = frozenset(["", "na", "n/a", "nan", "null", "none", "?"])
@@ -69,7 +70,7 @@ class Columns:
         )
         return found
 
-    def row(self, cells: Sequence[str]) -> Row:
+    def row(self, cells: list[str]) -> Row:
         """The row of cells of text."""
         if len(cells) != len(self.names):
             raise Bad(
@@ -77,27 +78,13 @@ class Columns:
                 f"{len(cells)} cells in a table of {len(self.names)} columns",
                 "give every line the same number of cells, and quote cells that hold a delimiter",
             )
-        entries: list[tuple[str, float]] = []
-        for j, name, text in self.features:
-            cell = cells[j]
-            try:
-                x = float(cell)
-            except ValueError:
-                cell = cell.strip()
-                if cell.lower() not in self.missing:
-                    entries.append((f"{name}={cell}", 1.0))
-                continue
-            if text or "_" in cell:
-                entries.append((f"{name}={cell.strip()}", 1.0))
-            elif isfinite(x):
-                if not self.of.missing or cell.strip() not in self.missing:
-                    entries.append((name, x))
-            elif x == x:
-                raise Bad(
-                    j + 1,
-                    f"value {cell.strip()} of column {name} is not finite",
-                    "leave the cell empty if its value is not known",
-                )
+        entries, infinite = named_entries(cells, self.features, self.missing)
+        if infinite >= 0:
+            raise Bad(
+                infinite + 1,
+                f"value {cells[infinite].strip()} of column {self.names[infinite]} is not finite",
+                "leave the cell empty if its value is not known",
+            )
         if self.url is not None:
             entries += url_entries(cells[self.url].strip(), self.of.ngrams)
         return self.complete(cells, entries)

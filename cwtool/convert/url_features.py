@@ -12,7 +12,7 @@ path.depth query.count.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 from math import log1p
 from typing import NamedTuple
 from urllib.parse import unquote_plus
@@ -25,6 +25,9 @@ WORD = re.compile(r"[^\W_]+")
 ADDRESS = re.compile(
     r"(0x[0-9a-f]+|[0-9]+)(\.(0x[0-9a-f]+|[0-9]+)){0,3}|\[.*\]|[0-9a-f:]*:[0-9a-f:.]*:[0-9a-f:.]*"
 )
+PAIRS = re.compile("[&;]")
+DIGITS = str.maketrans("", "", "0123456789")
+CAPITALS = str.maketrans("", "", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 COUNTED = {"dots": ".", "hyphens": "-", "slashes": "/", "percents": "%", "ats": "@"}
 
 
@@ -60,65 +63,69 @@ def url_entries(url: str, ngrams: int = 3) -> list[tuple[str, float]]:
     """The features of a URL, with n-grams of the characters of its host unless `ngrams` is 0."""
     text = url[:LONGEST]
     parts = split(text)
-    names = dict.fromkeys(_names(parts, ngrams))
-    entries = [(name, 1.0) for name in names]
-    entries += [(name, round(log1p(n), 4)) for name, n in _counts(url, text, parts) if n]
+    entries = [(name, 1.0) for name in dict.fromkeys(_names(parts, ngrams))]
+    entries += [(name, logarithm(n)) for name, n in _counts(url, text, parts) if n]
     return entries
 
 
-def _names(parts: Parts, ngrams: int) -> Iterator[str]:
-    yield f"scheme={parts.scheme[:TOKEN] or 'none'}"
+@lru_cache(1 << 12)
+def logarithm(n: int) -> float:
+    return round(log1p(n), 4)
+
+
+def _names(parts: Parts, ngrams: int) -> list[str]:
+    names = [f"scheme={parts.scheme[:TOKEN] or 'none'}"]
     if parts.port:
-        yield f"port={parts.port[:TOKEN]}"
+        names.append(f"port={parts.port[:TOKEN]}")
     if parts.user:
-        yield "user"
-    yield from _of_host(parts.host, ngrams)
+        names.append("user")
+    names += _of_host(parts.host, ngrams)
     path = unquote_plus(parts.path, errors="replace")
-    yield from _tokens("path.token", path)
+    names += _tokens("path.token", path)
     dot, ext = path.rpartition("/")[2].rpartition(".")[1:]
     if dot and ext and len(ext) <= 8 and ext.isalnum():
-        yield f"ext={ext.lower()}"
-    for pair in re.split("[&;]", parts.query):
+        names.append(f"ext={ext.lower()}")
+    for pair in PAIRS.split(parts.query):
         key, _, value = pair.partition("=")
-        yield from _tokens("query.key", unquote_plus(key, errors="replace"))
-        yield from _tokens("query.value", unquote_plus(value, errors="replace"))
-    yield from _tokens("fragment.token", unquote_plus(parts.fragment, errors="replace"))
+        names += _tokens("query.key", unquote_plus(key, errors="replace"))
+        names += _tokens("query.value", unquote_plus(value, errors="replace"))
+    return names + _tokens("fragment.token", unquote_plus(parts.fragment, errors="replace"))
 
 
-def _of_host(host: str, ngrams: int) -> Iterator[str]:
+def _of_host(host: str, ngrams: int) -> list[str]:
     if not host:
-        return
-    yield f"host={host[:255]}"
+        return []
+    names = [f"host={host[:255]}"]
     if ADDRESS.fullmatch(host):
-        yield "ip"
-        return
-    yield from _tokens("host.token", host)
+        return [*names, "ip"]
+    names += _tokens("host.token", host)
     labels = host[:255].split(".")
     if len(labels) > 1:
-        yield f"tld={labels[-1][:TOKEN]}"
-        yield f"domain={'.'.join(labels[-2:])}"
+        names += [f"tld={labels[-1][:TOKEN]}", f"domain={'.'.join(labels[-2:])}"]
     if ngrams:
         around = f"^{host[:255]}$"
-        for k in range(max(len(around) - ngrams + 1, 1)):
-            yield f"host.gram={around[k : k + ngrams]}"
+        starts = range(max(len(around) - ngrams + 1, 1))
+        names += [f"host.gram={around[k : k + ngrams]}" for k in starts]
+    return names
 
 
-def _tokens(kind: str, text: str) -> Iterator[str]:
-    for word in WORD.findall(text.lower()):
-        yield f"{kind}={word[:TOKEN]}"
+def _tokens(kind: str, text: str) -> list[str]:
+    return [f"{kind}={word[:TOKEN]}" for word in WORD.findall(text.lower())] if text else []
 
 
-def _counts(url: str, text: str, parts: Parts) -> Iterator[tuple[str, int]]:
-    yield "length", len(url)
-    yield "host.length", len(parts.host)
-    yield "path.length", len(parts.path)
-    yield "query.length", len(parts.query)
-    yield "fragment.length", len(parts.fragment)
-    for name, sign in COUNTED.items():
-        yield name, text.count(sign)
-    yield "digits", sum(map(str.isdigit, text))
-    yield "capitals", sum(map(str.isupper, text))
-    yield "nonascii", 0 if text.isascii() else sum(c > "\x7f" for c in text)
-    yield "host.labels", parts.host.count(".") + 1 if parts.host else 0
-    yield "path.depth", sum(map(bool, parts.path.split("/")))
-    yield "query.count", sum(map(bool, re.split("[&;]", parts.query)))
+def _counts(url: str, text: str, parts: Parts) -> list[tuple[str, int]]:
+    host, path, query = parts.host, parts.path, parts.query
+    return [
+        ("length", len(url)),
+        ("host.length", len(host)),
+        ("path.length", len(path)),
+        ("query.length", len(query)),
+        ("fragment.length", len(parts.fragment)),
+        *((name, text.count(sign)) for name, sign in COUNTED.items()),
+        ("digits", len(text) - len(text.translate(DIGITS))),
+        ("capitals", len(text) - len(text.translate(CAPITALS))),
+        ("nonascii", 0 if text.isascii() else sum(c > "\x7f" for c in text)),
+        ("host.labels", host.count(".") + 1 if host else 0),
+        ("path.depth", len(list(filter(None, path.split("/"))))),
+        ("query.count", len(list(filter(None, PAIRS.split(query))))),
+    ]

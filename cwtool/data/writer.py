@@ -11,6 +11,7 @@ from cwtool.data.labels import written
 from cwtool.data.parse import Block
 from cwtool.data.rows import Rows
 from cwtool.files import complete_text
+from cwtool_ext import text
 
 SIGNS = ("-1", "+1")  # the usual labels of class 0 and class 1
 Number = Callable[[Any], str]  # how a value is written; repr loses nothing
@@ -23,8 +24,8 @@ def features(pairs: Iterable[tuple[Any, Any]], number: Number = repr) -> str:
 
 def short(x: float) -> str:
     """A number without loss, and whole ones without a point."""
-    text = repr(x)
-    return text[:-2] if text.endswith(".0") else text
+    digits = repr(x)
+    return digits[:-2] if digits.endswith(".0") else digits
 
 
 def line(label: str, features: str, weight: float = 1.0, comment: str = "") -> str:
@@ -32,21 +33,19 @@ def line(label: str, features: str, weight: float = 1.0, comment: str = "") -> s
     line end."""
     if weight != 1:
         label = f"{label}:{weight!r}"
-    text = f"{label} {features}".rstrip()
-    return f"{text} # {comment}\n" if comment else f"{text}\n"
+    row = f"{label} {features}".rstrip()
+    return f"{row} # {comment}\n" if comment else f"{row}\n"
 
 
 def block_lines(block: Block) -> Iterator[str]:
     """The rows of a block of a file, with its labels, weights and comments."""
     texts = {label: written(label) for label in set(block.labels.tolist())}
-    pairs = list(zip((block.indices + 1).tolist(), block.values.tolist(), strict=True))
+    texts_of_features = text.csr_features(block.indptr, block.indices, block.values, 1)
     weight = [1.0] * block.n_rows if block.weight is None else block.weight.tolist()
     comments = block.comments or [""] * block.n_rows
-    rows = zip(
-        block.labels.tolist(), pairwise(block.indptr.tolist()), weight, comments, strict=True
-    )
-    for label, (a, b), h, comment in rows:
-        yield line(texts[label], features(pairs[a:b], short), h, comment)
+    rows = zip(block.labels.tolist(), texts_of_features, weight, comments, strict=True)
+    for label, entries, h, comment in rows:
+        yield line(texts[label], entries, h, comment)
 
 
 def lines(

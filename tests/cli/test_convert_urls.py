@@ -50,7 +50,8 @@ def test_addresses(host: str) -> None:
     "url",
     [
         "", "http://", "://", "?", "#", "@", "%", "%zz%", "http://[", "http://a:b:c@d:e",
-        "x" * 10**6,        "http://пример.example/\u2028путь", "a b\tc", "http://example.com:99999999", "\x00\xff",
+        "x" * 10**6,
+        "http://пример.example/\u2028путь", "a b\tc", "http://example.com:99999999", "\x00\xff",
         "http://" + "a." * 5000, "http://e.com/?" + "a=b&" * 5000,
     ],
 )  # fmt: skip
