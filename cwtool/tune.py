@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from cwtool.console import Console
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions
 from cwtool.data.rows import Rows
+from cwtool.data.sources import absolute
 from cwtool.errors import DataError
 from cwtool.grid import PROGRESSIVE, TIME, TuneOptions
 from cwtool.parallel import KILLED, Outcome, attempt, surviving
@@ -100,7 +100,7 @@ def _cross_validated(
     options = replace(options, read=replace(options.read, jobs=1))
     for point in candidates:
         check_passes(options.model(point, Labels()), options.passes_of(point))
-    places = tuple(str(Path(path).absolute()) for path in paths)  # processes may start elsewhere
+    places = tuple(map(absolute, paths))  # processes may start elsewhere
     trials = [Trial(places, options, point) for point in candidates]
     _ = trials[0].data  # data that cannot be read is refused before any work
     return _outcomes(trials, console)

@@ -70,7 +70,8 @@ def _opened(fsspec: Any, url: str) -> IO[bytes]:
 
     limits = ClientTimeout(total=None, sock_connect=CONNECT, sock_read=SILENCE)
     system, path = fsspec.core.url_to_fs(url, client_kwargs={"timeout": limits})
-    return cast("IO[bytes]", system.open(path, "rb", block_size=0))  # 0: as one stream
+    # no block size: as one stream; any size: or else fsspec would ask for the size first
+    return cast("IO[bytes]", system.open(path, "rb", block_size=0, size=1))
 
 
 def _sentence(failure: Exception) -> str:

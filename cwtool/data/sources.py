@@ -75,6 +75,11 @@ def is_remote(path: str) -> bool:
     return is_url(path) and not Path(path).exists()
 
 
+def absolute(path: str) -> str:
+    """The path as it can be opened from any folder."""
+    return path if is_remote(path) else str(Path(path).absolute())
+
+
 def open_raw(path: str) -> Source:
     """The bytes as they are stored; a sentence for what cannot be opened."""
     if path in _copies:

@@ -31,7 +31,8 @@ STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
     "validation", "train", "trainer", "heldout", "predict", "inspect", "merging", "select", "tune",
     "gate", "console", "event_text", "metrics_text", "inspect_text", "notices", "export",
-    "importing", "convert", "watch", "feed", "recent", "points", "feed_report", "grid", "progressive",
+    "importing", "convert", "watch", "feed", "recent", "points", "feed_report", "grid",
+    "progressive",
 )  # fmt: skip
 COMMANDS = (  # drivers that do the work of a command
     "validation", "train", "trainer", "heldout", "predict", "inspect", "merging", "select", "tune",
