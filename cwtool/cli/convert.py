@@ -194,12 +194,14 @@ def command(
         Reading(zero_based=zero_based), on_bad_line, max_bad_lines, block_size, jobs
     )
     table["tell"] = console.note
+    numbers = parse_labels(labels or "")
+    table["classes"] = frozenset(numbers)
     of = Input(replace(read, comments=True, prompt=True), labelled=not no_label, **table)
     found = convert(
         data,
         source,
         of,
-        Target(out, form, names, hash_bits or 0, parse_labels(labels or ""), max_columns),
+        Target(out, form, names, hash_bits or 0, numbers, max_columns),
     )
     if found["bad_lines"]:
         console.warn(f"{found['bad_lines']:,} bad lines were skipped")

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from math import isinf
 
 from cwtool.convert.naming import Naming
+from cwtool.convert.row import Bad
 from cwtool.data.names import cleaned
-from cwtool.errors import UsageError
+from cwtool.errors import DataError, UsageError
 
 PLAIN = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -39,6 +40,28 @@ def parse_labels(text: str) -> dict[str, str]:
     return found
 
 
+class Kind:
+    """Makes sure that the labels of a file are numbers, or that they are names."""
+
+    def __init__(self, known: frozenset[str]) -> None:
+        self.known = known
+        self.numbers: bool | None = None  # what the first label was
+
+    def check(self, label: str, column: int) -> None:
+        if label in self.known:
+            return
+        number = number_text(label) is not None
+        if self.numbers is None:
+            self.numbers = number
+        if number != self.numbers:
+            others = "numbers" if self.numbers else "names"
+            raise Bad(
+                column,
+                f"label {label[:40] or '(empty)'} in a file whose labels are {others}",
+                "labels are all numbers or all names; `labels` gives names their numbers",
+            )
+
+
 class Classes:
     """The number of each label, as text."""
 
@@ -61,6 +84,12 @@ class Classes:
             self.tell(f"label {cleaned(label)} is written as {number}{more}")
             self.told = True
             self.known[label] = number
+        elif number in self.taken:
+            name = next(name for name, n in self.known.items() if n == number)
+            raise DataError(
+                f"label {label} is also the number of the label {name}",
+                "convert the files apart, or give names their numbers with `labels`",
+            )
         elif len(self.known) < MOST:
             self.known[label] = number
         return number

@@ -11,7 +11,7 @@ from cwtool.data.parse import BOM
 from cwtool.data.sources import display
 from cwtool.errors import DataError
 
-BATCH = 5000  # rows that are written together
+BATCH = 200  # rows that are written together; of more, the garbage collector takes its time
 
 
 class Lines:

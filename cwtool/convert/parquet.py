@@ -7,7 +7,6 @@ from math import isfinite
 from typing import IO, Any
 
 from cwtool.convert.csv_text import summed
-from cwtool.convert.lines import BATCH
 from cwtool.convert.row import Bad, Input, Row
 from cwtool.convert.table import Columns
 from cwtool.convert.url_features import url_entries
@@ -15,6 +14,9 @@ from cwtool.data.handles import Handle
 from cwtool.data.sources import copied, display, open_raw
 from cwtool.data.writer import short
 from cwtool.errors import DataError, UsageError
+
+READ = 1000  # rows that are read together
+CELLS = 1 << 20  # that are written together, as a row group, about
 
 
 def _pyarrow() -> Any:
@@ -42,7 +44,7 @@ def read(path: str, of: Input) -> Iterator[list[Row]]:
     _check_types(columns, file.schema_arrow, pyarrow, path)
     number = 0
     try:
-        for batch in file.iter_batches(batch_size=BATCH):
+        for batch in file.iter_batches(batch_size=READ):
             cells = [column.to_pylist() for column in batch.columns]
             yield list(_rows(zip(*cells, strict=True), columns, of, number))
             number += batch.num_rows
@@ -122,8 +124,15 @@ class Writer:
         self.more = [name for name, _ in fields[1:]]
         self.schema = pyarrow.schema([*fields, *((name, pyarrow.float64()) for name in columns)])
         self.out = pyarrow.parquet.ParquetWriter(out, self.schema)
+        self.waiting: list[Row] = []
 
     def write(self, rows: list[Row]) -> None:
+        self.waiting += rows
+        if len(self.waiting) * len(self.schema) >= CELLS:
+            self._write_group()
+
+    def _write_group(self) -> None:
+        rows = self.waiting
         label = [float(row.label or 0) if self.numbers else row.label for row in rows]
         special = {"weight": [row.weight for row in rows], "id": [row.comment for row in rows]}
         values = [summed(row.entries) for row in rows]
@@ -134,7 +143,10 @@ class Writer:
             [self.pyarrow.array(array, kind) for array, kind in found], schema=self.schema
         )
         self.out.write_table(table)
+        self.waiting = []
 
     def close(self) -> None:
-        """Write the end of the file."""
+        """Write what is left and the end of the file."""
+        if self.waiting:
+            self._write_group()
         self.out.close()

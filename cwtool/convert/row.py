@@ -43,6 +43,7 @@ class Input:
     read: ReadOptions = field(default_factory=ReadOptions)
     label: str | None = None  # column of a table
     labelled: bool = True
+    classes: frozenset[str] = frozenset()  # labels whose numbers were given
     weight: str | None = None
     comment: str | None = None  # column whose cells become the ids of rows
     drop: tuple[str, ...] = ()

@@ -65,6 +65,10 @@ def convert(
     paths = [os.fspath(path) for path in paths]
     lock: AbstractContextManager[None] = nullcontext()
     if target.names is not None:
+        if not target.names.absolute().parent.is_dir():
+            raise UsageError(
+                f"{target.names}: there is no folder {target.names.parent}", "create it"
+            )
         lock = locked(target.names, wait=True)
     with lock, kept(paths if form in WIDE else ()):
         known = [source_format or formats.of_source(path) for path in paths]

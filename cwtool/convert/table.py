@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
+from cwtool.convert.classes import Kind
 from cwtool.convert.row import Bad, Input, Row
 from cwtool.convert.url_features import url_entries
 from cwtool.data.names import cleaned
@@ -33,6 +34,7 @@ class Columns:
         dropped = {self._number(name, "drop") for name in of.drop}
         text = {self._number(name, "categorical") for name in of.categorical}
         others = {self.url, self.weight, self.comment, self.label, *dropped}
+        self.kind = Kind(of.classes)
         self.features = [
             (j, name, j in text)
             for j, name in enumerate(self.names)
@@ -98,6 +100,8 @@ class Columns:
                 f"no label in column {self.names[self.label]}",
                 "fill it in; `label` names the column of labels, and `no_label` says there is none",
             )
+        if self.label is not None:
+            self.kind.check(label, self.label + 1)
         comment = "" if self.comment is None else cleaned(cells[self.comment])
         return Row(label, entries, self._weight_of(cells), comment)
 

@@ -80,18 +80,24 @@ def _names(parts: Parts, ngrams: int) -> list[str]:
     if parts.user:
         names.append("user")
     names += _of_host(parts.host, ngrams)
-    path = unquote_plus(parts.path, errors="replace")
+    path = _decoded(parts.path)
     names += _tokens("path.token", path)
     dot, ext = path.rpartition("/")[2].rpartition(".")[1:]
     if dot and ext and len(ext) <= 8 and ext.isalnum():
         names.append(f"ext={ext.lower()}")
     for pair in PAIRS.split(parts.query):
         key, _, value = pair.partition("=")
-        names += _tokens("query.key", unquote_plus(key, errors="replace"))
-        names += _tokens("query.value", unquote_plus(value, errors="replace"))
-    return names + _tokens("fragment.token", unquote_plus(parts.fragment, errors="replace"))
+        names += _tokens("query.key", _decoded(key))
+        names += _tokens("query.value", _decoded(value))
+    return names + _tokens("fragment.token", _decoded(parts.fragment))
 
 
+def _decoded(text: str) -> str:
+    """The text with percent escapes and + resolved, once."""
+    return unquote_plus(text, errors="replace") if "%" in text or "+" in text else text
+
+
+@lru_cache(1 << 12)  # many URLs of a feed have the same host
 def _of_host(host: str, ngrams: int) -> list[str]:
     if not host:
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from cwtool.convert.classes import number_text
+from cwtool.convert.classes import Kind, number_text
 from cwtool.convert.csv_text import most_frequent, rows_of
 from cwtool.convert.lines import Lines, batches
 from cwtool.convert.row import Bad, Input, Row
@@ -30,19 +30,26 @@ def read(lines: Lines, of: Input) -> Iterator[list[Row]]:
 
 def _of_lines(lines: Lines, first: str, of: Input) -> Iterator[Row | None]:
     form = form_of(first) if of.labelled else alone
+    kind = Kind(of.classes)
     line: str | None = first
     while line is not None:
         text = line.strip("\r\n")
         try:
-            yield _row(text, form, lines.number, of) if text.strip() and text[0] != "#" else None
+            yield (
+                _row(text, form, kind, lines.number, of)
+                if text.strip() and text[0] != "#"
+                else None
+            )
         except Bad as fault:
             of.bad(lines.path, lines.number, fault)
             yield None
         line = next(iter(lines), None)
 
 
-def _row(text: str, form: Form, number: int, of: Input) -> Row:
+def _row(text: str, form: Form, kind: Kind, number: int, of: Input) -> Row:
     label, url = form(text)
+    if form is not alone:
+        kind.check(label, 1 if form is label_before else len(text) - len(label) + 1)
     comment = cleaned(url) if of.comment == URL else str(number) if of.comment == LINE else ""
     return Row(label, url_entries(url, of.ngrams), 1.0, comment)
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from math import isfinite
 
-from cwtool.convert.classes import Classes
+from cwtool.convert.classes import Classes, Kind
 from cwtool.convert.csv_text import summed
 from cwtool.convert.lines import Lines, batches
 from cwtool.convert.output import Text
@@ -28,9 +28,13 @@ def read(lines: Lines, of: Input) -> Iterator[list[Row]]:
 
 
 def _rows(lines: Lines, of: Input) -> Iterator[Row | None]:
+    kind = Kind(of.classes)
     for line in lines:
         try:
-            yield parsed(line.rstrip("\r\n")) if line.strip() else None
+            row = parsed(line.rstrip("\r\n")) if line.strip() else None
+            if row is not None and row.label:
+                kind.check(row.label, 1)
+            yield row
         except Bad as fault:
             of.bad(lines.path, lines.number, fault)
             yield None

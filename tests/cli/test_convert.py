@@ -86,6 +86,15 @@ def test_labels_that_are_text(folder: Path, ok: Run, cwtool: Run) -> None:
     assert (folder / "b.svm").read_text() == "2 1:2\n3 1:3\n"
 
 
+def test_names_and_numbers_are_not_mixed(folder: Path, ok: Run, cwtool: Run) -> None:
+    write(folder, a_csv="y,x\nspam,1\n1,2\n", b_csv="y,x\nspam,1\n", c_csv="y,x\n1,2\n")
+    ended = cwtool("convert", "a.csv", "-o", "-")
+    assert ended.code == 3 and "a.csv:3:1: label 1 in a file whose labels are names" in ended.err
+    ended = cwtool("convert", "b.csv", "c.csv", "-o", "-")
+    assert ended.code == 3 and "label 1 is also the number of the label spam" in ended.err
+    assert ok("convert", "a.csv", "-o", "-", "--labels", "spam=-1") == "-1 1:1\n1 1:2\n"
+
+
 def test_columns_of_a_table(folder: Path, ok: Run, cwtool: Run) -> None:
     write(folder, a_tsv="who\tzip\tw\tgood\tx\nann\t0123\t2\t1\t7\nbob\t99\t1\t0\tNA\n")
     some = ["--label", "good", "--weight", "w", "--id", "who", "--categorical", "zip"]

@@ -92,6 +92,15 @@ def test_a_line_without_its_label_is_bad(folder: Path, cwtool: Run) -> None:
     assert "day.txt:2:1: no label before http://b.example/" in ended.err
 
 
+def test_garbage_is_no_class(folder: Path, cwtool: Run) -> None:
+    (folder / "day.txt").write_text("1 http://a.example/\ngarbage\n0 http://b.example\n")
+    ended = cwtool("convert", "--from", "urls", "day.txt", "-o", "-")
+    assert ended.code == 3
+    assert "day.txt:2:1: label garbage in a file whose labels are numbers" in ended.err
+    ended = cwtool("convert", "--from", "urls", "day.txt", "-o", "-", "--on-bad-line", "skip")
+    assert ended.code == 0 and ended.out.count("\n") == 2
+
+
 def test_a_column_of_urls_beside_others(folder: Path, ok: Run) -> None:
     (folder / "a.csv").write_text("y,link,age\n1,http://a.example/,3\n")
     ok("convert", "a.csv", "-o", "a.svm", "--url", "link", "--names", "n.tsv", "--ngrams", "0")
