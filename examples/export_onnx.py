@@ -11,12 +11,12 @@ import numpy as np
 import onnxruntime
 from sklearn.datasets import load_iris
 
-from cwtool.estimators import SCW1Classifier
+from cwtool.estimators import SCWClassifier
 from cwtool.export.writing import export
 
 X, species = load_iris(return_X_y=True)
 y = load_iris().target_names[species]
-model = SCW1Classifier(fit_intercept=True, passes=10).fit(X, y)
+model = SCWClassifier(fit_intercept=True, passes=10).fit(X, y)
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "iris.onnx"
     export(model.model_, "onnx", path)

@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 
-from cwtool.estimators import SCW1Classifier
+from cwtool.estimators import SCWClassifier
 
 PARTS = {
     "weather": ["rain", "sun", "wind", "a cold front", "snow", "clouds"],
@@ -30,10 +30,10 @@ for topic, words in PARTS.items():
                 topics.append(topic)
 
 train, test, y_train, y_test = train_test_split(texts, topics, random_state=0)
-pipeline = make_pipeline(TfidfVectorizer(sublinear_tf=True), SCW1Classifier(multi_class="ovr"))
-search = GridSearchCV(pipeline, {"scw1classifier__C": [0.3, 3.0]}, cv=3).fit(train, y_train)
+pipeline = make_pipeline(TfidfVectorizer(sublinear_tf=True), SCWClassifier(multi_class="ovr"))
+search = GridSearchCV(pipeline, {"scwclassifier__C": [0.3, 3.0]}, cv=3).fit(train, y_train)
 
-print(f"best C: {search.best_params_['scw1classifier__C']}")
+print(f"best C: {search.best_params_['scwclassifier__C']}")
 print(f"share of test texts that are right: {search.score(test, y_test):.3f}")
 for text in ("a cold front and wind", "olive oil, salt and soup"):
     shares = zip(search.classes_, search.predict_proba([text])[0], strict=True)

@@ -31,7 +31,7 @@ STEMS = {
     "arow": "Arow",
     "narow": "Narow",
     "nherd": "NHerd",
-    "scw1": "SCW1",
+    "scw1": "SCW",
     "scw2": "SCW2",
     "bcw": "BCW",
     "dcd": "DCD",
@@ -50,6 +50,7 @@ STEMS = {
     "sdist": "SDist",
     "rff-markov": "RFFMarkov",
 }
+ALSO = {"SCW1Classifier": "SCWClassifier"}  # other names of classes
 # algorithms that leave features out by themselves
 SELECTORS = ("sbcw", "fgm", "l1svm", "spar-dca", "stsgd", "sofs", "cw-sparse", "fobos", "sdist")
 
@@ -191,6 +192,8 @@ def module(names: list[str], selector: bool) -> str:
     """The text of a file with these classes, formatted."""
     what = "transformer that selects columns" if selector else "classifier"
     made = [source(name, selector) for name in names]
+    if not selector:
+        made += [f"{other} = {name}" for other, name in ALSO.items()]
     text = "\n\n\n".join(made)
     needed = [n for n in ("Any", "ClassVar") if n in text]
     known = ("Classifier", "Importances", "LinearScore", "WeightedClassifier")
@@ -219,7 +222,7 @@ def formatted(text: str) -> str:
 def package() -> str:
     """The text of __init__.py, which imports all classes."""
     made = {
-        "classifiers": sorted(f"{STEMS[name]}Classifier" for name in registry.names()),
+        "classifiers": sorted([*(f"{STEMS[name]}Classifier" for name in registry.names()), *ALSO]),
         "selectors": sorted(f"{STEMS[name]}Selector" for name in SELECTORS),
     }
     imports = "".join(

@@ -922,7 +922,7 @@ class NHerdClassifier(LinearScore, WeightedClassifier):
         self.n_jobs = n_jobs
 
 
-class SCW1Classifier(LinearScore, WeightedClassifier):
+class SCWClassifier(LinearScore, WeightedClassifier):
     """Classifier by scw1: soft confidence-weighted, linear slack (SCW-I).
 
     Parameters
@@ -2693,3 +2693,6 @@ class RFFMarkovClassifier(Importances):
         self.threshold = threshold
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+
+SCW1Classifier = SCWClassifier

@@ -147,6 +147,19 @@ def test_vw_text(folder: Path, ok: Run, cwtool: Run) -> None:
         assert ended.code == 3 and f"b.vw:{place}" in ended.err, ended.err
 
 
+def test_vowpal_wabbit_reads_what_is_written(folder: Path, ok: Run, planted: Run) -> None:
+    vw = pytest.importorskip("vowpalwabbit")
+    planted("a.svm", 1, 60)
+    ok("train", "a.svm", "-m", "m.cw")
+    ok("export", "m.cw", "--format", "vw", "-o", "m.vwm")
+    ok("convert", "a.svm", "-o", "a.vw")
+    found = vw.Workspace(initial_regressor="m.vwm", testonly=True, quiet=True)
+    lines = (folder / "a.vw").read_text().splitlines()
+    scores = [float(s) for s in ok("predict", "a.svm", "-m", "m.cw", "--output", "score").split()]
+    assert [found.predict(line) for line in lines] == pytest.approx(scores, rel=1e-4, abs=1e-4)
+    found.finish()
+
+
 @pytest.mark.parametrize("middle", ["a.csv", "a.tsv", "a.vw", "a.parquet", "b.svm"])
 def test_libsvm_there_and_back(folder: Path, ok: Run, middle: str) -> None:
     if middle.endswith("parquet"):

@@ -35,6 +35,11 @@ def test_check_estimator(name: str) -> None:
     assert sum(r["status"] == "passed" for r in found) > 45
 
 
+def test_names_of_other_writers() -> None:
+    assert cwtool.estimators.SCWClassifier is cwtool.estimators.SCW1Classifier
+    assert cwtool.estimators.SCWClassifier.algorithm == "scw1"
+
+
 @pytest.mark.parametrize("name", cwtool.estimators.__all__)
 def test_signatures_are_real(name: str) -> None:
     kind = getattr(cwtool.estimators, name)
