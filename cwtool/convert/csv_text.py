@@ -79,7 +79,7 @@ def _is_number(cell: str) -> bool:
     try:
         float(cell)
     except ValueError:
-        return not cell
+        return False
     return True
 
 

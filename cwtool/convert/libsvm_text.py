@@ -23,6 +23,8 @@ def blocks(path: str, of: Input) -> Iterator[Block]:
         yield from read_blocks([path], of.read, report)
     finally:
         of.met.bad_lines += report.bad_lines
+        if report.qids:
+            of.tell(f"qid: was left out of {report.qids:,} rows")
 
 
 def read(path: str, of: Input) -> Iterator[list[Row]]:

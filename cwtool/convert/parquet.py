@@ -88,6 +88,8 @@ def _row(cells: tuple[Any, ...], columns: Columns) -> Row:
 def _text(cell: Any) -> str:
     if cell is None:
         return ""
+    if isinstance(cell, bool):
+        return str(int(cell))
     return short(cell) if isinstance(cell, float) else str(cell)
 
 

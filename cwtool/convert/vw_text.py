@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from math import isfinite
 
-from cwtool.convert.classes import Classes, Kind
+from cwtool.convert.classes import Classes, Kind, number_text
 from cwtool.convert.csv_text import summed
 from cwtool.convert.lines import Lines, batches
 from cwtool.convert.output import Text
@@ -66,7 +66,10 @@ def parsed(line: str) -> Row:
 def _head(head: str) -> tuple[str, float, str]:
     """Label, weight and tag."""
     words, tag = head.split(), ""
-    if words and (words[-1][0] == "'" or (not head[-1].isspace() and len(words) > 1)):
+    touching = bool(words) and not head[-1].isspace()
+    if touching and len(words) == 1 and number_text(words[0]):
+        touching = False  # VW takes `1|` as a tag, and whoever wrote it meant a label
+    if words and (words[-1][0] == "'" or touching):
         tag = words.pop().removeprefix("'")
     if len(words) > 3 or (words and ":" in words[0]):
         raise Bad(

@@ -114,6 +114,17 @@ def test_tables_without_a_header(folder: Path, ok: Run) -> None:
     assert ok("convert", "a.csv", "-o", "-", "--no-label") == "0 1:1 2:0.5 3:1\n0 2:2 4:1\n"
 
 
+def test_a_header_may_have_an_empty_name(folder: Path, ok: Run) -> None:
+    write(folder, a_csv=",color,size\n0,red,3\n1,blue,4\n")
+    assert ok("convert", "a.csv", "-o", "-", "--label", "size") == "3 2:1\n4 1:1 3:1\n"
+
+
+def test_query_ids_are_told(folder: Path, cwtool: Run) -> None:
+    write(folder, a_svm="1 qid:3 1:1\n")
+    ended = cwtool("convert", "a.svm", "-o", "-")
+    assert ended.out == "1 1:1\n" and "qid: was left out of 1 rows" in ended.err
+
+
 def test_bad_lines_are_skipped_if_wished(folder: Path, cwtool: Run) -> None:
     write(folder, a_csv='y,x\n1,2\n,3\n1,inf\n1,"a"b\n0,5\n')
     ended = cwtool("convert", "a.csv", "-o", "-", "--on-bad-line", "skip")
@@ -138,6 +149,8 @@ def test_vw_text(folder: Path, ok: Run, cwtool: Run) -> None:
     assert (folder / "n.tsv").read_text().split("\n")[:4] == [
         "1\tuser^age", "2\tuser^new", "3\titem^price", "4\titem^new",
     ]  # fmt: skip
+    write(folder, c_vw="1| a\nt| b\n'u | b\n")
+    assert ok("convert", "c.vw", "-o", "-") == "1 1:1\n0 2:1 # t\n0 2:1 # u\n"
     (folder / "a.svm").write_text(out)
     back = ok("convert", "a.svm", "-o", "-", "--to", "vw", "--names", "n.tsv")
     assert back == ("1 2.5 'tag|user age:3 new |item price new:2\n-1 'b| x:100\n0 | y\n")
