@@ -41,16 +41,16 @@ def command(model: Path, form: str, out: Path) -> None:
     """Write a linear model in the form of another program.
 
     Scores, labels and thresholds are those of the command predict; the bias becomes the intercept.
-    Probabilities are in json, python and onnx, where the variance of a score can be computed from
-    one variance a feature. Models that are not linear are refused, and so is what a format cannot
-    express, such as folded feature ids.
+    Probabilities are in json, python, sql and onnx, unless they need the covariances of more than
+    1,000 features or of several classes. Models that are not linear are refused, and so is what a
+    format cannot express, such as folded feature ids.
     """
     from cwtool.export.writing import export
     from cwtool.model import Model
 
     scorer = export(Model.load(model), form, out, (model,))
-    if not scorer.has_probability and form in ("json", "python", "onnx"):
+    if not scorer.has_probability and form in ("json", "python", "sql", "onnx"):
         options.console(False, False, False).note(
-            "probabilities are left out: the variance of a score needs more than one variance a "
-            "feature in this model"
+            "probabilities are left out: the variance of a score needs the covariances of more "
+            "features or classes than are written"
         )

@@ -31,6 +31,12 @@ def described(scorer: Scorer) -> dict[str, Any]:
                 "constant_variance": scorer.constant_variance.tolist(),
                 "unknown_variance": scorer.unknown,
             }
+        if scorer.pairs is not None and scorer.linear is not None:
+            linear = zip(scorer.features, scorer.linear.tolist(), strict=True)
+            found["probability"] |= {
+                "linear_variances": {str(j): c for j, c in linear if c},
+                "pair_variances": list(scorer.named_pairs),
+            }
     return found
 
 

@@ -100,6 +100,19 @@ def _is_whole(label: str) -> bool:
     return label.lstrip("+-").isdigit()
 
 
+def _joint(g: Graph, scorer: Scorer, x: str, v: str, at: Any) -> str:
+    """The variance with the sum of c x_i x_j over pairs, and with its linear part."""
+    if scorer.pairs is None or scorer.linear is None:
+        return v
+    i, j, c = scorer.pairs
+    matrix, linear = np.zeros((scorer.width, scorer.width)), np.zeros((scorer.width, 1))
+    matrix[at[i], at[j]] = c
+    linear[at, 0] = scorer.linear
+    products = g.add("Mul", g.add("MatMul", x, g.constant(matrix)), x)
+    total = g.add("ReduceSum", products, g.constant([1], np.int64), keepdims=1)
+    return g.add("Add", v, g.add("Add", total, g.add("MatMul", x, g.constant(linear))))
+
+
 def _probability(g: Graph, scorer: Scorer, x: str, score: str) -> None:
     """Add the node `probability`."""
     z = score
@@ -110,6 +123,7 @@ def _probability(g: Graph, scorer: Scorer, x: str, score: str) -> None:
         known[at] = scorer.variance
         v = g.add("MatMul", squares, g.constant(known))
         v = g.add("Add", v, g.constant(scorer.constant_variance))
+        v = _joint(g, scorer, x, v, at)
         if scorer.several:  # the mean of the two highest scores
             top = g.add("TopK", score, g.constant([2], np.int64), outs=2, axis=1)
             v = g.add("GatherElements", v, f"{top}_1", axis=1)

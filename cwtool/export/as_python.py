@@ -65,10 +65,17 @@ def variance(features):
     for j, x in {row}.items():
         for k, v in enumerate(VARIANCES.get(j, UNKNOWN)):
             total[k] += v * x * x
-    found = scores(features)
+{joint}    found = scores(features)
     top = sorted(range(len(total)), key=lambda k: -found[k])[:2]
     return sum(total[k] for k in top) / len(top)
 '''
+JOINT = """\
+    row = {row}
+    joint = sum(LINEAR.get(j, 0.0) * x for j, x in row.items())
+    for i, x in row.items():
+        joint += sum(c * x * row[j] for j, c in PAIRS.get(i, {}).items() if j in row)
+    total = [v + joint for v in total]
+"""
 PROBABILITY = '''
 
 def probability(features):
@@ -106,10 +113,27 @@ def text(scorer: Scorer) -> Iterator[str]:
             yield f"CONSTANT_VARIANCE = {scorer.constant_variance.tolist()!r}"
             yield f"UNKNOWN = {[scorer.unknown] * scorer.weight.shape[1]!r}"
             yield from _table("VARIANCES", scorer, scorer.variance)
-            functions += VARIANCE.replace("{row}", row)
+            joint = JOINT if scorer.pairs is not None else ""
+            functions += VARIANCE.replace("{joint}", joint).replace("{row}", row)
+            yield from _joint(scorer)
         factor = "1.0" if scorer.variance is None else "1 / sqrt(1 + variance(features))"
         functions += PROBABILITY.replace("{factor}", factor)
     yield functions.rstrip("\n")
+
+
+def _joint(scorer: Scorer) -> Iterator[str]:
+    """What the variance has besides one variance a feature."""
+    if scorer.pairs is None or scorer.linear is None:
+        return
+    linear = zip(scorer.features, scorer.linear.tolist(), strict=True)
+    nonzero = {j: c for j, c in linear if c}
+    yield f"LINEAR = {nonzero!r}"
+    pairs: dict[int, dict[int, float]] = {}
+    for i, j, c in scorer.named_pairs:
+        pairs.setdefault(i, {})[j] = c
+    yield "PAIRS = {"
+    yield from (f"    {i}: {others!r}," for i, others in pairs.items())
+    yield "}"
 
 
 def _table(name: str, scorer: Scorer, values: Any) -> Iterator[str]:

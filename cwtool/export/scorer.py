@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 from cwtool.algorithms.base import Linear
 from cwtool.confusion import label_order
 from cwtool.data.parse import Reading
-from cwtool.data.rows import BIAS, Floats, Ints
+from cwtool.data.rows import BIAS, Floats, Ints, Longs
 from cwtool.errors import UsageError
+from cwtool.export.covariance import covariance_of
 from cwtool.model import Model, Weights
 from cwtool.threshold import ABOVE_ZERO
 
@@ -27,7 +29,9 @@ class Scorer:
     score, and of equal ones the first. The probability is
     sigmoid(slope score / sqrt(1 + v) + offset), or softmax(slope score / sqrt(1 + v)), with
     v = constant_variance + sum of variance_j x_j^2, where features that are not listed have the
-    variance `unknown`; of several classes v is the mean of those of the two highest scores.
+    variance `unknown`; of several classes v is the mean of those of the two highest scores. Models
+    with more than one variance a feature add, for all classes, the sum of linear_j x_j and the sum
+    of c x_i x_j over `pairs` (i, j, c), which are places in `features`.
     """
 
     algorithm: str
@@ -44,6 +48,8 @@ class Scorer:
     variance: Floats | None  # None: v is 0
     constant_variance: Floats
     unknown: float
+    linear: Floats | None = None
+    pairs: tuple[Longs, Longs, Floats] | None = None
 
     @property
     def several(self) -> bool:
@@ -65,6 +71,13 @@ class Scorer:
         """The number of columns of a dense row: column 0 is the first feature of the data."""
         first = 0 if self.reading.zero_based else 1
         return max(self.features, default=first - 1) + 1 - first
+
+    @property
+    def named_pairs(self) -> Iterator[tuple[int, int, float]]:
+        """The pairs by the ids of their features."""
+        if self.pairs is not None:
+            for i, j, c in zip(*(part.tolist() for part in self.pairs), strict=True):
+                yield self.features[i], self.features[j], c
 
     def dense(self, values: Floats) -> Floats:
         """Weights, or variances, of all columns of a dense row."""
@@ -93,6 +106,9 @@ def scorer_of(model: Model) -> Scorer:
     ids: Ints = weights.ids[kept]
     diagonal = name in DIAGONAL or getattr(model.algorithm.params, "covariance", "") == "diag"
     labels, numbers = _labels(model, order)
+    sigma = None if variance is None or diagonal else covariance_of(model, weights.ids)
+    if variance is not None and sigma is not None:
+        variance = np.broadcast_to(np.diag(sigma)[:, None], variance.shape)
     return Scorer(
         algorithm=name,
         labels=labels,
@@ -104,10 +120,12 @@ def scorer_of(model: Model) -> Scorer:
         reading=model.reading,
         slope=float(model.slope),
         offset=float(model.offset),
-        has_probability=variance is None or diagonal,
+        has_probability=variance is None or diagonal or sigma is not None,
         variance=None if variance is None else variance[kept],
         constant_variance=np.zeros(1) if variance is None else variance[bias].sum(axis=0),
         unknown=float(model.scale.value) ** 2 if model.algorithm.counts_unknown else 0.0,
+        linear=None if sigma is None else 2 * sigma[kept][:, bias].sum(axis=1),
+        pairs=None if sigma is None else _pairs(sigma[np.ix_(kept, kept)]),
     )
 
 
@@ -131,6 +149,12 @@ def _columns(weights: Weights, order: NDArray[np.intp]) -> tuple[Floats, Floats 
     weight = weights.weight.reshape(rows, -1)[:, order]
     variance = weights.variance
     return weight, None if variance is None else variance.reshape(rows, -1)[:, order]
+
+
+def _pairs(sigma: Floats) -> tuple[Longs, Longs, Floats]:
+    """i < j and 2 Sigma_ij of the covariances that are not 0."""
+    i, j = np.nonzero(np.triu(sigma, 1))
+    return i, j, 2 * sigma[i, j]
 
 
 def _labels(model: Model, order: NDArray[np.intp]) -> tuple[list[str], list[float]]:

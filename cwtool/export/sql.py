@@ -6,15 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from cwtool.export import sql_probability
 from cwtool.export.scorer import Scorer
+from cwtool.export.sql_probability import inserted
 
-AT_ONCE = 500  # tuples of an INSERT
 HEAD = """\
 -- A linear model of cwtool. The rows to score are in a table that you make and fill:
 --   CREATE TABLE cwtool_entry (row_id INTEGER, feature INTEGER, value REAL);
 -- Then this gives the class of each row that has an entry:
 --   SELECT row_id, label, score FROM cwtool_label;
-CREATE TABLE cwtool_class (class INTEGER PRIMARY KEY, label TEXT, intercept REAL);
+CREATE TABLE cwtool_class (
+  class INTEGER PRIMARY KEY, label TEXT, intercept REAL, variance REAL);
 CREATE TABLE cwtool_weight (
   feature INTEGER, class INTEGER, weight REAL, PRIMARY KEY (feature, class));
 """
@@ -50,24 +52,22 @@ def text(scorer: Scorer) -> Iterator[str]:
     """The script that makes and fills the tables and views."""
     yield HEAD
     classes = zip(scorer.names, scorer.intercept.tolist(), strict=True)
-    rows = [f"({k}, {_quoted(name)}, {c!r})" for k, (name, c) in enumerate(classes)]
-    yield from _inserted("cwtool_class", rows)
+    constant = np.broadcast_to(scorer.constant_variance, scorer.intercept.shape).tolist()
+    rows = [f"({k}, {_quoted(n)}, {c!r}, {constant[k]!r})" for k, (n, c) in enumerate(classes)]
+    yield from inserted("cwtool_class", rows)
     at, class_ = np.nonzero(scorer.weight)
     values = scorer.weight[at, class_].tolist()
     triples = zip(at.tolist(), class_.tolist(), values, strict=True)
-    yield from _inserted(
+    yield from inserted(
         "cwtool_weight", [f"({scorer.features[i]}, {k}, {w!r})" for i, k, w in triples]
     )
     unit = scorer.reading.normalize == "l2"
     yield SCORE.format(length=" / MAX(n.length)" if unit else "", lengths=LENGTHS if unit else "")
     above = "> 0" if scorer.above else f">= {scorer.threshold!r}"
     yield SEVERAL if scorer.several else TWO.format(above=above, other=_quoted(scorer.labels[0]))
+    if scorer.has_probability:
+        yield from sql_probability.text(scorer)
 
 
 def _quoted(name: str) -> str:
     return "'" + name.replace("'", "''") + "'"
-
-
-def _inserted(table: str, rows: list[str]) -> Iterator[str]:
-    for start in range(0, len(rows), AT_ONCE):
-        yield f"INSERT INTO {table} VALUES\n" + ",\n".join(rows[start : start + AT_ONCE]) + ";"

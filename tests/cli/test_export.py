@@ -1,6 +1,7 @@
 """cwtool export: what other programs make of a model."""
 
 import json
+import math
 import random
 import shutil
 import sqlite3
@@ -30,9 +31,23 @@ MODELS = {
     "rest": ("topics.svm", ["--positive", "2"]),
 }
 UNIT = {"unit": ("two.svm", ["--normalize", "l2", "--bias"])}
+# models with more than one variance a feature; --bias makes the linear part of the variance
+JOINT = {
+    "full": ("two.svm", ["--covariance", "full", "--bias"]),
+    "full, unit": ("two.svm", ["--covariance", "full", "--normalize", "l2"]),
+    "factored": ("two.svm", ["--algo", "scw1", "--covariance", "factored", "--bias"]),
+    "sbcw": ("two.svm", ["--algo", "sbcw", "--features", "6", "--group-size", "3"]),
+    "sbcw, several": ("topics.svm", ["--algo", "sbcw", "--features", "6", "--group-size", "3"]),
+}
 each = pytest.mark.parametrize(("data", "options"), MODELS.values(), ids=MODELS.keys())
 each_unit = pytest.mark.parametrize(
     ("data", "options"), (MODELS | UNIT).values(), ids=(MODELS | UNIT).keys()
+)
+
+each_joint = pytest.mark.parametrize(
+    ("data", "options"),
+    (MODELS | UNIT | JOINT).values(),
+    ids=(MODELS | UNIT | JOINT).keys(),
 )
 
 TRAINED: dict[str, tuple[bytes, str, list[dict[str, Any]]]] = {}
@@ -111,6 +126,22 @@ def test_python(data: str, options: list[str], folder: Path, ok: Run, trained: R
         assert made["probability"](row)[-len(p) :] == pytest.approx(p, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize(("data", "options"), JOINT.values(), ids=JOINT.keys())
+def test_probabilities_with_covariances(
+    data: str, options: list[str], folder: Path, ok: Run, trained: Run
+) -> None:
+    wanted = trained(data, options)
+    ok("export", "m.cw", "--format", "python", "-o", "m.py")
+    made = execute(folder / "m.py")
+    assert made["PAIRS"] and bool(made["LINEAR"]) == ("--bias" in options)
+    for row, found in zip(rows(folder), wanted, strict=True):
+        p = columns(found, "probability")
+        assert made["probability"](row)[-len(p) :] == pytest.approx(p, rel=1e-7, abs=1e-9)
+    found = json.loads(ok("export", "m.cw", "--format", "json"))["probability"]
+    assert len(found["pair_variances"]) == sum(map(len, made["PAIRS"].values()))
+    assert len(found["linear_variances"]) == len(made["LINEAR"])
+
+
 @pytest.mark.parametrize("algo", LINEAR)
 def test_every_linear_algorithm(algo: str, folder: Path, ok: Run, trained: Run, brief: Run) -> None:
     """Scores are always there, and probabilities are right where there are any."""
@@ -133,7 +164,7 @@ def test_python_folds_ids(folder: Path, ok: Run, trained: Run) -> None:
         assert made["scores"](row)[0] == pytest.approx(found["score"], rel=1e-9, abs=1e-12)
 
 
-@each_unit
+@each_joint
 def test_sql(data: str, options: list[str], folder: Path, ok: Run, trained: Run) -> None:
     wanted = trained(data, options)
     base = sqlite3.connect(":memory:")
@@ -147,6 +178,14 @@ def test_sql(data: str, options: list[str], folder: Path, ok: Run, trained: Run)
     assert [label for _, label, _ in found] == [w["label"] for w in wanted[:-1]]  # one is empty
     top = [max(columns(w, "score")) for w in wanted[:-1]]
     assert [score for _, _, score in found] == pytest.approx(top, rel=1e-9, abs=1e-12)
+    base.create_function("EXP", 1, math.exp)  # SQLite may be built without them
+    base.create_function("SQRT", 1, math.sqrt)
+    shares = base.execute("SELECT row_id, label, probability FROM cwtool_probability").fetchall()
+    for i, label, p in shares:
+        named = {k: v for k, v in wanted[i].items() if k.startswith("probability")}
+        share = named.get("probability", named.get(f"probability_{label}"))
+        assert p == pytest.approx(share, rel=1e-7, abs=1e-9)
+    assert len(shares) >= len(found)
 
 
 @each
@@ -180,7 +219,7 @@ def test_liblinear_text(data: str, options: list[str], folder: Path, ok: Run, tr
     assert [labels[k] for k in called] == names
 
 
-@each_unit
+@each_joint
 def test_onnx(data: str, options: list[str], folder: Path, ok: Run, trained: Run) -> None:
     pytest.importorskip("onnx")
     onnxruntime = pytest.importorskip("onnxruntime")
@@ -255,7 +294,7 @@ def test_refusals(folder: Path, cwtool: Run, ok: Run, trained: Run, planted: Run
 
 
 def test_models_without_probabilities_say_so(cwtool: Run, folder: Path, trained: Run) -> None:
-    trained("two.svm", ["--covariance", "full"])
+    trained("topics.svm", ["--covariance", "full"])
     ended = cwtool("export", "m.cw", "--format", "json")
     assert "probability" not in json.loads(ended.out)
     assert "probabilities are left out" in ended.err

@@ -1,0 +1,105 @@
+"""Probabilities in a database, beside the tables of sql.py. They need EXP and SQRT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cwtool.export.scorer import Scorer
+
+AT_ONCE = 500  # tuples of an INSERT
+TABLES = """\
+-- SELECT row_id, label, probability FROM cwtool_probability; needs the functions EXP and SQRT.
+CREATE TABLE cwtool_variance (
+  feature INTEGER, class INTEGER, variance REAL, PRIMARY KEY (feature, class));
+CREATE TABLE cwtool_linear (feature INTEGER PRIMARY KEY, variance REAL);
+CREATE TABLE cwtool_pair (
+  feature INTEGER, other INTEGER, variance REAL, PRIMARY KEY (feature, other));
+"""
+UNIT_ENTRY = """\
+CREATE VIEW cwtool_unit_entry AS
+SELECT e.row_id, e.feature, e.value{length} AS value FROM cwtool_entry e{lengths};
+"""
+LENGTHS = """
+JOIN (SELECT row_id, SQRT(SUM(value * value)) AS length FROM cwtool_entry GROUP BY row_id) n
+  ON n.row_id = e.row_id"""
+SPREAD = """\
+CREATE VIEW cwtool_spread AS
+SELECT s.row_id, s.class, s.label, s.score,
+  c.variance + COALESCE(v.total, 0) + COALESCE(l.total, 0) + COALESCE(p.total, 0) AS variance
+FROM cwtool_score s
+JOIN cwtool_class c ON c.class = s.class
+LEFT JOIN (
+  SELECT e.row_id, k.class, SUM(COALESCE(w.variance, {unknown}) * e.value * e.value) AS total
+  FROM cwtool_unit_entry e CROSS JOIN cwtool_class k
+  LEFT JOIN cwtool_variance w ON w.feature = e.feature AND w.class = k.class
+  GROUP BY e.row_id, k.class) v ON v.row_id = s.row_id AND v.class = s.class
+LEFT JOIN (
+  SELECT e.row_id, SUM(w.variance * e.value) AS total
+  FROM cwtool_unit_entry e JOIN cwtool_linear w ON w.feature = e.feature
+  GROUP BY e.row_id) l ON l.row_id = s.row_id
+LEFT JOIN (
+  SELECT e.row_id, SUM(w.variance * e.value * f.value) AS total
+  FROM cwtool_unit_entry e
+  JOIN cwtool_pair w ON w.feature = e.feature
+  JOIN cwtool_unit_entry f ON f.row_id = e.row_id AND f.feature = w.other
+  GROUP BY e.row_id) p ON p.row_id = s.row_id;
+"""
+NO_SPREAD = """\
+CREATE VIEW cwtool_spread AS
+SELECT row_id, class, label, score, 0.0 AS variance FROM cwtool_score;
+"""
+TWO = """\
+CREATE VIEW cwtool_probability AS
+SELECT row_id, label,
+  1 / (1 + EXP(-({slope} * score / SQRT(1 + variance) + {offset}))) AS probability
+FROM cwtool_spread;
+"""
+SEVERAL = """\
+CREATE VIEW cwtool_probability AS
+WITH ranked AS (
+  SELECT row_id, class, label, score, variance,
+    ROW_NUMBER() OVER (PARTITION BY row_id ORDER BY score DESC, class) AS place
+  FROM cwtool_spread),
+top AS (
+  SELECT row_id, MAX(score) AS score, AVG(variance) AS variance
+  FROM ranked WHERE place <= 2 GROUP BY row_id),
+share AS (
+  SELECT r.row_id, r.label,
+    EXP({slope} * (r.score - top.score) / SQRT(1 + top.variance)) AS share
+  FROM ranked r JOIN top ON top.row_id = r.row_id)
+SELECT row_id, label, share / SUM(share) OVER (PARTITION BY row_id) AS probability
+FROM share;
+"""
+
+
+def text(scorer: Scorer) -> Iterator[str]:
+    """The tables of variances, and the view of the probability of each class: of two classes only
+    that of the second."""
+    if scorer.variance is None:
+        yield NO_SPREAD
+    else:
+        yield from _spread(scorer)
+    form = SEVERAL if scorer.several else TWO
+    yield form.format(slope=repr(scorer.slope), offset=repr(scorer.offset))
+
+
+def _spread(scorer: Scorer) -> Iterator[str]:
+    assert scorer.variance is not None
+    yield TABLES
+    variances = zip(scorer.features, scorer.variance.tolist(), strict=True)
+    rows = [f"({j}, {k}, {v!r})" for j, line in variances for k, v in enumerate(line)]
+    yield from inserted("cwtool_variance", rows)
+    linear = [] if scorer.linear is None else scorer.linear.tolist()
+    rows = [f"({j}, {c!r})" for j, c in zip(scorer.features, linear, strict=False) if c]
+    yield from inserted("cwtool_linear", rows)
+    rows = [f"({i}, {j}, {c!r})" for i, j, c in scorer.named_pairs]
+    yield from inserted("cwtool_pair", rows)
+    unit = scorer.reading.normalize == "l2"
+    yield UNIT_ENTRY.format(length=" / n.length" if unit else "", lengths=LENGTHS if unit else "")
+    yield SPREAD.format(unknown=repr(scorer.unknown))
+
+
+def inserted(table: str, rows: list[str]) -> Iterator[str]:
+    """The commands that fill a table with these tuples."""
+    for start in range(0, len(rows), AT_ONCE):
+        yield f"INSERT INTO {table} VALUES\n" + ",\n".join(rows[start : start + AT_ONCE]) + ";"
