@@ -30,6 +30,13 @@ def test_cells_become_features(folder: Path, ok: Run) -> None:
     assert (folder / "n.tsv").read_text() == names
 
 
+def test_training_on_a_table_says_what_to_do(folder: Path, cwtool: Run) -> None:
+    write(folder, a_csv=TABLE, b_vw="1 | a b\n", c_txt="1 http://a.example/\n")
+    for name in "a.csv", "b.vw", "c.txt":
+        ended = cwtool("train", name, "-m", "m.cw")
+        assert ended.code == 3 and "cwtool convert makes it" in ended.err
+
+
 def test_a_second_day_goes_on_with_the_names(folder: Path, ok: Run) -> None:
     write(folder, a_csv="y,b,a\n1,2,3\n", c_csv="a,new,y,b\n5,x,0,7\n")
     ok("convert", "a.csv", "-o", "a.svm", "--names", "n.tsv")
