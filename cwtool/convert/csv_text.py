@@ -49,10 +49,9 @@ def rows_of(
     found = iter(rows)
     while True:
         try:
-            row = next(found, None)
-            if row is None:
-                return
-            yield columns.row(row) if row else None  # an empty line
+            for row in found:
+                yield columns.row(row) if row else None  # an empty line
+            return
         except Bad as fault:
             of.bad(lines.path, skipped + cells.line_num, fault)
             yield None

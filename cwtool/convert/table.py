@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
-from cwtool.convert.classes import Kind
+from cwtool.convert.classes import MOST, Kind
 from cwtool.convert.row import Bad, Input, Row
 from cwtool.convert.url_features import url_entries
 from cwtool.data.names import cleaned
@@ -35,6 +35,7 @@ class Columns:
         text = {self._number(name, "categorical") for name in of.categorical}
         others = {self.url, self.weight, self.comment, self.label, *dropped}
         self.kind = Kind(of.classes)
+        self.good: set[str] = set()  # labels that were checked
         self.features = [
             (j, name, j in text)
             for j, name in enumerate(self.names)
@@ -94,16 +95,21 @@ class Columns:
     def complete(self, cells: Sequence[str], entries: list[tuple[str, float]]) -> Row:
         """The row with its label, weight and id."""
         label = "" if self.label is None else cells[self.label].strip()
-        if self.label is not None and label.lower() in self.missing:
-            raise Bad(
-                self.label + 1,
-                f"no label in column {self.names[self.label]}",
-                "fill it in; `label` names the column of labels, and `no_label` says there is none",
-            )
-        if self.label is not None:
-            self.kind.check(label, self.label + 1)
+        if self.label is not None and label not in self.good:
+            self._check_label(label, self.label)
         comment = "" if self.comment is None else cleaned(cells[self.comment])
         return Row(label, entries, self._weight_of(cells), comment)
+
+    def _check_label(self, label: str, column: int) -> None:
+        if label.lower() in self.missing:
+            raise Bad(
+                column + 1,
+                f"no label in column {self.names[column]}",
+                "fill it in; `label` names the column of labels, and `no_label` says there is none",
+            )
+        self.kind.check(label, column + 1)
+        if len(self.good) < MOST:
+            self.good.add(label)
 
     def _weight_of(self, cells: Sequence[str]) -> float:
         if self.weight is None:

@@ -45,7 +45,9 @@ def parsed(line: str) -> Row:
     head, bar, body = line.partition("|")
     if not bar:
         raise Bad(
-            1, "no | in the line", "VW text has the label, then |, then features; set `from` else"
+            1,
+            "no | in the line",
+            "VW text has a label, a bar and features; `from` says what else it is",
         )
     label, weight, tag = _head(head)
     entries: list[tuple[str, float]] = []
