@@ -19,6 +19,7 @@ from cwtool.console import Console
 from cwtool.data.known import file_digests
 from cwtool.data.pipeline import FileReport, ReadOptions, ReadReport
 from cwtool.data.sources import display
+from cwtool.day_rules import Limits, complaints
 from cwtool.errors import QualityError
 from cwtool.gate import Gate
 from cwtool.heldout import HeldOut
@@ -29,7 +30,7 @@ from cwtool.predict import predict
 from cwtool.run import Run
 from cwtool.train import skipped
 from cwtool.trainer import Trainer, TrainOptions
-from cwtool.watch import Day, Limits, Watch, complaints
+from cwtool.watch import Day, Watch
 
 # of the metrics before learning, what the history of the model keeps
 KEPT = (
@@ -99,7 +100,7 @@ class DayRun:
         record = trainer.fit([self.path])
         self.model = trainer.model
         if day is None:
-            day = watch.day(first=True)
+            day = watch.day(first=True, auc=record.get("auc"))
             self._gate("before learning", trainer.measured(record), self.options.require)
             self._compare(day)
         self._judge_after(before)
@@ -120,7 +121,7 @@ class DayRun:
         found = predict(
             self.model, [self.path], read, (), None, evaluate=True, report=report, watch=watch.add
         )
-        notice, day = found.pop("notice"), watch.day()
+        notice, day = found.pop("notice"), watch.day(auc=found.get("auc"))
         found |= {"known_share": report.files[0].sample.share_in(self.model.known)}
         self.console.event("evaluate", found | ({"day": day.packed()} if day else {}))
         self.evaluated = {name: found[name] for name in KEPT if name in found}

@@ -1,4 +1,4 @@
-"""Whether a day of a feed is like the days before it: robust figures of its errors, and rules.
+"""Robust figures of the errors of a day of a feed, by which it is compared with other days.
 
 The rows of a day are predicted before they are learned and cut into windows of 500 rows. Labels
 that are wrong all over the day move the median window; labels that are wrong in one place make a
@@ -9,7 +9,6 @@ neither.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from math import log, sqrt
 from typing import Any
 
 import numpy as np
@@ -17,24 +16,10 @@ from numpy.typing import NDArray
 
 from cwtool.confusion import predicted
 from cwtool.data.rows import Floats, Rows
-from cwtool.metrics_text import percent
 from cwtool.model import Model
 
 WINDOW = 500  # rows
-SIGMAS = 3.0  # standard deviations that chance may add to any limit
-ODDS = 4.0  # times that the odds of the positive class may rise or fall
-LENGTH = 1.25  # times that the entries a row may rise or fall
-FEWEST = 20  # rows of a day below which it may have one class
 SETTLED = 0.25  # share of the windows of a first day that the model has to get going
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a day may be, compared with the days before it."""
-
-    tolerance: float = 2.0  # times the usual error
-    wrong_labels: float = 0.1  # share of labels that are wrong, as far as errors tell
-    days: int = 7  # days before that are compared with
 
 
 @dataclass(frozen=True)
@@ -52,6 +37,7 @@ class Day:
     classes: int
     entries: float  # a row
     base_rate: float | None = None  # share of the positive class, of two
+    auc: float | None = None  # of two classes
 
     def packed(self) -> dict[str, Any]:
         return asdict(self)
@@ -59,14 +45,15 @@ class Day:
     @classmethod
     def of_run(cls, run: dict[str, Any]) -> Day | None:
         """The figures of a run in the history of a model; those of `train` are its progressive
-        error alone."""
+        error and AUC alone."""
         if "day" in run:
             return cls(**run["day"])
         error = run.get("error")
         if error is None or not run["rows"]:
             return None
         rows, entries = (sum(f[name] for f in run["files"]) for name in ("rows", "nnz"))
-        return cls(run["rows"], error, error, error, 1, rows, 0.0, 1, 2, entries / max(rows, 1))
+        length, auc = entries / max(rows, 1), run.get("auc")
+        return cls(run["rows"], error, error, error, 1, rows, 0.0, 1, 2, length, auc=auc)
 
 
 class Watch:
@@ -100,9 +87,10 @@ class Watch:
         self._wrong += cut.sum(axis=1).tolist()
         self._rest = self._rest[full * WINDOW :]
 
-    def day(self, *, first: bool = False) -> Day | None:
-        """The figures of the rows so far. What is left at the end belongs to the last window. Of a
-        `first` day the worst window is not looked for among the first ones."""
+    def day(self, *, first: bool = False, auc: float | None = None) -> Day | None:
+        """The figures of the rows so far, with the AUC that was measured on them. What is left at
+        the end belongs to the last window. Of a `first` day the worst window is not looked for
+        among the first ones."""
         wrong = np.array([*self._wrong, 0], dtype=float)
         sizes = np.full(len(wrong), float(WINDOW))
         wrong[-1], sizes[-1] = self._rest.sum(), len(self._rest)
@@ -128,96 +116,5 @@ class Watch:
             len(self._classes),
             self._entries / self._rows,
             positive,
+            auc,
         )
-
-
-def complaints(day: Day, history: list[dict[str, Any]], limits: Limits) -> list[str]:
-    """What is wrong with a day: a sentence for each rule that it breaks."""
-    runs = [one for one in map(Day.of_run, history) if one]
-    past = runs[-limits.days :] if limits.days else []
-    found = [_worst(day, past), _one_class(day)]
-    if past:
-        found += [_error(day, past, limits), _labels(day, past, limits)]
-        found += [_base_rate(day, past), _entries(day, past)]
-    return [sentence for sentence in found if sentence]
-
-
-def _usual(past: list[Day], name: str) -> float:
-    return float(np.median([getattr(day, name) for day in past]))
-
-
-def _noise(p: float, n: float) -> float:
-    """3 standard deviations of the share of errors among n rows, each wrong with probability p."""
-    p = (p * n + 1) / (n + 2)
-    return SIGMAS * sqrt(p * (1 - p) / n)
-
-
-def _error(day: Day, past: list[Day], limits: Limits) -> str | None:
-    """error <= tolerance m + 3 s, with the median m of the past errors, and s the larger of the
-    binomial deviation and of that by the usual spread of windows."""
-    usual = _usual(past, "error")
-    spread = SIGMAS * _usual(past, "spread") / sqrt(day.windows)
-    limit = limits.tolerance * usual + max(_noise(usual, day.rows), spread)
-    if day.error <= limit:
-        return None
-    return (
-        f"its error is {percent(day.error)}, usually it is {percent(usual)}, and at most "
-        f"{percent(limit)} is allowed"
-    )
-
-
-def _labels(day: Day, past: list[Day], limits: Limits) -> str | None:
-    """f <= wrong_labels: if a share f of the labels is inverted, an error e becomes
-    e + f (1 - 2 e)."""
-    usual = _usual(past, "median")
-    if usual >= 0.45:
-        return None
-    share = (day.median - usual - 1.25 * _noise(usual, day.rows)) / (1 - 2 * usual)
-    if share <= limits.wrong_labels:
-        return None
-    return f"as far as errors tell, {percent(min(1.0, share))} or more of its labels are wrong"
-
-
-def _worst(day: Day, past: list[Day]) -> str | None:
-    """No window has more errors than a coin makes, nor, where errors are frequent, loses more than
-    half of the way from the usual error to 1."""
-    usual = _usual(past, "median") if past else day.median
-    limit = max(0.5, (1 + usual) / 2 if usual > 0.25 else 0.0) + _noise(0.5, day.worst_rows)
-    if day.worst <= limit:
-        return None
-    last = day.worst_row + day.worst_rows - 1
-    return (
-        f"{percent(day.worst)} of the rows {day.worst_row:,} to {last:,} are predicted wrong; a "
-        "coin does better"
-    )
-
-
-def _one_class(day: Day) -> str | None:
-    return "all of its rows have one label" if day.classes == 1 and day.rows >= FEWEST else None
-
-
-def _base_rate(day: Day, past: list[Day]) -> str | None:
-    """|logit(p) - logit(q)| <= ln(ODDS) + 3 sd, sd^2 = 1 / positives + 1 / negatives."""
-    rates = [one.base_rate for one in past if one.base_rate is not None]
-    if not rates or day.base_rate is None:
-        return None
-    usual = float(np.median(rates))
-    positive, negative = (day.rows * p + 0.5 for p in (day.base_rate, 1 - day.base_rate))
-    expected = log((day.rows * usual + 0.5) / (day.rows * (1 - usual) + 0.5))
-    noise = SIGMAS * sqrt(1 / positive + 1 / negative)
-    if abs(log(positive / negative) - expected) <= log(ODDS) + noise:
-        return None
-    return f"{percent(day.base_rate)} of its rows are positive; usually it is {percent(usual)}"
-
-
-def _entries(day: Day, past: list[Day]) -> str | None:
-    """|ln(x / m)| <= max(ln(LENGTH), 3 s), with the median m of the entries a row of the days
-    before, and s the usual distance of these from it: rows that were cut off are shorter."""
-    usual = _usual(past, "entries")
-    if not (usual and day.entries):
-        return None
-    apart = [abs(log(one.entries / usual)) for one in past if one.entries]
-    chance = SIGMAS * max(1.48 * float(np.median(apart)), 1 / sqrt(day.rows))
-    if abs(log(day.entries / usual)) <= max(log(LENGTH), chance):
-        return None
-    return f"its rows have {day.entries:.1f} entries; usually it is {usual:.1f}"

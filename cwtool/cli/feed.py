@@ -76,7 +76,8 @@ class FeedCommand(AlgorithmCommand):
     default=2.0,
     show_default=True,
     help="How many times its usual error the model may make on the day, beyond 3 standard "
-    "deviations. The usual error is the median of the days before.",
+    "deviations, and the same for 1 - AUC. The usual error is the median of the days before. From "
+    "three days on, the AUC may also not be below its mean by 3 standard deviations.",
 )
 @click.option(
     "--wrong-labels",
@@ -204,9 +205,9 @@ def command(
 
 
 def _options(model: Any, given: dict[str, Any]) -> FeedOptions:
+    from cwtool.day_rules import Limits
     from cwtool.feed import FeedOptions
     from cwtool.gate import OF_PROBABILITIES, Gate
-    from cwtool.watch import Limits
 
     before, after = (
         tuple(Gate.parse(text) for text in given[name]) for name in ("require", "require_after")

@@ -48,16 +48,15 @@ DAMAGE: dict[str, tuple[int, Callable[[Lines], Lines]]] = {
 }
 
 
-@pytest.mark.parametrize("start", [0, 7])
-def test_gates(
-    shared_data: Path, tmp_path: Path, start: int, capsys: pytest.CaptureFixture
-) -> None:
-    """Also where a new model begins in the middle of the feed."""
+@pytest.mark.parametrize(("start", "algo"), [(0, "arow"), (7, "arow"), (0, "pa1")])
+def test_gates(shared_data: Path, tmp_path: Path, start: int, algo: str) -> None:
+    """On the second, fifth and fourteenth day; also where a new model begins in the middle of the
+    feed."""
     days = sorted((shared_data / "phishurl").glob("day*.svm.gz"))[start:]
     model = tmp_path / "m.cw"
-    args = ["-m", str(model), "-q", "--keep", "1"]
+    args = ["-m", str(model), "-q", "--keep", "1", "-a", algo]
     for k, day in enumerate(days):
-        if k in (1, 2, len(days) - 1):
+        if k in (1, 4, 13):
             before = model.read_bytes()
             lines = gzip.decompress(day.read_bytes()).splitlines(keepends=True)
             for what, (code, damage) in DAMAGE.items():

@@ -31,7 +31,7 @@ STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
     "validation", "train", "trainer", "heldout", "predict", "inspect", "merging", "select", "tune",
     "gate", "console", "event_text", "metrics_text", "inspect_text", "notices", "export",
-    "importing", "convert", "watch", "feed", "recent", "points", "feed_report", "grid",
+    "importing", "convert", "watch", "day_rules", "feed", "recent", "points", "feed_report", "grid",
     "progressive",
 )  # fmt: skip
 COMMANDS = (  # drivers that do the work of a command
@@ -55,7 +55,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "console": ("errors", "event_text", "memory", "metrics_text"),
     "event_text": ("memory", "metrics_text"),
     "recent": (DATA, "files"),
-    "watch": (MODEL, "confusion", "data.rows", "metrics_text"),
+    "watch": (MODEL, "confusion", "data.rows"),
+    "day_rules": ("metrics_text", "watch"),
     "metrics_text": (),
     "inspect_text": ("metrics_text",),
     "notices": (MODEL, "data.labels", "metrics", "confusion"),

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from cwtool.data.rows import Rows
+from cwtool.day_rules import Limits, _auc_deviation, complaints
 from cwtool.model import Model
-from cwtool.watch import Day, Limits, Watch, complaints
+from cwtool.watch import Day, Watch
 
 DAY = Day(20_000, 0.05, 0.05, 0.15, 1, 500, 0.02, 40, 2, 35.0, 0.5)
 LIMITS = Limits()
@@ -76,6 +77,48 @@ def test_rules(change: dict, said: str) -> None:
     found = complaints(replace(DAY, **change), history, LIMITS)
     assert len(found) == bool(said)
     assert said in "; ".join(found)
+
+
+EVEN = [0.990, 0.992, 0.991, 0.993, 0.991]
+
+
+@pytest.mark.parametrize(
+    ("past", "rows", "auc", "refused"),
+    [
+        (EVEN, 20_000, 0.985, False),  # within the hundredth that is always allowed
+        (EVEN, 20_000, 0.980, True),
+        (EVEN[:2], 20_000, 0.980, False),  # two days tell nothing of the spread
+        (EVEN[:2], 20_000, 0.970, True),  # 1 - AUC has more than doubled
+        (EVEN[:2], 100, 0.970, False),  # chance, of so few rows
+        ([0.90, 0.80, 0.85], 20_000, 0.70, False),  # within the spread of three days
+        ([0.90, 0.80, 0.85] * 3, 20_000, 0.70, False),
+        ([0.86, 0.84, 0.85] * 3, 20_000, 0.80, True),
+        ([None, None], 20_000, 0.5, False),
+        (EVEN, 20_000, None, False),
+    ],
+)
+def test_auc_and_its_history(past: list, rows: int, auc: float | None, refused: bool) -> None:
+    history = [{"day": replace(DAY, auc=a).packed()} for a in past]
+    found = complaints(replace(DAY, rows=rows, auc=auc), history, LIMITS)
+    assert len(found) == refused
+    if refused:
+        assert f"its AUC is {auc:.4f}, usually it is 0." in found[0]
+
+
+def test_the_deviation_of_an_auc_is_that_of_samples() -> None:
+    """Against the spread of 2,000 samples of exponential scores, within 10 %."""
+    random = np.random.default_rng(2)
+    high, low = random.exponential(6, (2000, 30)), random.exponential(1, (2000, 60))
+    found = (high[:, :, None] > low[:, None, :]).mean(axis=(1, 2))
+    assert _auc_deviation(found.mean(), 30, 60) == pytest.approx(found.std(), rel=0.1)
+
+
+def test_labels_of_uneven_days() -> None:
+    """Errors that rise and fall from day to day may do so again."""
+    history = [{"day": replace(DAY, error=m, median=m).packed()} for m in (0.02, 0.1, 0.06, 0.12)]
+    day = replace(DAY, error=0.2, median=0.2)
+    assert "labels" not in "".join(complaints(day, history, LIMITS))
+    assert "labels" in "".join(complaints(day, history[:2], LIMITS))
 
 
 def test_one_odd_day_before_changes_little() -> None:
