@@ -20,6 +20,10 @@ from cwtool_ext import dual
 
 LONGEST = 1e100  # rows with a larger squared norm are predicted but not learned
 BATCHES = Number("batches", formerly="slots")  # batches learned so far
+EARLY = (  # a warning
+    "`max_batch_passes` ended the solver before `tol` was reached; allow more passes, or a greater "
+    "`tol`"
+)
 POSITIVE = 1  # the number of the positive one of two classes
 LEAST, MOST = 1e-100, 1e100  # bounds of h and of C h, so that they and their inverses are finite
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from numpy import zeros
 
-from cwtool.algorithms.batch import BATCHES, BatchParams, Bounds, LinearBatchLearner
+from cwtool.algorithms.batch import BATCHES, EARLY, BatchParams, Bounds, LinearBatchLearner
 from cwtool.data.rows import Floats, SlotRows
 from cwtool.order import permutation
 from cwtool.parallel import together
@@ -50,19 +50,24 @@ class DCD(LinearBatchLearner):
     ) -> None:
         assert rows.csr  # made here, before several threads ask for it
 
-        def one(k: int) -> list[str]:
+        def one(k: int) -> tuple[int, bool]:
             return self._descend(states[k], rows, rows.signs(classes[k]), v, run.seed)
 
-        for notes in together(one, range(len(states)), run.jobs):
-            for note in notes:
-                run.warn(note)
+        for passes, ended in together(one, range(len(states)), run.jobs):
+            if not ended:
+                run.warn(EARLY)
+            number = int(states[0].numbers["batches"]) + 1
+            run.note(f"batch {number}: {rows.n_rows:,} rows, {passes} passes")
 
-    def _descend(self, state: State, rows: SlotRows, y: Floats, v: Floats, seed: int) -> list[str]:
+    def _descend(
+        self, state: State, rows: SlotRows, y: Floats, v: Floats, seed: int
+    ) -> tuple[int, bool]:
         """Passes over the active rows, each in a new random order, until a pass over all rows
-        finds their gradients close enough together. Returns what is to be noted."""
+        finds their gradients close enough together. Returns the number of passes, and whether it
+        was so."""
         p = self.params
         bounds: Bounds = p.bounds(rows)
-        batch, notes = int(state.numbers["batches"]), []
+        batch = int(state.numbers["batches"])
         a = zeros(rows.n_rows)
         everything = rows.order
         active, above, below = everything, math.inf, -math.inf
@@ -73,16 +78,14 @@ class DCD(LinearBatchLearner):
             )
             if most - least <= p.tol or n_active == 0:
                 if len(active) == rows.n_rows and math.isinf(above):
-                    break
+                    return pass_, True
                 # solved over the active rows: were the others rightly left out?
                 active, above, below = everything, math.inf, -math.inf
                 continue
             active = active[:n_active]
             above = most if most > 0 else math.inf
             below = least if least < 0 else -math.inf
-        else:
-            notes.append("`max_batch_passes` ended the descent before `tol` was reached")
-        return [*notes, f"batch {batch + 1}: {rows.n_rows:,} rows, {pass_} passes"]
+        return p.max_batch_passes, False
 
 
 ALGORITHMS = {"dcd": DCD}

@@ -123,6 +123,11 @@ class FGM(LinearBatchLearner):
             state.numbers["learned"] = learned + rows.n_rows
             state.numbers["surplus"] += total - rows.n_rows
             state.refer(first, self.shared)
+        if not growth.refined:
+            run.warn(
+                "`final_passes` ended before the relative duality gap was as small as `tol`; allow "
+                "more of them, or a greater `tol`"
+            )
         run.note(
             f"{rows.n_rows:,} rows: {len(growth.chosen):,} features in {len(groups.sizes)} groups, "
             f"{max(side.passes for side in sides)} passes, relative gap "

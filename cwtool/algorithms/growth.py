@@ -138,6 +138,14 @@ class Growth:
         if p.final_passes and self.groups.sizes and p.solver != "printed":
             self._each(self._refine)
 
+    @property
+    def refined(self) -> bool:
+        """Whether the final passes, if any were asked for, have come as near as `tol` says."""
+        p = self.params
+        if not p.final_passes or not self.groups.sizes or p.solver == "printed":
+            return True
+        return all(side.found.near(p.tol) for side in self.choosing)
+
     def _refine(self, side: Side) -> None:
         if not side.found.near(self.params.tol):
             side.solve(side.found, self.params.final_passes, again=True)

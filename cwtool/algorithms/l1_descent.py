@@ -35,11 +35,12 @@ class Descent(Fit):
             violation = np.abs(np.where(w == 0, np.maximum(np.abs(g) - 1, 0), g + np.sign(w)))
             total = float(violation.sum())
             if total <= goal:
-                break
+                return
             some = Part(self.z, self.squares, among[urgent(w, violation)])
             slack, target = np.inf, max(goal, RECHECK * total)
             while total > target and self.passes < last:
                 slack, total = self._pass(some, C, slack)
+        self.early = True
 
     def _pass(self, part: Part, C: float, slack: float) -> tuple[float, float]:
         """Visit the active features once in a new order. Returns the slack for the next pass, and

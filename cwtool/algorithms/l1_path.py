@@ -32,6 +32,10 @@ class Solver(Protocol):
         """Passes made so far."""
 
     @property
+    def early(self) -> bool:
+        """Whether a solution was left before it was as exact as `tol` says."""
+
+    @property
     def sizes(self) -> Floats:
         """How much weight each feature has."""
 
@@ -72,6 +76,7 @@ class Fit(ABC):
         self.w, self.m = np.zeros(len(self.squares)), np.zeros(len(y))
         self.g0 = self.gradient()
         self.passes = 0
+        self.early = False  # whether a solution was left before it was as exact as `tol` says
 
     def gradient(self) -> Floats:
         """The gradient of the weighted sum of losses, without C: squared hinge or logistic."""
@@ -125,6 +130,10 @@ class Fits:
     @property
     def passes(self) -> int:
         return max(fit.passes for fit in self.fits)
+
+    @property
+    def early(self) -> bool:
+        return any(fit.early for fit in self.fits)
 
     @property
     def sizes(self) -> Floats:

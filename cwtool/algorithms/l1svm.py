@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from cwtool.algorithms.base import Chosen, Variants, each_choice
-from cwtool.algorithms.batch import BATCHES, BatchParams, LinearBatchLearner
+from cwtool.algorithms.batch import BATCHES, EARLY, BatchParams, LinearBatchLearner
 from cwtool.algorithms.inverted import Columns
 from cwtool.algorithms.l1_descent import Descent
 from cwtool.algorithms.l1_path import Fit, Fits, Solver, path
@@ -114,6 +114,8 @@ class L1SVM(LinearBatchLearner):
         for state, own in zip(states[1:] or states, fits, strict=True):
             state.table[slots, MEAN] = own.w
             state.table[slots, ENTRY] = np.where(own.w != 0, entry, 0)
+        if fit.early:
+            run.warn(EARLY)
         run.note(
             f"{rows.n_rows:,} rows: {len(fit.chosen):,} features at C = {C:.4g}, "
             f"{fit.passes} passes"

@@ -76,7 +76,8 @@ class Ascent(Fit):
             self._take(v)
             primal, dual = self.value(C)
             if primal - dual <= p.tol * primal:
-                break
+                return
+        self.early = True
 
     def _take(self, v: Floats) -> None:
         """The weights and margins that belong to this v."""

@@ -202,6 +202,7 @@ def command(
         share=subsample,
         seed=seed,
         max_memory=max_memory,
+        warn=console.warn,
         read=options.read_options(reading, on_bad_line, max_bad_lines, block_size, jobs),
     )
     sources: list[str | Path] = [*data, *test, *([feature_names] if feature_names else [])]
@@ -214,7 +215,7 @@ def command(
             if names:
                 result["names"] = [names.get(str(feature), "") for feature in result["selected"]]
             results.append(result)
-            console.event("select", result, aside=out is None)
+            console.event("select", result | console.told(), aside=out is None)
         if out is not None or not as_json:
             file.writelines(line + "\n" for line in table(results, names))
     if plot is not None:

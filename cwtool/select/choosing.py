@@ -18,7 +18,7 @@ from cwtool.errors import UsageError
 from cwtool.model import Model
 from cwtool.order import chosen
 from cwtool.parallel import ahead
-from cwtool.run import Run
+from cwtool.run import Note, Run, no_note
 from cwtool.validation import fit
 
 
@@ -38,11 +38,12 @@ class SelectOptions:
     share: float = 0.8  # share of the rows in each subsample
     seed: int = 0
     max_memory: int = 0
+    warn: Note = no_note
     read: ReadOptions = field(default_factory=ReadOptions)
 
     @property
     def run(self) -> Run:
-        return Run(self.seed, max_memory=self.max_memory)
+        return Run(self.seed, max_memory=self.max_memory, warn=self.warn)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from cwtool.data.writer import write_rows
 from cwtool.errors import UsageError
 from cwtool.inspect import external, interactions
 from cwtool.report.charts import Line, Panel
+from cwtool.run import no_note
 from cwtool.select.choosing import Selection, SelectOptions, selections, subsampled
 from cwtool.select.judging import Judge, projected
 from cwtool.stability import density_shares, stability
@@ -74,7 +75,8 @@ def _selected(
     known = np.unique(train.indices, return_counts=True)
     subsamples = subsampled(files, labels, options) if options.stability else []
     del files  # the same rows as in `train`, for a second time
-    judge = None if test is None else Judge(train, test, options.run, options.refit_C)
+    quiet = replace(options.run, warn=no_note)  # the settings of what is refitted are not asked for
+    judge = None if test is None else Judge(train, test, quiet, options.refit_C)
     for k, found in enumerate(selections(train, labels, options)):
         result = {"algo": options.algo, "features": options.sizes[k], **described(found)}
         result["density_shares"] = density_shares(found.ids, *known, train.n_rows)

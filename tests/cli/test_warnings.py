@@ -52,10 +52,32 @@ def test_a_model_that_is_replaced(cwtool: Callable, planted: Run) -> None:
     assert "replaced" not in cwtool(*more).err
 
 
-def test_a_descent_that_ends_early(cwtool: Callable, planted: Run) -> None:
-    args = ["train", planted("a.svm", 1, 300), "-a", "dcd", "-C", 100, "-m", "m.cw", "--json"]
-    ended = cwtool(*args, "--max-batch-passes", 1)
-    assert "warning: --max-batch-passes ended the descent before --tol was reached" in ended.err
+SHORT = {
+    "dcd": ["-C", 100, "--max-batch-passes", 1],
+    "l1svm": ["-C", 100, "--features", 0, "--max-batch-passes", 1],
+    "spar-dca": ["-C", 100, "--features", 0, "--max-batch-passes", 1],
+    "fgm": ["--features", 6, "--final-passes", 1, "--group-passes", 1, "--tol", 1e-9],
+    "sbcw": ["--features", 6, "--final-passes", 1, "--group-passes", 1, "--tol", 1e-9],
+}
+
+
+@pytest.mark.parametrize("algo", SHORT)
+def test_a_solver_that_ends_early(cwtool: Callable, planted: Run, algo: str) -> None:
+    data = [planted("a.svm", 1, 300), planted("b.svm", 2, 300)]
+    args = ["train", *data, "-a", algo, "-m", "m.cw", "--json"]
+    ended = cwtool(*args, *SHORT[algo])
+    assert ended.err.count("passes ended ") == 1, "once, although there are two batches"
+    assert ended.err.count("warning: --") == 1
+    assert len(last(ended.out)["warnings"]) == 1
+    ended = cwtool(*args[:-1], *(["--features", 6, "--tol", 0.5] if algo != "dcd" else []))
+    assert "passes ended" not in ended.err
+    assert "batch 1" not in ended.err, "only --verbose tells that"
+
+
+def test_a_selection_that_ends_early(cwtool: Callable, planted: Run) -> None:
+    args = ["select-features", planted("a.svm", 1, 300), "-a", "l1svm", "--features", "3,4"]
+    ended = cwtool(*args, "--max-batch-passes", 1, "--json")
+    assert ended.err.count("passes ended ") == 1
     assert last(ended.out)["warnings"]
 
 
