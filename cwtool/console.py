@@ -12,13 +12,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TextIO
 
+from cwtool.clock import now
 from cwtool.errors import UsageError
 from cwtool.event_text import TEXT
-from cwtool.metrics_text import number, percent
+from cwtool.metrics_text import about, percent
 
 LIVE = 0.2  # seconds between two states of the live line on a terminal
 PLAIN = 30.0  # seconds between two plain lines elsewhere
@@ -77,7 +77,7 @@ class Progress:
         if "error" in s:
             parts.append(f"error {percent(s['error'])}")
         if "auc" in s:
-            parts.append(f"AUC {number(s['auc'])}")
+            parts.append(about(s["auc"]))
         if "features" in s:
             parts += [f"features {s['features']:,}"]
         if s.get("done"):
@@ -108,7 +108,7 @@ class Console:
         """Part of the result; `aside`: in text not among the rows or the table on stdout; `asked`:
         it is what the command was run for, and is printed even if it is to be quiet."""
         if self.json or self.log is not None:
-            said = {"event": kind, **self._stamped(), **data}
+            said = {"event": kind, **self.stamped(), **data}
             line = json.dumps(said, allow_nan=False)
             if self.log is not None:
                 append_line(self.log, line)
@@ -124,12 +124,11 @@ class Console:
         if self.stamp:
             self.stamp |= what
 
-    def _stamped(self) -> dict[str, Any]:
+    def stamped(self) -> dict[str, Any]:
         """The time, if the events of this command have one, and what else they say."""
         if not self.stamp:
             return {}
-        time = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
-        return {"time": time.replace("+00:00", "Z"), **self.stamp}
+        return {"time": now("milliseconds"), **self.stamp}
 
     def result(self, line: str) -> None:
         self._say(line, sys.stdout)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cwtool.memory import words
-from cwtool.metrics_text import evaluated, metrics_line, number, percent
+from cwtool.metrics_text import about, evaluated, metrics_line, number, percent
 
 
 def _file(e: dict[str, Any]) -> str:
@@ -87,7 +87,8 @@ def _point(e: dict[str, Any]) -> str:
     if "failure" in e:
         return f"{_settings(e['params'])}  failed: {e['failure']}"
     shown = [f"error {percent(e['error'])} ± {percent(e['error_sd'])}"]
-    names = {"auc": "AUC", "f1": "F1", "macro_f1": "macro F1", "log_loss": "log loss"}
+    names = {"f1": "F1", "macro_f1": "macro F1", "log_loss": "log loss"}
+    shown += [about(e["auc"])] if "auc" in e else []
     shown += [f"{name} {number(e[key])}" for key, name in names.items() if key in e]
     if "balanced_error" in e:
         shown.append(f"balanced error {percent(e['balanced_error'])}")
@@ -120,7 +121,7 @@ def _undo(e: dict[str, Any]) -> str:
 
 TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
     "file": _file,
-    "slot": _batch,
+    "batch": _batch,
     "pass": _pass,
     "trace": _trace,
     "validation": _validation,

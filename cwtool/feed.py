@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from cwtool import recent
+from cwtool.clock import now
 from cwtool.console import Console
 from cwtool.data.known import file_digests
 from cwtool.data.pipeline import FileReport, ReadOptions, ReadReport
@@ -55,11 +55,6 @@ class FeedOptions:
     seed: int = 0
     max_memory: int = 0
     read: ReadOptions = field(default_factory=ReadOptions)
-
-
-def now() -> str:
-    """The time as logs and histories have it."""
-    return datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 class DayRun:

@@ -67,7 +67,7 @@ def _merged(run: dict[str, Any], files: str) -> str:
 
 
 def _date(run: dict[str, Any]) -> str:
-    """The day of a run; those of `feed` have one."""
+    """The day of a run; runs of version 0.1 have none."""
     return f"{run['time'][:10]}  " if "time" in run else ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from time import perf_counter
 
+from cwtool.clock import now
 from cwtool.console import Console
 from cwtool.data.pipeline import ReadReport
 from cwtool.data.sources import display
@@ -30,11 +31,13 @@ def train(
     measured = trainer.measured(record)
     failed = [gate for gate in options.require if not gate.passes(measured)]
     place = target.with_name(target.name + ".rejected") if failed else target
+    told = dict(record)
+    record["time"] = now()[:10]  # the date alone: the same run on the same day gives the same bytes
     size = trainer.model.save(place)
     seconds = perf_counter() - started
     result = {
         "algo": model.algorithm.name,
-        **record,
+        **told,
         **trainer.total.summary(),
         "seconds": seconds,
         "rows_per_second": ratio(trainer.total.rows, seconds),

@@ -229,7 +229,7 @@ class Trainer:
         self.file += batch
         self.since += batch
         if algorithm.batch_rows and batch.rows:  # a batch that is not a whole file
-            self.console.event("slot", {"file": origin.source, **batch.summary()})
+            self.console.event("batch", {"file": origin.source, **batch.summary()})
         if found.fitted is not None:
             self.untrained += batch
             self.fitted.add(rows.y, found.fitted, rows.weight)

@@ -56,6 +56,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working folder, without any configuration from outside."""
     for name in [n for n in os.environ if n.startswith("CWTOOL_")]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1800000000")  # so that runs can be compared
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -71,6 +71,6 @@ def command(
     if as_json:
         import json
 
-        console.result(json.dumps(found, allow_nan=False))
+        console.result(json.dumps(console.stamped() | found, allow_nan=False))
     else:
         console.result(text(found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -153,17 +153,20 @@ def read_options(
     )
 
 
-LOGGED = ("train", "feed", "predict")  # commands whose events are stamped
-
-
 def console(as_json: bool, quiet: bool, verbose: bool) -> Console:
-    """What the command says. Events of the commands of a feed name the time, the command, the
-    version and the model; those of others are the same in every run."""
+    """What the command says. Its events name the time, the command, the version and the model."""
     found = Console(json=as_json, quiet=quiet, verbose=verbose)
     ctx = click.get_current_context()
-    if ctx.info_name not in LOGGED:
-        return found
     found.stamp = {"command": ctx.info_name, "version": __version__}
     if ctx.params.get("model") is not None:
         found.stamp["model"] = display(str(ctx.params["model"]))
     return found
+
+
+def names_data(console: Console, data: Sequence[str]) -> None:
+    """Have the events of a command that reads its data as a whole name these files."""
+    from cwtool.data.known import file_digests
+
+    if console.json:
+        digests = [found[0] for found in map(file_digests, data) if found]
+        console.concerns(file=", ".join(map(display, data)), digest=", ".join(digests))

@@ -208,6 +208,7 @@ def command(
     sources: list[str | Path] = [*data, *test, *([feature_names] if feature_names else [])]
     if plot is not None:
         check_kept(plot, sources)
+    options.names_data(console, data)
     projection = None if project is None else Projection(project, ids == "renumbered")
     results = []
     with complete_text(out, sources) if out else nullcontext(sys.stdout) as file:

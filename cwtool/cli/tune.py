@@ -210,6 +210,7 @@ def command(
             algo, points, fixed, class_weight=class_weight, by=by, folds=cv, metric=metric,
             passes=passes, seed=seed, jobs=read.jobs, max_memory=max_memory, read=read, **classes,
         )  # fmt: skip
+        options.names_data(console, data)
         winner = tune(list(data), wanted, console)
         if model is not None:
             chosen = {**classes, **{k: v for k, v in winner.items() if k == "multiclass"}}

@@ -4,6 +4,7 @@ undone."""
 import gzip
 import json
 from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -189,6 +190,53 @@ def test_log_lines_say_when_and_what(cwtool: Callable, ok: Run, model: bytes) ->
     assert (said["file"], said["digest"]) == ("day1.svm", logged[0]["digest"])
     history = ok("inspect", "m.cw")
     assert f"{logged[-1]['time'][:10]}  day2.svm: 2,000 rows" in history
+
+
+COMMANDS = {
+    "train": ["a.svm", "-m", "n.cw"],
+    "predict": ["a.svm", "-m", "m.cw", "--evaluate"],
+    "tune": ["a.svm", "-a", "arow", "--grid", "r=1,2,3", "-j", 1],
+    "select-features": ["a.svm", "-a", "l1svm", "--features", 3],
+    "inspect": ["m.cw"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_json_lines_of_all_commands(
+    ok: Run, planted: Run, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted("a.svm", 1, 200)
+    ok("train", "a.svm", "-m", "m.cw")
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    before = datetime.now(timezone.utc) - timedelta(milliseconds=1)
+    said = events(ok(command, *COMMANDS[command], "--json"))
+    assert said
+    digest = modelfile.load_header(Path("m.cw"))["history"][0]["files"][0]["digest"]
+    for e in said:
+        at = datetime.fromisoformat(e["time"].replace("Z", "+00:00"))
+        assert before <= at <= datetime.now(timezone.utc)
+        assert e["command"] == command
+        assert e["version"]
+        if command != "inspect":
+            assert (e["file"], e["digest"]) == ("a.svm", digest)
+        if "-m" in COMMANDS[command] or command == "inspect":
+            assert e["model"] in ("m.cw", "n.cw")
+
+
+def test_trained_days_have_dates(ok: Run, planted: Run, cwtool: Callable) -> None:
+    ok("train", planted("a.svm", 1, 200), "-m", "m.cw")
+    ok("train", "a.svm", "-m", "n.cw")
+    assert Path("m.cw").read_bytes() == Path("n.cw").read_bytes()
+    assert modelfile.load_header(Path("m.cw"))["history"][0]["time"] == "2027-01-15"
+
+
+def test_a_time_that_is_none(
+    cwtool: Callable, planted: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    ended = cwtool("train", planted("a.svm", 1, 100), "-m", "m.cw")
+    assert ended.code == 2
+    assert "SOURCE_DATE_EPOCH is 'yesterday'" in ended.err
 
 
 def test_settings_from_a_file(ok: Run, cwtool: Callable, planted: Run) -> None:

@@ -32,8 +32,8 @@ def test_in_words(ok: Run, model: str) -> None:
         "r=0.1",
         "-1, +1 (positive)",
         "400",
-        "1. a.svm: 300 rows",
-        "2. b.svm: 100",
+        "1. 2027-01-15  a.svm: 300 rows",
+        "2. 2027-01-15  b.svm: 100",
     ):
         assert words in shown
     assert len([x for x in shown.splitlines() if x.strip().split()[0].isdigit()]) == 20

@@ -659,10 +659,10 @@ def test_slots_are_reported(ok: Run, planted: Run) -> None:
     a = planted("a.svm", 1, 250)
     for algo in ("bcw", "dcd"):
         out = ok("train", a, "-a", algo, "--slot-rows", "100", "-m", f"{algo}.cw", "--json")
-        slots = [e for e in map(json.loads, out.splitlines()) if e["event"] == "slot"]
-        assert [e["rows"] for e in slots] == [100, 100, 50]
-        assert slots[0]["auc"] == 0.5  # predicted by an empty model
-        assert slots[1]["auc"] > 0.7
+        batches = [e for e in map(json.loads, out.splitlines()) if e["event"] == "batch"]
+        assert [e["rows"] for e in batches] == [100, 100, 50]
+        assert batches[0]["auc"] == 0.5  # predicted by an empty model
+        assert batches[1]["auc"] > 0.7
         assert json.loads(ok("inspect", f"{algo}.cw", "--json"))["calibration"] != 1
 
 

@@ -68,5 +68,5 @@ def test_bcw_on_a_feed_needs_folded_ids(shared_data, tmp_path, capsys) -> None:
     assert not Path(model).exists()
     assert run(["train", "-a", "bcw", "--hash-bits", "10", *days, "-m", model, "--json"]) == 0
     errors = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    slots = [e["error"] for e in errors if e["event"] == "file"]
-    assert max(slots[1:]) < 0.13  # measured: 12.2 %, where arow has 4.4 %
+    files_ = [e["error"] for e in errors if e["event"] == "file"]
+    assert max(files_[1:]) < 0.13  # measured: 12.2 %, where arow has 4.4 %

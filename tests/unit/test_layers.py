@@ -23,8 +23,8 @@ MODULES = {
 
 # leaves use other leaves and kernels at most; `data` and `report` are packages of leaves
 LEAVES = (
-    "errors", "params", "run", "order", "memory", "files", "parallel", "metrics", "stability",
-    "calibration", "confusion", "softmax", "threshold", "ranking", "lock", "catalog",
+    "errors", "clock", "params", "run", "order", "memory", "files", "parallel", "metrics",
+    "stability", "calibration", "confusion", "softmax", "threshold", "ranking", "lock", "catalog",
 )  # fmt: skip
 DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
@@ -43,6 +43,7 @@ BENCH, CLI, ESTIMATORS = "bench", "cli", "estimators"
 # who -> the parts of cwtool that it may import besides itself
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "errors": (),
+    "clock": ("errors",),
     "params": ("errors",),
     "run": (),
     "order": (),
@@ -52,7 +53,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "catalog": (),
     "parallel": ("errors",),
     "gate": ("errors",),
-    "console": ("errors", "event_text", "memory", "metrics_text"),
+    "console": ("clock", "errors", "event_text", "memory", "metrics_text"),
     "event_text": ("memory", "metrics_text"),
     "recent": (DATA, "files"),
     "watch": (MODEL, "confusion", "data.rows"),

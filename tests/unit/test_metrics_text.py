@@ -30,7 +30,9 @@ def test_the_line_of_several_classes() -> None:
     assert metrics_line(found) == "error 25.00 %  macro F1 0.7778  balanced error 16.67 %"
     two = Tally()
     two.add(np.array([1, 0], dtype=np.int32), np.array([1.0, -1.0]))
-    assert metrics_line(two.summary()).startswith("error 0.00 %  AUC 1.0000  precision")
+    assert metrics_line(two.summary()).startswith("error 0.00 %  AUC about 1.0000  precision")
+    exact = two.summary() | {"auc_about": 1.0}
+    assert metrics_line(exact).startswith("error 0.00 %  AUC 1.0000  precision")
     assert metrics_line(Confusion([]).summary()) == "error -  macro F1 -  balanced error -"
 
 
