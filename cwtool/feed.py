@@ -98,7 +98,10 @@ class DayRun:
             day = watch.day(first=True, auc=record.get("auc"))
             self._gate("before learning", trainer.measured(record), self.options.require)
             self._compare(day)
-        self._judge_after(before)
+        try:
+            self._judge_after(before)
+        except QualityError as refusal:
+            raise self._rejected(refusal) from None
         self._save(record, day, trainer.report.files[0])
 
     @property
@@ -181,6 +184,13 @@ class DayRun:
             f"{display(self.path)} is refused: {why}",
             "; ".join(filter(None, [hint, f"{self.target} is as it was"])),
         )
+
+    def _rejected(self, refusal: QualityError) -> QualityError:
+        """The refusal of a model that has learned the day, which is kept aside."""
+        if not self.options.keep:
+            return refusal
+        place, _ = generations.reject(self.target, now()[:10], self.options.keep, self.model.save)
+        return QualityError(str(refusal), f"{refusal.hint}; the new model is in {place}")
 
     def _save(self, record: dict[str, Any], day: Day | None, file: FileReport) -> None:
         """Keep the old model and put the new one in its place."""

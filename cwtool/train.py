@@ -11,9 +11,11 @@ from cwtool.data.pipeline import ReadReport
 from cwtool.data.sources import display
 from cwtool.errors import DataError, QualityError
 from cwtool.metrics import Tally, ratio
-from cwtool.model import Model
+from cwtool.model import Model, generations
 from cwtool.notices import noticed, ties
 from cwtool.trainer import Trainer, TrainOptions
+
+REJECTED = 7  # new models that were not good enough are kept
 
 
 def train(
@@ -30,10 +32,12 @@ def train(
         return False
     measured = trainer.measured(record)
     failed = [gate for gate in options.require if not gate.passes(measured)]
-    place = target.with_name(target.name + ".rejected") if failed else target
     told = dict(record)
     record["time"] = now()[:10]  # the date alone: the same run on the same day gives the same bytes
-    size = trainer.model.save(place)
+    if failed:
+        place, size = generations.reject(target, record["time"], REJECTED, trainer.model.save)
+    else:
+        place, size = target, trainer.model.save(target)
     seconds = perf_counter() - started
     result = {
         "algo": model.algorithm.name,

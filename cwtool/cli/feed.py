@@ -127,7 +127,8 @@ class FeedCommand(AlgorithmCommand):
     type=click.IntRange(min=0),
     default=7,
     show_default=True,
-    help="Number of old models to keep as MODEL.1 (the last one), MODEL.2 and so on.",
+    help="Number of old models to keep as MODEL.1 (the last one), MODEL.2 and so on. As many new "
+    "ones that were worse on --validation or --reservoir rows are kept as MODEL.rejected-DATE.",
 )
 @click.option(
     "--undo",

@@ -93,8 +93,8 @@ def _algo_names() -> str:
     multiple=True,
     metavar="CONDITION",
     help="Quality that the new model must reach, such as auc>=0.97, or macro_f1>0.8 for more than "
-    "two classes. If it does not, it is written to MODEL.rejected and the exit code is 5. Can be "
-    "given more than once.",
+    "two classes. If it does not, it is written to MODEL.rejected-DATE (the last one is also "
+    "MODEL.rejected; seven are kept) and the exit code is 5. Can be given more than once.",
 )
 @click.option(
     "--trace",

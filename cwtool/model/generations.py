@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from filecmp import cmp
 from pathlib import Path
 
@@ -52,9 +53,38 @@ def _second_name(path: Path, name: Path) -> None:
 def kept(model: Path) -> list[Path]:
     """The old models, the last one first."""
     path = Path(os.path.realpath(model))
-    names = [p for p in path.parent.glob(f"{path.name}.*") if p.suffix[1:].isdigit()]
-    found = sorted(names, key=lambda p: int(p.suffix[1:]))
+    numbered = [p for p in _beside(path, ".") if p.suffix[1:].isdigit() and p.stem == path.name]
+    found = sorted(numbered, key=lambda p: int(p.suffix[1:]))
     return [p for p in found if not (path.exists() and cmp(path, p, shallow=False))]
+
+
+def _beside(path: Path, more: str) -> list[Path]:
+    """The files whose names begin with that of the model and this."""
+    return [p for p in path.parent.iterdir() if p.name.startswith(path.name + more)]
+
+
+def reject(model: Path, date: str, most: int, save: Callable[[Path], int]) -> tuple[Path, int]:
+    """Save a new model that is not good enough as MODEL.rejected-DATE, or MODEL.rejected-DATE-2 and
+    so on; the last one is also called MODEL.rejected. Of the dated ones the last `most` are kept.
+    Returns the name and the size."""
+    path = Path(os.path.realpath(model))
+    known = map(_rejected_at, _beside(path, ".rejected-"))
+    number = 1 + max((k for at, k in known if at == date), default=0)
+    more = f"-{number}" if number > 1 else ""
+    dated = path.with_name(f"{path.name}.rejected-{date}{more}")
+    size = save(dated)
+    _second_name(dated, path.with_name(f"{path.name}.rejected"))
+    of_age = sorted(_beside(path, ".rejected-"), key=_rejected_at, reverse=True)
+    for old in of_age[max(most, 1) :]:
+        old.unlink()
+    return model.with_name(dated.name), size
+
+
+def _rejected_at(path: Path) -> tuple[str, int]:
+    """The date in the name of a rejected model, and its number on that day."""
+    at = path.name.rpartition(".rejected-")[2]
+    number = at[11:]
+    return at[:10], int(number) if number.isdigit() else 1
 
 
 def put_back(model: Path) -> None:

@@ -139,6 +139,10 @@ def test_a_model_that_gets_worse_on_other_days_is_refused(
     ended = cwtool(*args, "--days", 0, "--known-share", 1)
     assert ended.code == 5
     assert Path("m.cw").read_bytes() == before
+    assert "the new model is in m.cw.rejected-2027-01-15" in ended.err
+    assert modelfile.load_header(Path("m.cw.rejected-2027-01-15"))["rows"] == 9000
+    assert cwtool(*args, "--days", 0, "--known-share", 1, "--keep", 0).code == 5
+    assert not Path("m.cw.rejected-2027-01-15-2").exists()
 
 
 def test_the_reservoir_holds_recent_rows(ok: Run, planted: Run) -> None:

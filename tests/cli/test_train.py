@@ -229,10 +229,24 @@ def test_gate_failed(gate: str, cwtool: Run, ok: Run, planted: Run) -> None:
     old = Path("m.cw").read_bytes()
     ended = cwtool("train", planted("a.svm", 1, 300), "--require", gate, "-m", "m.cw", "--json")
     assert ended.code == 5
-    assert events(ended.out)[-1]["model"] == "m.cw.rejected"
-    assert "m.cw.rejected" in ended.err
+    assert events(ended.out)[-1]["model"] == "m.cw.rejected-2027-01-15"
+    assert "m.cw.rejected-2027-01-15" in ended.err
     assert Path("m.cw").read_bytes() == old
-    assert header("m.cw.rejected")["rows"] == 300
+    assert header("m.cw.rejected")["rows"] == header("m.cw.rejected-2027-01-15")["rows"] == 300
+
+
+def test_rejected_models_keep_their_names(
+    cwtool: Run, planted: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the same day get numbers; the last seven are kept."""
+    args = ["--require", "error<0", "-m", "m.cw"]
+    for k in range(1, 12):
+        if k == 11:
+            monkeypatch.setenv("SOURCE_DATE_EPOCH", "1800100000")
+        assert cwtool("train", planted("a.svm", k, 20 + k), *args).code == 5
+    found = {p.name: header(p.name)["rows"] for p in Path().glob("m.cw*")}
+    first = {f"m.cw.rejected-2027-01-15-{k}": 20 + k for k in range(5, 11)}
+    assert found == {**first, "m.cw.rejected-2027-01-16": 31, "m.cw.rejected": 31}
 
 
 def test_gate_on_the_validation(cwtool: Run, planted: Run) -> None:
