@@ -16,6 +16,11 @@ def now(resolution: str = "seconds") -> str:
     return moment().isoformat(timespec=resolution).replace("+00:00", "Z")
 
 
+def today() -> int:
+    """The date as days from the year 1."""
+    return moment().toordinal()
+
+
 def moment() -> datetime:
     fixed = os.environ.get(FIXED)
     if not fixed:

@@ -27,6 +27,7 @@ class Param:
     open_low: bool = False
     choices: tuple[str, ...] = ()
     auto: bool = False
+    or_days: bool = False  # also a number of days, such as 30d
     formerly: tuple[str, ...] = ()  # names that it had before; they are still understood
 
     @property
@@ -44,7 +45,7 @@ class Param:
             parts.append(f"{'above' if self.open_low else 'at least'} {self.low:g}")
         if self.high < math.inf:
             parts.append(f"at most {self.high:g}")
-        words = " and ".join(parts)
+        words = " and ".join(parts) + (", or days such as 30d" if self.or_days else "")
         return f"auto, or {words or 'a number'}" if self.auto else words
 
     def check(self, value: Any) -> Any:
@@ -57,6 +58,8 @@ class Param:
             return value
         if self.kind is bool:
             return bool(value)
+        if self.or_days and isinstance(value, str) and value.endswith("d"):
+            return self._days(value)
         try:
             number = self.kind(value)
             if not isinstance(value, str) and number != value:  # 2.5 is no whole number
@@ -69,6 +72,16 @@ class Param:
             raise UsageError(f"`{self.name}` is {value}; it must be {self.range}")
         return number
 
+    def _days(self, value: str) -> str:
+        """A number of days as it is kept, such as 30d or 0.5d."""
+        try:
+            number = float(value[:-1])
+        except ValueError:
+            number = math.nan
+        if not 0 < number < math.inf:
+            raise UsageError(f"`{self.name}` is {value}; a number of days is above 0, such as 30d")
+        return f"{number:.12g}d"
+
 
 def param(
     default: Any,
@@ -80,6 +93,7 @@ def param(
     high: float = math.inf,
     choices: tuple[str, ...] = (),
     auto: bool = False,
+    or_days: bool = False,
     formerly: tuple[str, ...] = (),
 ) -> Any:
     """Declare a dataclass field as a parameter: at least `low`, or greater than `above`. `help` is
@@ -93,6 +107,7 @@ def param(
         "open_low": above is not None,
         "choices": choices,
         "auto": auto,
+        "or_days": or_days,
         "formerly": formerly,
     }
     return field(default=default, metadata={"param": described})

@@ -19,11 +19,13 @@ def no_note(line: str) -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """The settings of a run. None of them is saved; only the seed may change a result."""
+    """The settings of a run. None of them is saved; only the seed and the day may change a
+    result."""
 
     seed: int = 0
     jobs: int = 1  # threads that an algorithm may use
     max_memory: int = 0  # bytes that an algorithm may use; 0 allows most of what is free
     progress: Progress = no_progress
     note: Note = no_note
+    day: int = 0  # the date, as days from the year 1; 0: none
     warn: Note = no_note  # of what makes a result worse than it could be

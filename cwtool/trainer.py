@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cwtool.algorithms.base import Batch
+from cwtool.clock import today
 from cwtool.console import Console
 from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
 from cwtool.data.rows import Floats, Origin, Rows
@@ -67,6 +68,7 @@ class Trainer:
             options.max_memory,
             note=console.detail,
             warn=console.warn,
+            day=today(),
         )
         self.turns = Turns()
         self.report = ReadReport()

@@ -135,6 +135,8 @@ def argument(param: Param) -> Argument:
     if param.auto:
         number = hint if hint != "str" else "float"
         hint, kind = f"{number} | str", f"{number} or 'auto'"
+    if param.or_days:
+        hint, kind = f"{hint} | str", f"{hint}, or str such as '30d'"
     return Argument(name, hint, kind, param.default, help)
 
 

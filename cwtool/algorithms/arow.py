@@ -26,7 +26,12 @@ class Arow(Factorable):
     summary = "adaptive regularization of weights"
     Params = ArowParams
     additive = True
-    variants: ClassVar[Variants] = {**Factorable.variants, "forgetting": {"half_life": 100}}
+    variants: ClassVar[Variants] = {
+        **Factorable.variants,
+        "forgetting": {"half_life": 100},
+        "forgetting full": {"half_life": 100, "covariance": "full"},
+        "forgetting days": {"half_life": "30d"},
+    }
 
     @property
     def rule(self) -> Rule:

@@ -60,12 +60,15 @@ class CovarianceParams(PriorParams):
         "of the inverse covariance, l2 that of the covariance itself.",
         choices=tuple(PROJECTIONS),
     )
-    half_life: int = param(
+    half_life: int | str = param(
         0,
-        "Number of rows after which half of the precision that was gained is forgotten, so that "
-        "old certainty does not keep weights from following a feed that changes; 0 forgets "
-        "nothing. Only for a diagonal covariance.",
+        "Number of rows (20000) or days (30d) after which half of the precision that was gained is "
+        "forgotten, so that old certainty does not keep weights from following a feed that "
+        "changes; 0 forgets nothing. Days are counted from the date of one run to that of the "
+        "next. Not for a factored covariance.",
+        kind=int,
         low=0,
+        or_days=True,
     )
 
 
@@ -73,6 +76,7 @@ class Covariance(ABC):
     """One way of keeping Sigma, for one rule."""
 
     layout: ClassVar[Layout]
+    forgets: ClassVar[bool] = False  # whether it has `forget`
 
     def __init__(self, params: Any, rule: Rule) -> None:
         self.params = params
@@ -98,6 +102,10 @@ class Covariance(ABC):
     def moments(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         """Mean and variance of the weights of the features at these slots."""
 
+    def forget(self, state: State, factor: float) -> None:
+        """Multiply the precision that was gained by this number: Sigma^-1 - I."""
+        raise NotImplementedError
+
     @abstractmethod
     def merging(self, additive: bool) -> Merging | Refusal:
         """How states are merged. The precision of a rule that is `additive` gains the same from a
@@ -111,6 +119,7 @@ class Covariance(ABC):
 class Diagonal(Covariance):
     """mu_j and the precision gained, p_j: Sigma_jj = 1 / (1 + p_j)."""
 
+    forgets = True
     layout = Layout(((Column("mean"), Column("precision")),))
 
     def learner(self, state: State) -> Learner:
@@ -123,6 +132,9 @@ class Diagonal(Covariance):
         table = state.table[slots]
         return table[:, 0], 1 / (1 + table[:, 1])
 
+    def forget(self, state: State, factor: float) -> None:
+        state.shrink("precision", factor)
+
     def merging(self, additive: bool) -> Merging | Refusal:
         return DIAGONAL._replace(without_base=NAT["1"]) if additive else DIAGONAL
 
@@ -130,6 +142,7 @@ class Diagonal(Covariance):
 class Full(Covariance):
     """mu_j, and all of Sigma over the features seen."""
 
+    forgets = True
     layout = Layout(((Column("mean"),),), squares=("sigma",), compact=True)
     shrink = 0.0  # NAROW's b: score = mu.x / max(1, b v)
 
@@ -144,6 +157,17 @@ class Full(Covariance):
 
     def moments(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         return state.table[slots, 0], np.diag(grown_sigma(state))[slots]
+
+    def forget(self, state: State, factor: float) -> None:
+        """Sigma <- (I + f (Sigma^-1 - I))^-1 = (f I + (1 - f) Sigma)^-1 Sigma, over the features
+        that were learned."""
+        sigma = grown_sigma(state)
+        some = np.flatnonzero(np.diag(sigma) != 1)
+        part = sigma[np.ix_(some, some)]
+        mixed = (1 - factor) * part
+        mixed[np.diag_indices(len(some))] += factor
+        found = np.linalg.solve(mixed, part)
+        sigma[np.ix_(some, some)] = (found + found.T) / 2
 
     def merging(self, additive: bool) -> Merging | Refusal:
         from cwtool.algorithms.merged_matrices import FULL  # only merges need it
@@ -190,9 +214,14 @@ class Confident(Online):
     def __init__(self, params: Any) -> None:
         super().__init__(params)
         self.covariance = self.kinds[params.covariance](params, self.rule)
-        self.half_life = getattr(params, "half_life", 0)
-        if self.half_life:
-            forgetting.check(self.covariance.layout)
+        given = getattr(params, "half_life", 0)
+        self.half_life = forgetting.HalfLife.of(given) if given else None
+        if self.half_life and not self.covariance.forgets:
+            raise UsageError(
+                f"`half_life` is not for `covariance={params.covariance}`, which does not keep the "
+                "precision that was gained apart from the prior",
+                "use `covariance=diag`",
+            )
 
     @property
     @abstractmethod
@@ -202,7 +231,7 @@ class Confident(Online):
     @property
     def layout(self) -> Layout:
         layout = self.covariance.layout
-        return forgetting.counting(layout) if self.half_life else layout
+        return self.half_life.counting(layout) if self.half_life else layout
 
     def new_state(self, index: Any = None) -> State:
         state = super().new_state(index)
@@ -217,11 +246,14 @@ class Confident(Online):
 
     def learn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
         self.covariance.reserve(state, rows, run)
-        if self.half_life:
-            learn = super().learn
-            return forgetting.learn(
-                lambda some: learn(state, rows, some, run), state, rows, order, self.half_life
-            )
+        if self.half_life is None:
+            return self._learn(state, rows, order, run)
+        return self.half_life.learn(
+            lambda some: self._learn(state, rows, some, run),
+            self.covariance.forget, state, rows, order, run.day,
+        )  # fmt: skip
+
+    def _learn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
         if "sigma" not in state.layout.squares:
             return super().learn(state, rows, order, run)
         out = Scores.zeros(rows.n_rows)
@@ -234,6 +266,8 @@ class Confident(Online):
 
     @property
     def merging(self) -> Merging | Refusal:
+        if self.half_life and (self.half_life.days or not isinstance(self.covariance, Diagonal)):
+            return Refusal("what was forgotten on the way is known only by rows, for a diagonal")
         return self.covariance.merging(self.additive)
 
     def details(self, state: State) -> dict[str, Any]:

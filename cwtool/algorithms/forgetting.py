@@ -1,62 +1,85 @@
-"""Forgetting precision: each time that a share of the half-life has been learned, all precisions
-that were gained shrink a little.
+"""Forgetting precision: what was gained over the prior shrinks with time, as rows or days.
 
-After every n = max(1, H / 8) rows: p_j <- p_j 2^(-n / H). The rows are counted in the state, so
-that it makes no difference in how many runs or blocks they come.
+With a half-life of H rows: after every n = max(1, H / 8) rows, P <- P 2^(-n / H), where
+Sigma^-1 = I + P. With one of H days: before the first row of a run that is d days later than the
+rows before, P <- P 2^(-d / H). Rows and the last day are counted in the state, so that it makes no
+difference in how many runs or blocks rows come.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from cwtool.algorithms.base import Scores
 from cwtool.data.rows import Longs, SlotRows
-from cwtool.errors import UsageError
 from cwtool.state import Layout, Number, State
 
-STEPS = 8  # in a half-life: each takes as long as looking at every feature once
+STEPS = 8  # in a half-life of rows: each takes as long as looking at every feature once
 VISITS = Number("visits")
+DAY = Number("day")  # of the last rows, counted from the year 1; 0: none
+
+Forget = Callable[[State, float], None]  # multiplies the precision that was gained by a number
+Some = Callable[[Longs], Scores]  # learns rows in this order
 
 
-def check(layout: Layout) -> None:
-    """Refuse states without a precision for each feature."""
-    if all(column.name != "precision" for column in layout.columns):
-        raise UsageError("`half_life` is for a diagonal covariance", "use `covariance=diag`")
+@dataclass(frozen=True)
+class HalfLife:
+    """A number of rows, or of days."""
 
+    length: float
+    days: bool
 
-def counting(layout: Layout) -> Layout:
-    """The layout with the number of rows visited."""
-    return layout._replace(numbers=(*layout.numbers, VISITS))
+    @classmethod
+    def of(cls, setting: int | str) -> HalfLife:
+        """Of a declared parameter: 20000, or 30d."""
+        if isinstance(setting, str):
+            return cls(float(setting.removesuffix("d")), True)
+        return cls(setting, False)
 
+    @property
+    def step(self) -> int:
+        """The number of rows after which precisions shrink."""
+        return max(1, int(self.length) // STEPS)
 
-def step_of(half_life: int) -> int:
-    """The number of rows after which precisions shrink."""
-    return max(1, half_life // STEPS)
+    def counting(self, layout: Layout) -> Layout:
+        """The layout with what is counted."""
+        return layout._replace(numbers=(*layout.numbers, DAY if self.days else VISITS))
 
+    def learn(
+        self, some: Some, forget: Forget, state: State, rows: SlotRows, order: Longs, day: int
+    ) -> Scores:
+        """Learn the rows in this order by `some`, and forget as time goes by. Rows of weight 0 do
+        not count; `day` is that of the run, or 0 if there is none."""
+        if self.days:
+            past = int(state.numbers["day"])
+            if 0 < past < day:
+                forget(state, 2.0 ** (-(day - past) / self.length))
+            state.numbers["day"] = max(past, day)
+            return some(order)
+        return self._by_rows(some, forget, state, rows, order)
 
-def learn(
-    some: Callable[[Longs], Scores], state: State, rows: SlotRows, order: Longs, half_life: int
-) -> Scores:
-    """Learn the rows in this order by `some`, and forget in between. Rows of weight 0 do not
-    count."""
-    step = step_of(half_life)
-    counts = np.ones(len(order), dtype=np.int64)
-    if rows.weight is not None:
-        counts = (rows.weight[order] > 0).astype(np.int64)
-    before = int(state.numbers["visits"])
-    visits = before + np.cumsum(counts)
-    out, start = Scores.zeros(rows.n_rows), 0
-    while start < len(order):
-        due = ((visits[start - 1] if start else before) // step + 1) * step
-        stop = min(int(np.searchsorted(visits, due)) + 1, len(order))
-        part = order[start:stop]
-        for whole, found in zip(out, some(part), strict=True):
-            whole[part] = found[part]
-        if visits[stop - 1] == due:
-            state.shrink("precision", 2.0 ** (-step / half_life))
-        start = stop
-    if len(order):
-        state.numbers["visits"] = int(visits[-1])
-    return out
+    def _by_rows(
+        self, some: Some, forget: Forget, state: State, rows: SlotRows, order: Longs
+    ) -> Scores:
+        step = self.step
+        counts = np.ones(len(order), dtype=np.int64)
+        if rows.weight is not None:
+            counts = (rows.weight[order] > 0).astype(np.int64)
+        before = int(state.numbers["visits"])
+        visits = before + np.cumsum(counts)
+        out, start = Scores.zeros(rows.n_rows), 0
+        while start < len(order):
+            due = ((visits[start - 1] if start else before) // step + 1) * step
+            stop = min(int(np.searchsorted(visits, due)) + 1, len(order))
+            part = order[start:stop]
+            for whole, found in zip(out, some(part), strict=True):
+                whole[part] = found[part]
+            if visits[stop - 1] == due:
+                forget(state, 2.0 ** (-step / self.length))
+            start = stop
+        if len(order):
+            state.numbers["visits"] = int(visits[-1])
+        return out

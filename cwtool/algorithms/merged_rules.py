@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwtool.algorithms import forgetting
+from cwtool.algorithms.forgetting import HalfLife
 from cwtool.algorithms.merged_columns import ColumnsMerger, Flags, Moved, rounds_of
 from cwtool.algorithms.merging import INC, NAT, SUM, Merging, Part, Rule, power
 from cwtool.data.rows import Floats
@@ -62,12 +62,12 @@ class PrecisionMerger(ColumnsMerger):
 
     def _fading(self, part: Part) -> float:
         """What the part has multiplied the precision of the base by."""
-        half_life = getattr(self.algorithm, "half_life", 0)
-        if not half_life:
+        half_life: HalfLife | None = getattr(self.algorithm, "half_life", None)
+        if half_life is None:
             return 1.0
-        step = forgetting.step_of(half_life)
+        step = half_life.step
         times = [int(one.state.numbers["visits"]) // step for one in (self.base, part)]
-        return float(2.0 ** (-(times[1] - times[0]) * step / half_life))
+        return float(2.0 ** (-(times[1] - times[0]) * step / half_life.length))
 
     def differs(self, there: Floats, base: Floats, part: int) -> Flags:
         fading = self._fading(self.parts[part])

@@ -27,7 +27,8 @@ class Declared(ParamType):
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         if self.param.choices:
             return "[" + "|".join(self.param.choices) + "]"
-        return ("auto|" if self.param.auto else "") + self.name.upper()
+        days = "|DAYSd" if self.param.or_days else ""
+        return ("auto|" if self.param.auto else "") + self.name.upper() + days
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Any:
         try:

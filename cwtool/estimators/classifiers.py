@@ -275,10 +275,11 @@ class SOPClassifier(Importances, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
-    half_life : int, default=0
-        Number of rows after which half of the precision that was gained is forgotten, so that
-        old certainty does not keep weights from following a feed that changes; 0 forgets
-        nothing. Only for a diagonal covariance. Must be at least 0.
+    half_life : int, or str such as '30d', default=0
+        Number of rows (20000) or days (30d) after which half of the precision that was gained
+        is forgotten, so that old certainty does not keep weights from following a feed that
+        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
+        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
     passes : int, default=1
         Number of passes over the rows in `fit`. From the second pass on the rows come in a
         random order.
@@ -313,7 +314,7 @@ class SOPClassifier(Importances, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
-        half_life: int = 0,
+        half_life: int | str = 0,
         passes: int = 1,
         fit_intercept: bool = False,
         multi_class: str = "auto",
@@ -355,10 +356,11 @@ class CWClassifier(LinearScore, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
-    half_life : int, default=0
-        Number of rows after which half of the precision that was gained is forgotten, so that
-        old certainty does not keep weights from following a feed that changes; 0 forgets
-        nothing. Only for a diagonal covariance. Must be at least 0.
+    half_life : int, or str such as '30d', default=0
+        Number of rows (20000) or days (30d) after which half of the precision that was gained
+        is forgotten, so that old certainty does not keep weights from following a feed that
+        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
+        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
     rank : int, default=8
         Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
         feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
@@ -412,7 +414,7 @@ class CWClassifier(LinearScore, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
-        half_life: int = 0,
+        half_life: int | str = 0,
         rank: int = 8,
         buffer: int = 64,
         fit_by: str = "spectral",
@@ -464,10 +466,11 @@ class CWVarClassifier(LinearScore, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
-    half_life : int, default=0
-        Number of rows after which half of the precision that was gained is forgotten, so that
-        old certainty does not keep weights from following a feed that changes; 0 forgets
-        nothing. Only for a diagonal covariance. Must be at least 0.
+    half_life : int, or str such as '30d', default=0
+        Number of rows (20000) or days (30d) after which half of the precision that was gained
+        is forgotten, so that old certainty does not keep weights from following a feed that
+        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
+        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
     rank : int, default=8
         Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
         feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
@@ -521,7 +524,7 @@ class CWVarClassifier(LinearScore, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
-        half_life: int = 0,
+        half_life: int | str = 0,
         rank: int = 8,
         buffer: int = 64,
         fit_by: str = "spectral",
@@ -665,10 +668,11 @@ class ArowClassifier(LinearScore, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
-    half_life : int, default=0
-        Number of rows after which half of the precision that was gained is forgotten, so that
-        old certainty does not keep weights from following a feed that changes; 0 forgets
-        nothing. Only for a diagonal covariance. Must be at least 0.
+    half_life : int, or str such as '30d', default=0
+        Number of rows (20000) or days (30d) after which half of the precision that was gained
+        is forgotten, so that old certainty does not keep weights from following a feed that
+        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
+        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
     rank : int, default=8
         Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
         feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
@@ -721,7 +725,7 @@ class ArowClassifier(LinearScore, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
-        half_life: int = 0,
+        half_life: int | str = 0,
         rank: int = 8,
         buffer: int = 64,
         fit_by: str = "spectral",
@@ -772,10 +776,11 @@ class NarowClassifier(Importances, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
-    half_life : int, default=0
-        Number of rows after which half of the precision that was gained is forgotten, so that
-        old certainty does not keep weights from following a feed that changes; 0 forgets
-        nothing. Only for a diagonal covariance. Must be at least 0.
+    half_life : int, or str such as '30d', default=0
+        Number of rows (20000) or days (30d) after which half of the precision that was gained
+        is forgotten, so that old certainty does not keep weights from following a feed that
+        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
+        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
     b : float, default=1.0
         Variances of scores are not lowered below 1/b. Larger values let the learner become more
         certain and make later updates smaller. Must be above 0.
@@ -813,7 +818,7 @@ class NarowClassifier(Importances, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
-        half_life: int = 0,
+        half_life: int | str = 0,
         b: float = 1.0,
         passes: int = 1,
         fit_intercept: bool = False,
@@ -856,10 +861,11 @@ class NHerdClassifier(LinearScore, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
-    half_life : int, default=0
-        Number of rows after which half of the precision that was gained is forgotten, so that
-        old certainty does not keep weights from following a feed that changes; 0 forgets
-        nothing. Only for a diagonal covariance. Must be at least 0.
+    half_life : int, or str such as '30d', default=0
+        Number of rows (20000) or days (30d) after which half of the precision that was gained
+        is forgotten, so that old certainty does not keep weights from following a feed that
+        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
+        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
     C : float, default=3.0
         Aggressiveness C. Larger values make larger updates; lower it for noisy labels. Must be
         above 0.
@@ -897,7 +903,7 @@ class NHerdClassifier(LinearScore, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
-        half_life: int = 0,
+        half_life: int | str = 0,
         C: float = 3.0,
         passes: int = 1,
         fit_intercept: bool = False,
@@ -941,10 +947,11 @@ class SCWClassifier(LinearScore, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
-    half_life : int, default=0
-        Number of rows after which half of the precision that was gained is forgotten, so that
-        old certainty does not keep weights from following a feed that changes; 0 forgets
-        nothing. Only for a diagonal covariance. Must be at least 0.
+    half_life : int, or str such as '30d', default=0
+        Number of rows (20000) or days (30d) after which half of the precision that was gained
+        is forgotten, so that old certainty does not keep weights from following a feed that
+        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
+        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
     rank : int, default=8
         Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
         feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
@@ -1001,7 +1008,7 @@ class SCWClassifier(LinearScore, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
-        half_life: int = 0,
+        half_life: int | str = 0,
         rank: int = 8,
         buffer: int = 64,
         fit_by: str = "spectral",
@@ -1055,10 +1062,11 @@ class SCW2Classifier(LinearScore, WeightedClassifier):
     projection : 'kl' or 'l2', default='kl'
         How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
         of the inverse covariance, l2 that of the covariance itself.
-    half_life : int, default=0
-        Number of rows after which half of the precision that was gained is forgotten, so that
-        old certainty does not keep weights from following a feed that changes; 0 forgets
-        nothing. Only for a diagonal covariance. Must be at least 0.
+    half_life : int, or str such as '30d', default=0
+        Number of rows (20000) or days (30d) after which half of the precision that was gained
+        is forgotten, so that old certainty does not keep weights from following a feed that
+        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
+        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
     rank : int, default=8
         Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
         feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
@@ -1115,7 +1123,7 @@ class SCW2Classifier(LinearScore, WeightedClassifier):
         variance_floor: float = 1e-12,
         covariance: str = "diag",
         projection: str = "kl",
-        half_life: int = 0,
+        half_life: int | str = 0,
         rank: int = 8,
         buffer: int = 64,
         fit_by: str = "spectral",

@@ -88,12 +88,13 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return labels
 
     def _run(self) -> Run:
+        from cwtool.clock import today
         from cwtool.parallel import cores
 
         seed, jobs = getattr(self, "random_state", None), getattr(self, "n_jobs", None)
         if isinstance(seed, np.random.RandomState):
             seed = seed.randint(2**31)
-        return Run(int(seed or 0), cores() if jobs == -1 else max(1, jobs or 1))
+        return Run(int(seed or 0), cores() if jobs == -1 else max(1, jobs or 1), day=today())
 
     def _checked(self, X: Any, y: Any, weight: Any, *, reset: bool) -> tuple[Any, Any, Any]:
         """The rows, their classes, and their weights or None."""

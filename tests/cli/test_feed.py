@@ -7,8 +7,10 @@ from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from cwtool.model import Model
 from cwtool.model import file as modelfile
 
 Run = Callable[..., str]
@@ -241,6 +243,21 @@ def test_a_time_that_is_none(
     ended = cwtool("train", planted("a.svm", 1, 100), "-m", "m.cw")
     assert ended.code == 2
     assert "SOURCE_DATE_EPOCH is 'yesterday'" in ended.err
+
+
+def test_a_half_life_of_days(ok: Run, planted: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the dates of runs; a day in two parts equals the day in one."""
+    day, length = 1_800_000_000, ["--half-life", "7d"]
+    ok("feed", planted("a.svm", 1, 300), "-m", "m.cw", *length)
+    ok("feed", planted("b.svm", 2, 100), "-m", "m.cw", *length)
+    ok("train", "a.svm", "b.svm", "-m", "t.cw", *length)
+    same, want = (Model.load(Path(p)).state.column("precision") for p in ("m.cw", "t.cw"))
+    assert same.tobytes() == want.tobytes()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(day + 7 * 86_400))
+    planted("c.svm", 3, 1)
+    ok("train", "c.svm", "--resume", "m.cw", "-m", "later.cw")
+    later, seen = Model.load(Path("later.cw")).state.column("precision"), want > 0
+    assert np.median(later[seen] / want[seen]) == pytest.approx(0.5)
 
 
 def test_settings_from_a_file(ok: Run, cwtool: Callable, planted: Run) -> None:

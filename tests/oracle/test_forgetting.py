@@ -39,22 +39,25 @@ def oracle(X: np.ndarray, y: np.ndarray, half_life: int, r: float = 0.1) -> np.n
     return np.array(scores)
 
 
-def new(half_life: int) -> Model:
-    given = {"half_life": half_life, "prior": 1.0, "r": 0.1}
+def new(half_life: int | str, covariance: str = "diag") -> Model:
+    given = {"half_life": half_life, "prior": 1.0, "r": 0.1, "covariance": covariance}
     return Model.new("arow", given, labels=Labels(-1.0, 1.0))
+
+
+def learned(
+    model: Model, X: np.ndarray, y: np.ndarray, cuts: list[int], day: int = 0
+) -> np.ndarray:
+    """The scores before learning, of rows that come in several parts."""
+    parts = zip([0, *cuts], [*cuts, len(y)], strict=True)
+    return np.concatenate([model.learn(rows(X[a:b], y[a:b]), Run(day=day)).score for a, b in parts])
 
 
 @pytest.mark.parametrize("half_life", [5, 200])
 @pytest.mark.parametrize("cuts", [[], [1, 150, 151]])
 def test_against_numpy(half_life: int, cuts: list[int]) -> None:
     X, y = data(400)
-    model, found = new(half_life), []
-    for a, b in zip([0, *cuts], [*cuts, 400], strict=True):
-        found.append(model.learn(rows(X[a:b], y[a:b]), Run()).score)
-        model = model.copy()  # as if it were saved and continued
-    np.testing.assert_allclose(
-        np.concatenate(found), oracle(X, y, half_life), rtol=1e-9, atol=1e-12
-    )
+    found = learned(new(half_life), X, y, cuts)
+    np.testing.assert_allclose(found, oracle(X, y, half_life), rtol=1e-9, atol=1e-12)
 
 
 def test_rows_of_weight_zero_do_not_count() -> None:
@@ -67,10 +70,67 @@ def test_rows_of_weight_zero_do_not_count() -> None:
     assert mixed.state.numbers == alone.state.numbers
 
 
-@pytest.mark.parametrize("covariance", ["full", "factored"])
-def test_other_covariances_are_refused(covariance: str) -> None:
+def test_a_factored_covariance_is_refused() -> None:
+    with pytest.raises(UsageError, match="`half_life` is not for `covariance=factored`"):
+        Model.new("arow", {"half_life": 10, "covariance": "factored"})
     with pytest.raises(UsageError, match="half_life"):
-        Model.new("arow", {"half_life": 10, "covariance": covariance})
+        Model.new("cw-fact", {"half_life": 10})
+
+
+@pytest.mark.parametrize("cuts", [[], [1, 150, 151]])
+def test_a_full_covariance_against_numpy(cuts: list[int]) -> None:
+    X, y = data(300)
+    model = new(50, covariance="full")
+    found = learned(model, X, y, cuts)
+    mu, P, r, scores = np.zeros(12), np.zeros((12, 12)), 0.1, []
+    for k, (x, sign) in enumerate(zip(X, np.where(y == 1, 1.0, -1.0), strict=True), 1):
+        sigma = np.linalg.inv(np.eye(12) + P)
+        scores.append(mu @ x)
+        if sign * scores[-1] < 1:
+            mu = mu + (1 - sign * scores[-1]) / (x @ sigma @ x + r) * sign * sigma @ x
+            P += np.outer(x, x) / r
+        if k % 6 == 0:
+            P *= 2.0 ** (-6 / 50)
+    np.testing.assert_allclose(found, scores, rtol=1e-7, atol=1e-9)
+
+
+DAYS = [738_000, 738_000, 738_003, 738_001, 738_040]
+
+
+@pytest.mark.parametrize("covariance", ["diag", "full"])
+def test_days(covariance: str) -> None:
+    """Before the first rows of a later day p <- p 2^(-days / 30); a day that is not later, or not
+    known, changes nothing."""
+    X, y = data(500)
+    model, by_hand = new("30d", covariance=covariance), new(0, covariance=covariance)
+    last, found, want = 0, [], []
+    for k, day in enumerate([*DAYS, 0]):
+        part = slice(80 * k, 80 * k + 80)
+        found.append(learned(model, X[part], y[part], [30], day))
+        model = model.copy()
+        if 0 < last < day:
+            by_hand.algorithm.covariance.forget(by_hand.state, 2.0 ** (-(day - last) / 30))
+        last = max(last, day)
+        want.append(learned(by_hand, X[part], y[part], [30]))
+    assert np.concatenate(found).tobytes() == np.concatenate(want).tobytes()
+    assert model.state.numbers["day"] == max(DAYS)
+    plain = learned(new(0, covariance=covariance), X[:480], y[:480], [])
+    assert np.concatenate(found).tobytes() != plain.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"), [("30d", "30d"), ("0.5d", "0.5d"), ("7.0d", "7d"), ("20000", 20_000)]
+)
+def test_settings(given: str, kept: int | str) -> None:
+    assert new(given).algorithm.params.half_life == kept
+    with pytest.raises(UsageError, match="half_life"):
+        new(f"-{given}")
+
+
+@pytest.mark.parametrize("given", ["0d", "d", "xd", "nand", "infd", "30 days", "1.5"])
+def test_settings_that_are_none(given: str) -> None:
+    with pytest.raises(UsageError, match="half_life"):
+        new(given)
 
 
 def test_weights_follow_a_change() -> None:
