@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwtool import registry
-from cwtool.cli import class_options, options
+from cwtool.cli import learning, options
 from cwtool.cli.algorithm import AlgorithmCommand
 from cwtool.cli.train import subject_of
 
@@ -31,23 +31,11 @@ class FeedCommand(AlgorithmCommand):
         "cwtool feed --undo -m url.cw",
     ),
 )
-@click.argument("data", nargs=-1, type=click.Path(allow_dash=True, readable=False))
-@click.option(
-    "-m",
-    "--model",
-    required=True,
-    type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="Model that is continued, or begun if there is none. It is replaced only by a new model "
+@learning.target(
+    data=False,
+    model="Model that is continued, or begun if there is none. It is replaced only by a new model "
     "that has passed every gate.",
-)
-@click.option(
-    "-a",
-    "--algo",
-    metavar="NAME",
-    default=None,
-    shell_complete=lambda ctx, param, typed: [n for n in registry.names() if n.startswith(typed)],
-    help=f"Learning algorithm of a new model: one of {', '.join(registry.names())}.  [default: "
-    f"{registry.DEFAULT}, or that of the model]",
+    algo=f"Learning algorithm of a new model; without it {registry.DEFAULT}.",
 )
 @click.option(
     "--again",
@@ -63,11 +51,9 @@ class FeedCommand(AlgorithmCommand):
     "usually repeats. It is told from hashes of a sample of the learned rows, which take at "
     "most 128 KiB of the model.",
 )
-@click.option(
+@learning.conditions(
     "--require",
-    multiple=True,
-    metavar="CONDITION",
-    help="Quality of the predictions of the day by the model before it learns the day, such as "
+    "Quality of the predictions of the day by the model before it learns the day, such as "
     "auc>=0.97; a day that misses it is refused. Can be given more than once.",
 )
 @click.option(
@@ -116,11 +102,9 @@ class FeedCommand(AlgorithmCommand):
     help="Keep a sample of this number of recent rows in MODEL.recent, half of it of the last day, "
     "and compare the models on it as on --validation.",
 )
-@click.option(
+@learning.conditions(
     "--require-after",
-    multiple=True,
-    metavar="CONDITION",
-    help="Quality of the new model on --validation and --reservoir rows, such as error<0.05.",
+    "Quality of the new model on --validation and --reservoir rows, such as error<0.05.",
 )
 @click.option(
     "--keep",
@@ -142,15 +126,7 @@ class FeedCommand(AlgorithmCommand):
     help="File to append what happened to, as JSON lines with the time, command, version, model, "
     "file and digest.",
 )
-@options.seed
-@class_options.classes
-@class_options.class_weight
-@class_options.threshold("Kept in the model, and found anew at the end of each day.")
-@options.rows
-@options.max_memory
-@options.reading
-@options.lock
-@options.talking
+@learning.settings("Kept in the model, and found anew at the end of each day.")
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwtool import registry
-from cwtool.cli import class_options, options
+from cwtool.cli import class_options, learning, options
 from cwtool.cli.algorithm import ALGO, AlgorithmCommand, given
 from cwtool.errors import ModelError
 from cwtool.params import declared
@@ -17,10 +17,6 @@ from cwtool.params import declared
 if TYPE_CHECKING:
     from cwtool.console import Console
     from cwtool.model import Model
-
-
-def _algo_names() -> str:
-    return ", ".join(registry.names())
 
 
 @click.command(
@@ -33,23 +29,11 @@ def _algo_names() -> str:
         "cwtool train topics.svm -m third.cw --positive 3 --class-weight balanced",
     ),
 )
-@click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True, readable=False))
-@click.option(
-    "-m",
-    "--model",
-    required=True,
-    type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="File to write the model to. An existing model is replaced only when training has "
+@learning.target(
+    data=True,
+    model="File to write the model to. An existing model is replaced only when training has "
     "finished.",
-)
-@click.option(
-    "-a",
-    "--algo",
-    metavar="NAME",
-    default=None,
-    shell_complete=lambda ctx, param, typed: [n for n in registry.names() if n.startswith(typed)],
-    help=f"Learning algorithm: one of {_algo_names()}.  [default: {registry.DEFAULT}, or that of "
-    "--resume]",
+    algo=f"Learning algorithm; without it {registry.DEFAULT}, or that of --resume.",
 )
 @click.option(
     "--resume",
@@ -68,7 +52,6 @@ def _algo_names() -> str:
     show_default=True,
     help="Number of passes over the data. From the second pass on the rows come in a random order.",
 )
-@options.seed
 @click.option(
     "--validation",
     multiple=True,
@@ -88,12 +71,10 @@ def _algo_names() -> str:
     type=click.IntRange(min=1),
     help="Stop after this number of passes without a lower error on the held-out rows.",
 )
-@click.option(
+@learning.conditions(
     "--require",
-    multiple=True,
-    metavar="CONDITION",
-    help="Quality that the new model must reach, such as auc>=0.97, or macro_f1>0.8 for more than "
-    "two classes. If it does not, it is written to MODEL.rejected-DATE (the last one is also "
+    "Quality that the new model must reach, such as auc>=0.97, or macro_f1>0.8 for more than two "
+    "classes. If it does not, it is written to MODEL.rejected-DATE (the last one is also "
     "MODEL.rejected; seven are kept) and the exit code is 5. Can be given more than once.",
 )
 @click.option(
@@ -103,18 +84,11 @@ def _algo_names() -> str:
     help="Report the error and the number of nonzero weights each time this number of rows was "
     "learned in the first pass, and after each further pass.",
 )
-@class_options.classes
-@class_options.class_weight
-@class_options.threshold(
+@learning.settings(
     "Kept in the model, and found anew at the end of each run; --resume may change it. Learning "
     "and progressive metrics do not depend on it: these call scores of at least 0 positive.  "
     "[default: 0, where scores of exactly 0 are of the class that is more frequent in training]"
 )
-@options.rows
-@options.max_memory
-@options.reading
-@options.lock
-@options.talking
 @click.pass_context
 def command(
     ctx: click.Context,

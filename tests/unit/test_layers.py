@@ -82,6 +82,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     CLI: (*DRIVERS, MODEL, DATA, REPORT, BENCH, "registry", *LEAVES),
     ESTIMATORS: (
         "validation",
+        "clock",
         "predict",
         "select",
         MODEL,
