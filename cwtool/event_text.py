@@ -31,7 +31,8 @@ def _trace(e: dict[str, Any]) -> str:
 
 
 def _validation(e: dict[str, Any]) -> str:
-    return f"pass {e['pass']}  validation {metrics_line(e)}"
+    when = f"pass {e['pass']}  validation" if "pass" in e else "rows of other days, after learning "
+    return f"{when} {metrics_line(e)}"
 
 
 def _train(e: dict[str, Any]) -> str:

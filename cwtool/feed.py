@@ -20,7 +20,7 @@ from cwtool.data.known import file_digests
 from cwtool.data.pipeline import FileReport, ReadOptions, ReadReport
 from cwtool.data.sources import display
 from cwtool.day_rules import Limits, complaints
-from cwtool.errors import QualityError
+from cwtool.errors import DataError, QualityError
 from cwtool.gate import Gate
 from cwtool.heldout import HeldOut
 from cwtool.metrics import AnyTally
@@ -164,7 +164,7 @@ class DayRun:
         quality = self.model.new_reliability()
         after = self.heldout.tally(self.model, self.settings, quality)
         found = after.summary() | quality.summary()
-        self.console.event("validation", {"pass": 1, **found})
+        self.console.event("validation", found)
         self._gate("after learning", found, self.options.require_after)
         if before is None or self.options.accept or before.error is None or after.error is None:
             return
@@ -226,7 +226,11 @@ def feed(
     before it stay learned."""
     for path in paths:
         console.warnings.clear()
-        DayRun(subject(), path, target, options, console).run()
+        try:
+            DayRun(subject(), path, target, options, console).run()
+        except DataError as failure:  # bad lines, or none
+            console.event("refused", {"file": display(path), "why": str(failure)})
+            raise
 
 
 def undo(target: Path, console: Console) -> None:

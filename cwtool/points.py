@@ -7,6 +7,8 @@ import numpy as np
 
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.errors import DataError, UsageError
+from cwtool.metrics import ratio
+from cwtool.metrics_text import number
 from cwtool.model import Model
 from cwtool.predict import unlabelled
 from cwtool.ranking import Ranking, cells
@@ -28,6 +30,18 @@ def from_validation(
     if not 0 < hit.sum() < len(hit):
         raise DataError("the rows to find the threshold on are of one class")
     return OperatingPoint(repr(point.exact(*cells(hit, score, weight))))
+
+
+def expected(model: Model) -> str:
+    """What the threshold of the operating point is, and what it did to the training rows before
+    they were learned."""
+    threshold = model.threshold
+    (tn, fp), (fn, tp) = model.judged.at(threshold).measured[1].tolist()
+    return (
+        f"the threshold of {model.operating_point.setting} is {threshold:.6g}; by the scores of "
+        f"training rows before they were learned, the recall is about {number(ratio(tp, tp + fn))} "
+        f"and the false positive rate about {number(ratio(fp, fp + tn), 5)}"
+    )
 
 
 def highest(model: Model, k: int, paths: list[str], options: ReadOptions) -> OperatingPoint:

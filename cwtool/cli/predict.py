@@ -181,7 +181,11 @@ def command(
         kept(data if top else ()),
         complete_text(out, (*data, model)) if out else nullcontext(sys.stdout) as file,
     ):
-        predicting.choose(subject, list(data), read, threshold, fpr, precision, top, validation)
+        found = predicting.choose(
+            subject, list(data), read, threshold, fpr, precision, top, validation
+        )
+        if found is not None:
+            console.note(found)
         write = (
             predicting.writer(file, columns, column_names(subject, columns), as_json)
             if wanted

@@ -52,9 +52,10 @@ def choose(
     precision: float | None,
     top: int | None,
     validation: tuple[str, ...],
-) -> None:
-    """Give the model the threshold that was asked for."""
-    from cwtool.points import from_validation, highest
+) -> str | None:
+    """Give the model the threshold that was asked for. Returns what is known of it from training,
+    if that is where it comes from."""
+    from cwtool.points import expected, from_validation, highest
     from cwtool.threshold import OperatingPoint
 
     settings = [] if threshold is None else [threshold]
@@ -71,6 +72,9 @@ def choose(
             raise click.UsageError("--validation needs --fpr, --precision or a --threshold by name")
         point = model.operating_point
         model.operating_point = from_validation(model, point, list(validation), read)
+    elif settings and model.operating_point.loss is not None and model.several is None:
+        return expected(model)
+    return None
 
 
 def writer(

@@ -1,6 +1,7 @@
 """Operating points: --fpr, --precision and --top of predict, and those that a model keeps."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,6 +36,18 @@ def test_a_wanted_rate_of_false_positives(ok: Run, model: str) -> None:
     exact = evaluated(ok, "-m", model, "--fpr", 0.01, "--validation", "b.svm")
     assert rate(exact) <= 0.01
     assert exact["recall"] == pytest.approx(exact["recall_at_fpr"]["0.01"])
+
+
+def test_what_is_expected_is_told(cwtool: Callable, model: str) -> None:
+    said = cwtool("predict", "b.svm", "-m", model, "--fpr", 0.01).err
+    found = re.search(r"the threshold of fpr=0.01 is ([\d.]+); .* recall is about ([\d.]+)", said)
+    assert found is not None
+    kept = cwtool("train", "a.svm", "-m", "p.cw", "--operating-point", "fpr=0.01", "--json").out
+    last = json.loads(kept.splitlines()[-1])
+    assert float(found[1]) == pytest.approx(last["threshold"], rel=1e-5)
+    assert float(found[2]) == pytest.approx(last["at_threshold"]["recall"], abs=1e-4)
+    exact = cwtool("predict", "b.svm", "-m", model, "--fpr", 0.01, "--validation", "b.svm").err
+    assert "is about" not in exact
 
 
 def test_a_wanted_precision(ok: Run, model: str) -> None:
