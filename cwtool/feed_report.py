@@ -78,7 +78,8 @@ def days_of(model: Model, size: int, logs: Sequence[Path]) -> list[Day]:
 
 def _figures(found: dict[str, Any], day: dict[str, Any]) -> dict[str, float | None]:
     figures = {name: found[name] for name in FIGURES if name in found}
-    return figures | {name: day[name] for name in ("worst", "error", "rows") if name in day}
+    own = {name: day[name] for name in ("worst", "error", "rows", "base_rate") if name in day}
+    return own | figures | {name: own[name] for name in ("error", "rows") if name in own}
 
 
 def _learned(run: dict[str, Any]) -> Day:

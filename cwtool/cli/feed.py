@@ -159,6 +159,7 @@ def command(
     from cwtool.model import Model
     from cwtool.model.file import check_target
     from cwtool.threshold import OperatingPoint
+    from cwtool.undo import undo as undo_last
 
     if undo == bool(data):
         raise click.UsageError("give DATA to learn, or --undo alone")
@@ -176,7 +177,7 @@ def command(
 
     with locked(model, wait=lock == "wait"), kept(data):
         if undo:
-            feed.undo(model, console)
+            undo_last(model, console)
             return
         feed.feed(subject, list(data), model, _options(subject(), others), console)
 

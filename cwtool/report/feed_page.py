@@ -13,6 +13,10 @@ from cwtool.report.svg import line_chart, reliability, sparkline
 Shown = Callable[[float | None], str]
 Figures = dict[str, tuple[str, Shown]]
 
+MARKS = (
+    ". Red dots are refused days; on the lower or upper edge they lie beyond it or have no value."
+)
+
 LOOKS = """
 :root { color-scheme: light dark; }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(280px, 1fr)); gap: 18px; }
@@ -68,7 +72,7 @@ def page(title: str, days: Sequence[Any], figures: Figures, moved: dict[str, Any
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<link rel="icon" href="data:,"><title>{escape(title)}</title>'
         f"<style>{STYLE}{LOOKS}</style></head><body><h1>{escape(title)}</h1>"
-        f"<p>{escape(_summary(days))}</p>\n"
+        f"<p>{escape(_summary(days))}{MARKS if any(bad) else ''}</p>\n"
         f'<div class="charts">{"".join(charts)}</div>\n{body}'
         f"<footer>cwtool {__version__}</footer></body></html>\n"
     )
@@ -86,7 +90,11 @@ def _tables(days: Sequence[Any], figures: Figures, moved: dict[str, Any]) -> lis
     shown = [name for name in shown if any(day.figures.get(name) is not None for day in days)]
     heads = ["day", "file", *(figures[name][0] for name in shown)]
     rows = [
-        [day.date, day.name, *(figures[n][1](day.figures.get(n)) for n in shown)]
+        [
+            day.date,
+            f"{day.name} (refused)" if day.refused else day.name,
+            *(figures[n][1](day.figures.get(n)) for n in shown),
+        ]
         for day in reversed(days)
     ]
     parts.append(Grid(heads, rows, words=2))
@@ -107,12 +115,12 @@ def _tables(days: Sequence[Any], figures: Figures, moved: dict[str, Any]) -> lis
 def text(title: str, days: Sequence[Any], figures: Figures, moved: dict[str, Any]) -> str:
     """The same for a terminal."""
     lines = [title, _summary(days), ""]
-    found = curves(days, figures)
+    found, bad = curves(days, figures), [bool(day.refused) for day in days]
     width = max((len(name) for name, _, _ in found), default=0)
     for name, shown, values in found:
         known = [v for v in values if v is not None]
         ends = f"{shown(min(known))} to {shown(max(known))}, last {shown(known[-1])}"
-        lines.append(f"{name.ljust(width)}  {sparkline(values)}  {ends}")
+        lines.append(f"{name.ljust(width)}  {sparkline(values, bad)}  {ends}")
     for day in days:
         if day.refused:
             lines.append(f"refused  {day.date}  {day.name}: {day.refused}")

@@ -12,33 +12,37 @@ BARS = "▁▂▃▄▅▆▇█"
 Values = Sequence[float | None]
 
 
-def _span(values: Values) -> tuple[float, float]:
-    """The least and the greatest value, a little apart if they are equal."""
-    known = [v for v in values if v is not None]
+def _span(values: Values, bad: Sequence[bool]) -> tuple[float, float]:
+    """The least and the greatest value of days that were learned, a little apart if they are equal;
+    of all days, if none was."""
+    known = [v for v, out in zip(values, bad, strict=True) if v is not None and not out]
+    known = known or [v for v in values if v is not None]
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     return (low, high) if high > low else (low - abs(low) / 10 - 1e-9, high + abs(high) / 10 + 1e-9)
 
 
 def short(value: float) -> str:
-    """A number in at most six characters, for an axis: 0.0537, 22k, 4.72M."""
+    """A number in at most six characters, for an axis: 0.0537, 1,650, 22k, 4.72M."""
     for unit, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= unit:
             return f"{value / (1e3 if letter == 'k' else unit):.3g}{letter}"
-    return f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def line_chart(
     values: Values, dates: Sequence[str], shown: Sequence[str], bad: Sequence[bool]
 ) -> str:
-    """A curve over days, with a dot a day; days that were refused are marked. `shown` are the
-    values as text, which a browser tells beside the pointer."""
-    low, high = _span(values)
+    """A curve over days, with a dot a day; days that were refused are marked, at the edge where
+    they are beyond it, or below if there is no value. `shown` are the values as text, which a
+    browser tells beside the pointer."""
+    low, high = _span(values, bad)
 
     def x(k: int) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * (k / max(len(values) - 1, 1))
 
-    def y(v: float) -> float:
-        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (v - low) / (high - low)
+    def y(v: float | None) -> float:
+        inside = low if v is None else min(max(v, low), high)
+        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (inside - low) / (high - low)
 
     good = [(k, v) for k, v in enumerate(values) if v is not None and not bad[k]]
     path = " ".join(f"{x(k):.1f},{y(v):.1f}" for k, v in good)
@@ -47,7 +51,7 @@ def line_chart(
         f'r="{3.2 if bad[k] else 2.2}"><title>{escape(dates[k])}: {escape(shown[k])}</title>'
         "</circle>"
         for k, v in enumerate(values)
-        if v is not None
+        if v is not None or bad[k]
     ]
     return _frame([f'<polyline points="{path}"/>', *dots], low, high, dates)
 
@@ -84,9 +88,12 @@ def reliability(bins: Sequence[Sequence[float]]) -> str:
     return _frame(drawn, 0.0, 1.0, ["probability 0 to 1"])
 
 
-def sparkline(values: Values) -> str:
-    """A curve of eight heights; a blank where there is no value."""
-    low, high = _span(values)
-    return "".join(
-        " " if v is None else BARS[min(7, int(8 * (v - low) / (high - low)))] for v in values
-    )
+def sparkline(values: Values, bad: Sequence[bool]) -> str:
+    """A curve of eight heights; a blank where there is no value. Days that were refused do not
+    change its scale."""
+    low, high = _span(values, bad)
+
+    def bar(v: float) -> str:
+        return BARS[min(7, max(0, int(8 * (v - low) / (high - low))))]
+
+    return "".join(" " if v is None else bar(v) for v in values)

@@ -92,7 +92,19 @@ def test_charts() -> None:
     ElementTree.fromstring(line_chart([2.0], ["a"], ["2"], [False]))
     points = ElementTree.fromstring(reliability([[10, 1.0, 0.0], [0, 0, 0], [10, 9.0, 10.0]]))
     assert len(points.findall("circle")) == 2
-    assert sparkline([0, 7, None, 3.5]) == "▁█ ▅"
+    assert sparkline([0, 7, None, 3.5], [False] * 4) == "▁█ ▅"
+    assert sparkline([0, 7, 90, 3.5], [False, False, True, False]) == "▁██▅"
+
+
+def test_days_that_were_refused_do_not_change_the_scale() -> None:
+    values, bad = [1.0, 900.0, 3.0, None], [False, True, False, True]
+    chart = line_chart(values, list("abcd"), ["1", "900", "3", "-"], bad)
+    plain = line_chart([1.0, 2.0, 3.0, 3.0], list("abcd"), ["1", "2", "3", "3"], [False] * 4)
+    ends = [re.findall(r"<text[^>]*>([^<]*)", one)[:2] for one in (chart, plain)]
+    assert ends == [["3", "1"], ["3", "1"]]
+    heights = re.findall(r'class="bad"[^>]*cy="([\d.]+)"', chart)
+    assert heights == ["10.0", "128.0"], "at the upper edge, and below where there is no value"
+    assert "1,650" in line_chart([1500.0], ["a"], ["1,500"], [False])
 
 
 def test_psi() -> None:

@@ -31,12 +31,13 @@ STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
     "validation", "train", "trainer", "heldout", "predict", "inspect", "merging", "select", "tune",
     "gate", "console", "event_text", "metrics_text", "inspect_text", "notices", "export",
-    "importing", "convert", "watch", "day_rules", "feed", "recent", "points", "feed_report", "grid",
-    "progressive",
+    "importing", "convert", "watch", "day_rules", "undo", "feed", "recent", "points",
+    "feed_report", "grid", "progressive",
 )  # fmt: skip
 COMMANDS = (  # drivers that do the work of a command
     "validation", "train", "trainer", "heldout", "predict", "inspect", "merging", "select", "tune",
-    "export", "importing", "convert", "feed", "points", "feed_report", "grid", "progressive",
+    "export", "importing", "convert", "undo", "feed", "points", "feed_report", "grid",
+    "progressive",
 )  # fmt: skip
 BENCH, CLI, ESTIMATORS = "bench", "cli", "estimators"
 
