@@ -13,9 +13,7 @@ from cwtool.report.svg import line_chart, reliability, sparkline
 Shown = Callable[[float | None], str]
 Figures = dict[str, tuple[str, Shown]]
 
-MARKS = (
-    ". Red dots are refused days; on the lower or upper edge they lie beyond it or have no value."
-)
+MARKS = ". Red dots are refused days; at an edge they lie beyond it or have no value."
 
 LOOKS = """
 :root { color-scheme: light dark; }
