@@ -267,7 +267,10 @@ class Confident(Online):
     @property
     def merging(self) -> Merging | Refusal:
         if self.half_life and (self.half_life.days or not isinstance(self.covariance, Diagonal)):
-            return Refusal("what was forgotten on the way is known only by rows, for a diagonal")
+            return Refusal(
+                "how much each has forgotten is known only with a `half_life` of rows and a "
+                "diagonal covariance"
+            )
         return self.covariance.merging(self.additive)
 
     def details(self, state: State) -> dict[str, Any]:
