@@ -39,10 +39,6 @@ COMMANDS = (  # drivers that do the work of a command
     "export", "importing", "convert", "undo", "feed", "points", "feed_report", "grid",
     "progressive",
 )  # fmt: skip
-COMMANDS = (  # drivers that do the work of a command
-    "validation", "train", "trainer", "heldout", "predict", "inspect", "merging", "select", "tune",
-    "export", "importing", "undo", "feed", "points", "feed_report", "grid", "progressive",
-)  # fmt: skip
 BENCH, CLI, ESTIMATORS = "bench", "cli", "estimators"
 
 # who -> the parts of cwtool that it may import besides itself
