@@ -28,15 +28,17 @@ def blocks(path: str, of: Input) -> Iterator[Block]:
 
 
 def read(path: str, of: Input) -> Iterator[list[Row]]:
-    """The rows of a file; the names of its features are their ids, or those of `name_of`."""
+    """The rows of a file; the names of its features are their ids, or those of `name_of`, and its
+    labels are numbers, or names of `label_of`."""
     for block in blocks(path, of):
         names = [of.name_of(j + 1) for j in block.indices.tolist()]
         entries = list(zip(names, block.values.tolist(), strict=True))
         weight = [1.0] * block.n_rows if block.weight is None else block.weight.tolist()
         comments = block.comments or [""] * block.n_rows
         ends = pairwise(block.indptr.tolist())
-        rows = zip(block.labels.tolist(), ends, weight, comments, strict=True)
-        yield [Row(written(y), entries[a:b], h, comment) for y, (a, b), h, comment in rows]
+        labels = [of.label_of(written(y)) for y in block.labels.tolist()]
+        rows = zip(labels, ends, weight, comments, strict=True)
+        yield [Row(label, entries[a:b], h, comment) for label, (a, b), h, comment in rows]
 
 
 def copied(path: str, of: Input) -> Iterator[tuple[str, int]]:

@@ -54,6 +54,7 @@ class Input:
     missing: tuple[str, ...] = ()  # more cells that mean: not known
     ngrams: int = 3
     name_of: Callable[[int], str] = str  # of the ids of LIBSVM files
+    label_of: Callable[[str], str] = str  # of the numbers of classes in LIBSVM and VW files
     tell: Callable[[str], None] = lambda _: None  # notes for the user
     met: Met = field(default_factory=Met)
 

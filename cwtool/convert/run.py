@@ -104,6 +104,8 @@ class Conversion:
             raise UsageError(
                 f"{target.names}: no such file", "the names of LIBSVM ids are read there"
             )
+        labels = {number: name for name, number in self.naming.names.labels.items()}
+        of = replace(of, label_of=lambda number: labels.get(number, number))
         if isinstance(self.naming, Dictionary) and self.naming.exists and "libsvm" in known:
             names = self.naming.known()
             of = replace(of, name_of=lambda j: names.get(j) or str(j))

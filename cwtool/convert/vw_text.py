@@ -34,6 +34,7 @@ def _rows(lines: Lines, of: Input) -> Iterator[Row | None]:
             row = parsed(line.rstrip("\r\n")) if line.strip() else None
             if row is not None and row.label:
                 kind.check(row.label, 1)
+                row = row._replace(label=of.label_of(row.label))
             yield row
         except Bad as fault:
             of.bad(lines.path, lines.number, fault)

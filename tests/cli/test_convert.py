@@ -93,6 +93,18 @@ def test_labels_that_are_text(folder: Path, ok: Run, cwtool: Run) -> None:
     assert (folder / "b.svm").read_text() == "2 1:2\n3 1:3\n"
 
 
+def test_names_of_labels_come_back(folder: Path, ok: Run) -> None:
+    (folder / "a.csv").write_text("x,label\n1,yes\n2,no\n3,yes\n")
+    ok("convert", "a.csv", "-o", "a.svm", "--names", "n.tsv")
+    ok("convert", "a.svm", "-o", "b.csv", "--names", "n.tsv")
+    assert [line.split(",")[0] for line in (folder / "b.csv").read_text().split()] == [
+        "label", "yes", "no", "yes",
+    ]  # fmt: skip
+    ok("convert", "a.svm", "-o", "a.vw", "--names", "n.tsv")
+    ok("convert", "a.vw", "-o", "b.svm", "--names", "n.tsv")
+    assert (folder / "b.svm").read_text() == (folder / "a.svm").read_text()
+
+
 def test_names_and_numbers_are_not_mixed(folder: Path, ok: Run, cwtool: Run) -> None:
     write(folder, a_csv="y,x\nspam,1\n1,2\n", b_csv="y,x\nspam,1\n", c_csv="y,x\n1,2\n")
     ended = cwtool("convert", "a.csv", "-o", "-")
