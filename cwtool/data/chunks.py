@@ -15,6 +15,7 @@ from cwtool.data.compression import compression, decompressed
 from cwtool.data.digest import CELL, Digest
 from cwtool.data.handles import Growing, Handle
 from cwtool.data.sources import Peeked, display, open_raw, peek
+from cwtool.data.spans import Span
 from cwtool.errors import DataError
 
 if TYPE_CHECKING:
@@ -66,20 +67,26 @@ class Text(NamedTuple):
 
 
 def chunks_of(
-    path: str, step: int, *, prompt: bool = False, follow: bool = False
+    source: str | Span, step: int, *, prompt: bool = False, follow: bool = False
 ) -> Iterator[Chunk]:
     """The chunks of a source, of about `step` bytes. If they are wanted `prompt`, the lines of a
     pipe come as soon as they were read; if the file is to be followed, it has no end."""
+    span = source if isinstance(source, Span) else Span(source)
+    path = span.path
     handle = Growing(path) if follow else open_raw(path)
     head, stream = peek(handle)
     kind = compression(head)
     if isinstance(handle, Handle) and handle.size and kind is None and not follow:
-        for start in range(0, handle.size, step):
-            stop = min(start + step, handle.size)
+        end = handle.size if span.stop is None else span.stop
+        if end > handle.size:
+            raise shorter()
+        start = span.start
+        while start < end:
+            stop = min(start // step * step + step, end)
             yield Chunk(
-                path, stop - start, start == 0, stop == handle.size,
-                handle=handle, start=start, stop=stop,
-            )  # fmt: skip
+                path, stop - start, start == 0, stop == end, handle=handle, start=start, stop=stop
+            )
+            start = stop
     else:
         yield from _stream_chunks(path, stream, kind, step, prompt=prompt)
 
@@ -121,6 +128,13 @@ def _stream_chunks(
     yield chunk(b"".join([*waiting, ROOM]), n_waiting, last=True)
 
 
+def shorter() -> DataError:
+    return DataError(
+        "an input file became shorter while it was read",
+        "run again when nothing else writes to it",
+    )
+
+
 def endless(path: str) -> DataError:
     return DataError(
         f"{display(path)}: a line is longer than {MAX_LINE >> 30} GiB", "is this a text file?"
@@ -135,15 +149,17 @@ def load(chunk: Chunk) -> Text:
     beyond = SLACK
     while True:
         base = max(chunk.start - 1, 0) // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
-        end = min(chunk.stop + beyond, chunk.handle.size)
+        size = chunk.handle.size
+        first, last = _next_cell(chunk.start, size), _next_cell(chunk.stop, size)
+        end = max(min(chunk.stop + beyond, size), last)
         text = _mapped(chunk.handle, base, end)
         start, stop = chunk.start - base, chunk.stop - base
-        cells = Digest.of(text, start, stop)
+        cells = Digest.of(text, first - base, last - base) if first < last else b""
         if not chunk.first:  # a line that began before belongs to the chunk before
             start = _after_newline(text, start - 1, stop)
         if start < stop:  # the last line may go on beyond
             stop = _after_newline(text, stop - 1, len(text))
-            if text[stop - 1] != NEWLINE[0] and end < chunk.handle.size:
+            if text[stop - 1] != NEWLINE[0] and end < size:
                 if end - chunk.start > MAX_LINE:
                     raise endless(chunk.path)
                 beyond *= 8
@@ -154,15 +170,17 @@ def load(chunk: Chunk) -> Text:
         return Text(text, start, stop, cells)
 
 
+def _next_cell(at: int, size: int) -> int:
+    """Where the first digest cell begins that does not begin before this place, or the end."""
+    return min(-(-at // CELL) * CELL, size)
+
+
 def _mapped(handle: Handle, start: int, stop: int) -> Bytes:
     """Bytes of a file without a copy: reading costs four times as much as mapping."""
     try:
         pages = mmap.mmap(handle.fd, stop - start, offset=start, flags=MAP, prot=mmap.PROT_READ)
     except ValueError:
-        raise DataError(
-            "an input file became shorter while it was read",
-            "run again when nothing else writes to it",
-        ) from None
+        raise shorter() from None
     return np.frombuffer(pages, dtype=np.uint8)
 
 

@@ -6,7 +6,7 @@ Memory is a few chunks and blocks, whatever the size of the input.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from cwtool.data.line_parts import has_labels
 from cwtool.data.parse import Block, Parsed, Pool, Reading, parse
 from cwtool.data.rows import Rows, joined
 from cwtool.data.sources import display
+from cwtool.data.spans import Span
 from cwtool.errors import DataError
 from cwtool.parallel import ahead
 
@@ -57,6 +58,13 @@ class FileReport:
     digest: str = ""  # of the text; known when the file is finished
     stored: str = ""  # digest of a compressed file as it is stored: what cwtool 0.1 kept
     sample: RowSample = field(default_factory=RowSample)  # filled if `ReadOptions.sampled`
+    span: Span | None = None  # the part of the file that was read, if it was not all of it
+    cells: bytearray = field(default_factory=bytearray)  # of the digest
+
+    def place(self, line: int, column: int) -> str:
+        """The file, line and column for messages; `line` counts from the start of what was read."""
+        before = self.span.lines_before() if self.span else 0
+        return f"{self.name}:{before + line}:{column}"
 
     @property
     def digests(self) -> tuple[str, ...]:
@@ -89,37 +97,41 @@ class ReadReport:
 
 
 def read_blocks(
-    paths: Iterable[str], options: ReadOptions | None = None, report: ReadReport | None = None
+    paths: Iterable[str | Span],
+    options: ReadOptions | None = None,
+    report: ReadReport | None = None,
 ) -> Iterator[Block]:
     """The rows of the sources, block by block, in order. Bad data raises DataError with its place,
     unless no more than `max_bad_lines` lines are bad. The memory of a block is used again as soon
     as nothing refers to its arrays."""
     options = options or ReadOptions()
     report = ReadReport() if report is None else report
-    paths = [os.fspath(p) for p in paths]
+    paths = [p if isinstance(p, Span) else os.fspath(p) for p in paths]
     report.size = size_of(paths)
     jobs = 1 if len(paths) == 1 and 0 < report.size <= options.block_bytes else options.jobs
     chunks = (chunk for path in paths for chunk in _chunks(path, options))
+    spans = (path if isinstance(path, Span) else None for path in paths)
     pool = Pool()
-    cells, stored = bytearray(), bytearray()
+    stored = bytearray()
     current: FileReport | None = None
     work = partial(parse, reading=options.reading, pool=pool, comments=options.comments)
     for parsed in ahead(work, chunks, jobs):
         if current is None:
-            current = FileReport(display(parsed.chunk.path))
+            span = next(spans)
+            name = span.name if span and span.name else display(parsed.chunk.path)
+            current = FileReport(name, span=span)
             if parsed.chunk.sample is not None:
                 current.sample = parsed.chunk.sample
             report.files.append(current)
-            cells.clear()
             stored.clear()
-        block = _placed(parsed.block, len(report.files) - 1, current.lines + 1)
+        block = _placed(parsed.block, len(report.files) - 1, current)
         _count(parsed, current, report, options)
-        cells += parsed.cells
+        current.cells += parsed.cells
         stored += parsed.chunk.stored
         if parsed.hashes is not None:
             current.sample.add(parsed.hashes)
         if parsed.chunk.last:
-            current.digest = hexdigest(bytes(cells))
+            current.digest = hexdigest(bytes(current.cells))
             current.stored = hexdigest(bytes(stored)) if stored else ""
             current = None
         del parsed  # the block is the only one to look at its arrays
@@ -128,7 +140,7 @@ def read_blocks(
         del block
 
 
-def _chunks(path: str, options: ReadOptions) -> Iterator[Chunk]:
+def _chunks(path: str | Span, options: ReadOptions) -> Iterator[Chunk]:
     """The chunks of a source, with the sample of its rows, and marked if these have no labels."""
     labelled = options.labelled is not False
     sample = RowSample() if options.sampled else None
@@ -139,9 +151,11 @@ def _chunks(path: str, options: ReadOptions) -> Iterator[Chunk]:
         yield chunk
 
 
-def _placed(block: Block, file: int, first_line: int) -> Block:
+def _placed(block: Block, file: int, read: FileReport) -> Block:
     """The block with its place among all lines of all files."""
-    return replace(block, origin=replace(block.origin, file=file, first_line=first_line))
+    origin = replace(block.origin, source=read.name, file=file)
+    placed = replace(origin, first_line=read.lines + 1, span=read.span)
+    return replace(block, origin=placed)
 
 
 def read_all(paths: Iterable[str], labels: Labels, options: ReadOptions) -> list[Rows]:
@@ -155,10 +169,15 @@ def read_all(paths: Iterable[str], labels: Labels, options: ReadOptions) -> list
     return [joined(parts) for parts in files.values()]
 
 
-def size_of(paths: list[str]) -> int:
+def size_of(paths: Sequence[str | Span]) -> int:
     """Bytes of all of them, as they lie on disk; 0 where that cannot be told."""
     try:
-        sizes = [Path(p).stat().st_size for p in paths]
+        sizes = [
+            p.stop - p.start
+            if isinstance(p, Span) and p.stop is not None
+            else Path(p.path if isinstance(p, Span) else p).stat().st_size
+            for p in paths
+        ]
     except OSError:
         return 0
     return sum(sizes) if all(sizes) else 0
@@ -166,7 +185,7 @@ def size_of(paths: list[str]) -> int:
 
 def _count(parsed: Parsed, current: FileReport, report: ReadReport, options: ReadOptions) -> None:
     if parsed.fault is not None:
-        place = f"{current.name}:{current.lines + 1 + parsed.fault.line}:{parsed.fault.column}"
+        place = current.place(current.lines + 1 + parsed.fault.line, parsed.fault.column)
         current.first_bad = current.first_bad or f"{place}: {parsed.fault.message}"
         if report.bad_lines + parsed.n_faults > options.max_bad_lines:
             if options.max_bad_lines:

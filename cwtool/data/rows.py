@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cwtool.data.spans import Span
 from cwtool_ext.csr import Csr
 
 Floats = NDArray[np.float64]
@@ -29,10 +30,12 @@ class Origin:
     file: int  # number of the source among those that are read, counted from 0
     first_line: int
     lines: Ints
+    span: Span | None = None  # the part of the source that `first_line` is counted in
 
     def place(self, row: int) -> str:
         """The file and line of a row, for messages."""
-        return f"{self.source}:{self.first_line + int(self.lines[row])}"
+        before = self.span.lines_before() if self.span else 0
+        return f"{self.source}:{before + self.first_line + int(self.lines[row])}"
 
 
 @dataclass(frozen=True)

@@ -50,10 +50,10 @@ def windows(rows: Rows) -> list[Rows]:
     return found
 
 
-def shuffled(n_rows: list[int], seed: int, pass_: int) -> Iterator[tuple[int, Longs]]:
+def shuffled(n_rows: list[int], *seeds: int) -> Iterator[tuple[int, Longs]]:
     """The numbers of windows of so many rows in a random order, each with an order of its rows."""
-    for k in permutation(len(n_rows), seed, pass_).tolist():
-        yield k, permutation(n_rows[k], seed, pass_, k)
+    for k in permutation(len(n_rows), *seeds).tolist():
+        yield k, permutation(n_rows[k], *seeds, k)
 
 
 class Spool:
@@ -133,13 +133,14 @@ class Spool:
         self._close()
         return map(self._load, self.windows)
 
-    def shuffled(self, seed: int, pass_: int) -> Iterator[tuple[Rows, Longs, Floats | None]]:
+    def shuffled(self, *seeds: int) -> Iterator[tuple[Rows, Longs, Floats | None]]:
         """The windows in a random order, each with a random order of its rows, and with what
-        metrics count its rows by (None: all 1)."""
+        metrics count its rows by (None: all 1). The seeds are of the run, of the pass, and others
+        if there are any."""
         self._close()
         first = np.cumsum([0, *(window.n_rows for window in self.windows)]).tolist()
         counted = self._all_counted()
-        for k, order in shuffled([window.n_rows for window in self.windows], seed, pass_):
+        for k, order in shuffled([window.n_rows for window in self.windows], *seeds):
             rows = self._load(self.windows[k])
             here = None if counted is None else counted[first[k] : first[k + 1]]
             yield rows, order, here
