@@ -51,3 +51,9 @@ class LockedError(CwtoolError):
     """Another run holds the model."""
 
     exit_code = 75
+
+
+class UnavailableError(CwtoolError):
+    """A cluster does not answer, or no longer; what was finished is kept."""
+
+    exit_code = 75

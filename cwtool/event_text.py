@@ -120,12 +120,23 @@ def _undo(e: dict[str, Any]) -> str:
     )
 
 
+def _round(e: dict[str, Any]) -> str:
+    tails = "" if e["tail_error"] is None else f"  error {percent(e['tail_error'])} on the tails"
+    spent = e["seconds"]
+    return (
+        f"round {e['round']}  {e['shards']:,} shards  {e['rows']:,} rows  merged by "
+        f"{e['chosen']}{tails}  {words(e['bytes'])}  "
+        f"{spent['tasks']:.2f} s and {spent['merge']:.2f} s to merge"
+    )
+
+
 TEXT: dict[str, Callable[[dict[str, Any]], str]] = {
     "file": _file,
     "batch": _batch,
     "pass": _pass,
     "trace": _trace,
     "validation": _validation,
+    "round": _round,
     "train": _train,
     "merge": _merge,
     "evaluate": _evaluate,

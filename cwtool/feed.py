@@ -28,8 +28,9 @@ from cwtool.metrics_text import percent
 from cwtool.model import Model, generations
 from cwtool.predict import predict
 from cwtool.run import Run
+from cwtool.shards import ShardOptions, new_trainer
 from cwtool.train import skipped
-from cwtool.trainer import Trainer, TrainOptions
+from cwtool.trainer import TrainOptions
 from cwtool.watch import Day, Watch
 
 # of the metrics before learning, what the history of the model keeps
@@ -55,6 +56,7 @@ class FeedOptions:
     seed: int = 0
     max_memory: int = 0
     read: ReadOptions = field(default_factory=ReadOptions)
+    sharding: ShardOptions | None = None
 
 
 class DayRun:
@@ -91,7 +93,9 @@ class DayRun:
         day = None if self.new else self._judged_before()
         before = self.heldout.tally(self.model, self.settings) if self._compared else None
         watch = Watch(self.model)
-        trainer = Trainer(self.model, self._training(), self.console, watch.add)
+        trainer = new_trainer(
+            self.model, self._training(), self.console, watch.add, self.options.sharding
+        )
         record = trainer.fit([self.path])
         self.model = trainer.model
         if day is None:

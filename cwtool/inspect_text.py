@@ -49,7 +49,7 @@ def _run(run: dict[str, Any]) -> str:
         return _merged(run, files)
     return (
         f"{_date(run)}{files}: {run['rows']:,} rows, {run['passes']} pass"
-        f"{'es' if run['passes'] > 1 else ''}, {metrics_line(run)}"
+        f"{'es' if run['passes'] > 1 else ''}, {metrics_line(run)}{_shards(run)}"
     )
 
 
@@ -64,6 +64,14 @@ def _merged(run: dict[str, Any], files: str) -> str:
             f"; {files}: {run['rows']:,} rows, error {percent(run['tail_error'])} before learning"
         )
     return f"merged {models}{base}{rule}{tail}"
+
+
+def _shards(run: dict[str, Any]) -> str:
+    """How a run was dealt out, if it was."""
+    if run.get("shards", 1) == 1:
+        return ""
+    chosen = f" (merged by {', '.join(run['chosen'])})" if run.get("chosen") else ""
+    return f", {run['shards']} shards in {run['rounds']} rounds{chosen}"
 
 
 def _date(run: dict[str, Any]) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from cwtool.errors import CwtoolError
+from cwtool.errors import CwtoolError, UsageError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -149,6 +151,7 @@ def in_processes(function: Callable[[T], R], items: Iterable[T], jobs: int) -> I
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
+    warnings.filterwarnings("ignore", ".* have been cancelled", UserWarning, "joblib")
     pool = Parallel(
         jobs, batch_size=1, return_as="generator_unordered", initializer=_ignore_interrupts
     )
@@ -180,3 +183,64 @@ def surviving(
 
 def _numbered(function: Callable[[T], R], pair: tuple[int, T]) -> tuple[int, R]:
     return pair[0], function(pair[1])
+
+
+ENGINES = ("local", "inline", "loky", "dask")
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Where work on independent items is done. It changes speed, never a result."""
+
+    name: str = ""  # one of ENGINES; empty: dask with a scheduler, else local
+    jobs: int = 1  # processes on this machine
+    scheduler: str = ""  # address of a Dask scheduler; empty: a local cluster
+
+    @property
+    def kind(self) -> str:
+        """The engine by its own name; local is the better one of inline and loky."""
+        name = self.name or ("dask" if self.scheduler else "local")
+        if name == "local":
+            return "loky" if self.jobs > 1 else "inline"
+        return name
+
+
+class Engine(Protocol):
+    """Works on items, in this process or others."""
+
+    def each(
+        self, function: Callable[[T], R], items: Sequence[T], killed: Callable[[T], R]
+    ) -> Iterator[tuple[int, R]]:
+        """The number of each item and function(item), in the order they are ready; killed(item)
+        takes the place of a result where the item ends its process again and again."""
+
+
+class Local:
+    """Processes of this machine, or with one job this process."""
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+
+    def each(
+        self, function: Callable[[T], R], items: Sequence[T], killed: Callable[[T], R]
+    ) -> Iterator[tuple[int, R]]:
+        return surviving(function, items, self.jobs, killed)
+
+
+def check(options: EngineOptions) -> None:
+    """Refuse options that contradict one another."""
+    if options.scheduler and options.kind != "dask":
+        raise UsageError(f"`scheduler` is for `engine=dask`, not for {options.kind}")
+
+
+@contextmanager
+def opened(options: EngineOptions) -> Iterator[Engine]:
+    """The engine that the options name."""
+    check(options)
+    if options.kind == "dask":
+        from cwtool.cluster import connected
+
+        with connected(options.scheduler, options.jobs) as engine:
+            yield engine
+    else:
+        yield Local(1 if options.kind == "inline" else max(options.jobs, 2))

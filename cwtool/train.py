@@ -13,20 +13,26 @@ from cwtool.errors import DataError, QualityError
 from cwtool.metrics import Tally, ratio
 from cwtool.model import Model, generations
 from cwtool.notices import noticed, ties
-from cwtool.trainer import Trainer, TrainOptions
+from cwtool.shards import ShardOptions, new_trainer
+from cwtool.trainer import TrainOptions
 
 REJECTED = 7  # new models that were not good enough are kept
 
 
 def train(
-    model: Model, paths: list[str], target: Path, options: TrainOptions, console: Console
+    model: Model,
+    paths: list[str],
+    target: Path,
+    options: TrainOptions,
+    console: Console,
+    sharding: ShardOptions | None = None,
 ) -> bool:
     """Train, save and report; only a finished model that passes its gates replaces the target.
     Nothing is saved, and the answer is False, if standard input turns out to be the copy of a file
     that was learned before."""
     started = perf_counter()
     known = {} if options.again else model.learned()
-    trainer = Trainer(model, options, console)
+    trainer = new_trainer(model, options, console, sharding=sharding)
     record = trainer.fit(paths)
     if _repeated(trainer.report, known, console):
         return False

@@ -128,10 +128,10 @@ class Trainer:
             return found.at(self.model.threshold)
         return found
 
-    def _first_pass(self, paths: list[str]) -> None:
-        labels = self.model.labels
+    def _learn_all(self, paths: list[str]) -> None:
+        """Learn the rows of all files."""
         options = replace(self.options.read, sampled=True)
-        blocks = labels.rows_of(read_blocks(paths, options, self.report))
+        blocks = self.model.labels.rows_of(read_blocks(paths, options, self.report))
         self.model.settle()
         self._new_tallies()
         with self.console.progress(self.model.algorithm.name) as progress:
@@ -143,6 +143,10 @@ class Trainer:
                 progress.update(self._status)
             self._close_files(len(self.report.files))
         self._trace(1, self.since)
+
+    def _first_pass(self, paths: list[str]) -> None:
+        self._learn_all(paths)
+        labels = self.model.labels
         names, digests = zip(*((f.name, f.digest) for f in self.report.files), strict=True)
         self.console.concerns(file=", ".join(names), digest=", ".join(digests))
         for f in self.report.files:

@@ -10,6 +10,7 @@ import click
 
 from cwtool import catalog, registry
 from cwtool.cli import declared as declared_options
+from cwtool.cli.options import Yielding
 from cwtool.params import declared
 
 ALGO = "cwtool.algo"
@@ -44,6 +45,8 @@ class AlgorithmCommand(click.Command):
         if name is None:
             return own
         kind = registry.algorithm(name)
+        theirs = {p.name for p in declared(kind.Params)}
+        own = [p for p in own if not (isinstance(p, Yielding) and p.name in theirs)]
         taken = {p.name for p in own}
         rest = [p for p in declared(kind.Params) if p.name not in taken]
         # a name that the command uses itself: the parameter is reached by its former name
@@ -64,7 +67,8 @@ class AlgorithmCommand(click.Command):
         kind = registry.algorithm(name)
         general: list[tuple[str, str]] = []
         special: list[tuple[str, str]] = []
-        names = {p.name for p in declared(kind.Params)} - {p.name for p in self.params}
+        kept = {p.name for p in self.params if not isinstance(p, Yielding)}
+        names = {p.name for p in declared(kind.Params)} - kept
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None and isinstance(param, click.Option):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwtool import registry
-from cwtool.cli import learning, options
+from cwtool.cli import learning, options, sharding
 from cwtool.cli.algorithm import AlgorithmCommand
 from cwtool.cli.train import subject_of
 
@@ -126,6 +126,7 @@ class FeedCommand(AlgorithmCommand):
     help="File to append what happened to, as JSON lines with the time, command, version, model, "
     "file and digest.",
 )
+@sharding.shards
 @learning.settings("Kept in the model, and found anew at the end of each day.")
 @click.pass_context
 def command(
@@ -179,10 +180,10 @@ def command(
         if undo:
             undo_last(model, console)
             return
-        feed.feed(subject, list(data), model, _options(subject(), others), console)
+        feed.feed(subject, list(data), model, _options(ctx, subject(), others), console)
 
 
-def _options(model: Any, given: dict[str, Any]) -> FeedOptions:
+def _options(ctx: click.Context, model: Any, given: dict[str, Any]) -> FeedOptions:
     from cwtool.day_rules import Limits
     from cwtool.feed import FeedOptions
     from cwtool.gate import OF_PROBABILITIES, Gate
@@ -202,5 +203,6 @@ def _options(model: Any, given: dict[str, Any]) -> FeedOptions:
         limits=Limits(given["tolerance"], given["wrong_labels"], given["days"]),
         max_memory=given["max_memory"],
         read=options.read_options(model.reading, *(given[name] for name in names)),
+        sharding=sharding.shard_options(ctx, given, given["jobs"]),
         **{name: given[name] for name in same},
     )

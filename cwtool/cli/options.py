@@ -37,6 +37,10 @@ def apply(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     return all_of_them
 
 
+class Yielding(click.Option):
+    """An option that is not there where the algorithm has a parameter of its name."""
+
+
 seed = click.option(
     "--seed",
     type=click.IntRange(min=0, max=2**63 - 1),

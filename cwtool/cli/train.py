@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwtool import registry
-from cwtool.cli import class_options, learning, options
+from cwtool.cli import class_options, learning, options, sharding
 from cwtool.cli.algorithm import ALGO, AlgorithmCommand, given
 from cwtool.errors import ModelError
 from cwtool.params import declared
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         "cwtool train day2.svm --resume url.cw -m url.cw",
         "cwtool train topics.svm -m topics.cw --algo scw1 --multiclass ovr",
         "cwtool train topics.svm -m third.cw --positive 3 --class-weight balanced",
+        "cwtool train day*.svm -m url.cw --shards 16 --scheduler tcp://host:8786 --work-dir /work",
     ),
 )
 @learning.target(
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     help="Report the error and the number of nonzero weights each time this number of rows was "
     "learned in the first pass, and after each further pass.",
 )
+@sharding.shards
 @learning.settings(
     "Kept in the model, and found anew at the end of each run; --resume may change it. Learning "
     "and progressive metrics do not depend on it: these call scores of at least 0 positive.  "
@@ -145,6 +147,7 @@ def command(
     if any(gate.metric in OF_PROBABILITIES for gate in gates) and not (validation or holdout):
         raise click.UsageError("--require log_loss or ece needs --validation or --holdout")
     console = options.console(as_json, quiet, verbose)
+    dealt = sharding.shard_options(ctx, others, jobs)
     check_target(model, data)
     with locked(model, wait=lock == "wait"):
         if resume is None and model.exists():
@@ -175,6 +178,7 @@ def command(
                 ),
             ),
             console,
+            dealt,
         )
         if not learned and resume is not None:
             Model.load(resume).save(model)

@@ -42,10 +42,12 @@ def merge(
     names: Sequence[str] = (),
     old: str = "the base",
     run: Run | None = None,
+    learn: Callable[[Model, Rows], object] | None = None,
 ) -> Merged:
     """The merge of the models, in their order. They continue `base`, or nothing. `tail` gives rows
-    that none has learned, to choose the rule by and to learn at the end. One model is merged to
-    itself. `names` and `old` are those of the models and of the base in messages.
+    that none has learned, to choose the rule by and to learn at the end; `learn` learns them, by
+    default `Model.learn`. One model is merged to itself. `names` and `old` are those of the models
+    and of the base in messages.
 
     The history of the merge is that of the base and what each model has added to it. A model may
     leave out features whose columns are, in bits, those of the base: see merging/changes.py."""
@@ -64,7 +66,10 @@ def merge(
             tally.add(some.y, found.model.scores(some, run).score, some.weight)
         found.tail_error = tally.error
         for some in rows:
-            found.model.learn(some, run)
+            if learn is None:
+                found.model.learn(some, run)
+            else:
+                learn(found.model, some)
     found.model.calibrate()
     return found
 

@@ -42,6 +42,18 @@ class ClassWeight:
             weight[learned] *= self._given(labels)[y]
         return weight
 
+    def relearning(self, rows: Rows, labels: Labels) -> Floats | None:
+        """The weights to learn rows with that were learned before, all of them counted."""
+        if not self:
+            return rows.weight
+        by_class = self._given(labels)
+        if self.setting == BALANCED:
+            n = np.array(self.counts, dtype=float)
+            known = max(np.count_nonzero(n), 1)
+            by_class = np.minimum((n.sum() + known) / (known * (n + 1)), n + 1)
+        weight: Floats = by_class[rows.y] * (1.0 if rows.weight is None else rows.weight)
+        return weight
+
     def _given(self, labels: Labels) -> Floats:
         """The weight of each class; labels that no class can have any more are refused."""
         known = [label for label in labels.values if label is not None]

@@ -25,6 +25,7 @@ MODULES = {
 LEAVES = (
     "errors", "clock", "params", "run", "order", "memory", "files", "parallel", "metrics",
     "stability", "calibration", "confusion", "softmax", "threshold", "ranking", "lock", "catalog",
+    "cluster",
 )  # fmt: skip
 DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
@@ -32,12 +33,12 @@ DRIVERS = (
     "validation", "train", "trainer", "heldout", "predict", "inspect", "merging", "select", "tune",
     "gate", "console", "event_text", "metrics_text", "inspect_text", "notices", "export",
     "importing", "convert", "watch", "day_rules", "undo", "feed", "recent", "points",
-    "feed_report", "grid", "progressive",
+    "feed_report", "grid", "progressive", "shards",
 )  # fmt: skip
 COMMANDS = (  # drivers that do the work of a command
     "validation", "train", "trainer", "heldout", "predict", "inspect", "merging", "select", "tune",
     "export", "importing", "convert", "undo", "feed", "points", "feed_report", "grid",
-    "progressive",
+    "progressive", "shards",
 )  # fmt: skip
 BENCH, CLI, ESTIMATORS = "bench", "cli", "estimators"
 
@@ -52,7 +53,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "files": ("errors",),
     "lock": ("errors",),
     "catalog": (),
-    "parallel": ("errors",),
+    "parallel": ("errors", "cluster"),
+    "cluster": ("errors",),
     "gate": ("errors",),
     "console": ("clock", "errors", "event_text", "memory", "metrics_text"),
     "event_text": ("memory", "metrics_text"),
@@ -158,6 +160,10 @@ def test_only_the_command_line_knows_click() -> None:
 
 def test_only_charts_know_matplotlib() -> None:
     assert users("matplotlib") == {"cwtool.report.charts"}
+
+
+def test_only_the_cluster_knows_dask() -> None:
+    assert users("distributed") | users("dask") == {"cwtool.cluster"}
 
 
 def test_only_estimators_know_scikit_learn() -> None:

@@ -1,0 +1,149 @@
+"""What a shard has learned, as a file: the features that differ from the base, and all counts.
+
+A change file has the form of a model file, so that what is read is checked. Its model leaves out
+the features whose columns are, in bits, those of the base.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from cwtool.confusion import Confusion
+from cwtool.data.known import RowSample
+from cwtool.data.parse import Block
+from cwtool.data.rows import Origin
+from cwtool.metrics import AnyTally, Tally, Weighted, dense, sparse
+from cwtool.model import Model, file, packing
+from cwtool.model.file import Arrays
+
+SHARD = "shard"
+TAIL = ("indptr", "indices", "values", "labels")
+
+
+@dataclass
+class Piece:
+    """What was met in a part of a file, by a shard or in the head."""
+
+    file: int  # number of the file among those of the run
+    start: int
+    size: int = 0  # bytes
+    rows: int = 0
+    nnz: int = 0
+    qids: int = 0
+    bad_lines: int = 0
+    first_bad: str = ""
+    stored: str = ""  # digest of a compressed file as it is stored
+    cells: bytes = b""
+    sample: RowSample = field(default_factory=RowSample)
+    tally: AnyTally = field(default_factory=Tally)  # of the rows learned
+
+
+@dataclass
+class Change:
+    """What came of a shard."""
+
+    model: Model
+    pieces: list[Piece]
+    tail: list[Block]
+    heaviest: float = 0.0  # the largest weight that a row was learned with
+    error: tuple[float, float] = (0.0, 0.0)  # of a further pass: wrong rows and all, by weight
+    bytes: int = 0  # of the file
+    seconds: float = 0.0
+
+
+def save(path: Path, change: Change) -> None:
+    """Write the change; its name appears when it is complete. The temporary name is one of its own,
+    because a lost worker may still be writing."""
+    header, arrays = packing.pack(change.model)
+    described: list[dict[str, Any]] = []
+    for k, piece in enumerate(change.pieces):
+        described.append(_described(piece))
+        arrays |= {f"{SHARD}.{k}.{name}": array for name, array in _arrays(piece).items()}
+    for k, block in enumerate(change.tail):
+        arrays |= {f"tail.{k}.{name}": getattr(block, name) for name in TAIL}
+        if block.weight is not None:
+            arrays[f"tail.{k}.weight"] = block.weight
+    header[SHARD] = {
+        "pieces": described,
+        "tail": [[block.origin.source, block.origin.file] for block in change.tail],
+        "heaviest": change.heaviest,
+        "error": change.error,
+        "seconds": change.seconds,
+    }
+    aside = path.with_name(f".{path.name}.{socket.gethostname()}.{os.getpid()}.{uuid4().hex}")
+    try:
+        with aside.open("wb") as out:
+            for part in file.written(header, arrays):
+                out.write(part)
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def load(path: Path) -> Change:
+    """The change of a file; everything wrong with it is a ModelError."""
+    header, arrays = file.load(path)
+    about = header[SHARD]
+    model = packing.unpack(header, arrays)
+    pieces = [_piece(p, arrays, f"{SHARD}.{k}.", model) for k, p in enumerate(about["pieces"])]
+    tail = []
+    for k, (source, number) in enumerate(about["tail"]):
+        indptr, indices, values, labels = (arrays[f"tail.{k}.{name}"] for name in TAIL)
+        origin = Origin(source, number, 1, np.zeros(len(labels), dtype=np.int32))
+        weight = arrays.get(f"tail.{k}.weight")
+        tail.append(Block(indptr, indices, values, labels, origin, weight))
+    size = path.stat().st_size
+    wrong, rows = about["error"]
+    return Change(model, pieces, tail, about["heaviest"], (wrong, rows), size, about["seconds"])
+
+
+# -- pieces ---------------------------------------------------------------------------------------
+
+PLAIN = ("file", "start", "size", "rows", "nnz", "qids", "bad_lines", "first_bad", "stored")
+
+
+def _described(piece: Piece) -> dict[str, Any]:
+    """What the header has of a piece."""
+    return {**{name: getattr(piece, name) for name in PLAIN}, "level": piece.sample.level}
+
+
+def _arrays(piece: Piece) -> Arrays:
+    """The arrays of a piece."""
+    found: Arrays = {
+        "cells": np.frombuffer(piece.cells, dtype=np.uint8),
+        "sample": piece.sample.hashes.view(np.int64),
+    }
+    if isinstance(piece.tally, Confusion):
+        return found | {**piece.tally.pack()}
+    assert isinstance(piece.tally, Tally)
+    kinds = {"": piece.tally.scores, "weight.": None}
+    found["called"] = piece.tally.confusion
+    if piece.tally.weighted is not None:
+        kinds["weight."], found["weight.called"] = piece.tally.weighted
+    for kind, scores in kinds.items():
+        if scores is not None:
+            found |= {f"{kind}{name}": part for name, part in sparse(scores).items()}
+    return found
+
+
+def _piece(header: dict[str, Any], arrays: Arrays, key: str, model: Model) -> Piece:
+    own = {n.removeprefix(key): array for n, array in arrays.items() if n.startswith(key)}
+    piece = Piece(**{name: header[name] for name in PLAIN})
+    piece.cells = own["cells"].tobytes()
+    piece.sample = RowSample(own["sample"].view(np.uint64), header["level"])
+    if model.labels.several is not None:
+        piece.tally = Confusion.unpack(model.labels.several, own)
+        return piece
+    weighted = None
+    if "weight.called" in own:
+        scores = dense(own["weight.at"], own["weight.n"])
+        weighted = Weighted(scores, own["weight.called"].copy())
+    piece.tally = Tally(dense(own["at"], own["n"]), own["called"].copy(), weighted)
+    return piece

@@ -1,0 +1,105 @@
+"""The files of a sharded run: their sizes, which of them cannot be cut, and where the head ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cwtool.data.chunks import HEAD as FIRST_BYTES
+from cwtool.data.chunks import chunks_of
+from cwtool.data.compression import compression
+from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.sources import STDIN, display, open_raw, peek
+from cwtool.data.spans import Span, line_end
+from cwtool.errors import UsageError
+from cwtool.shards.plan import pieces_of
+
+FIRST_ROWS = 1000  # rows with entries that the head has at least: they settle the row scale
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Files laid end to end. If one of them is compressed, all are units that stay whole."""
+
+    paths: tuple[str, ...]  # absolute, because processes may start elsewhere
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    units: bool
+
+    @classmethod
+    def of(cls, paths: Sequence[str]) -> Sources:
+        """These files; standard input and pipes are refused."""
+        for path in paths:
+            if path == STDIN or (Path(path).exists() and not Path(path).is_file()):
+                raise UsageError(
+                    f"{display(path)} cannot be dealt out to shards, because it can be read once",
+                    "write it to a file first, or leave out `shards`",
+                )
+        heads = [peek(open_raw(path))[0] for path in paths]
+        return cls(
+            tuple(str(Path(path).absolute()) for path in paths),
+            tuple(display(path) for path in paths),
+            tuple(Path(path).stat().st_size for path in paths),
+            any(compression(head) is not None for head in heads),
+        )
+
+    @property
+    def total(self) -> int:
+        return sum(self.sizes)
+
+    def spans(self, start: int, stop: int) -> tuple[tuple[int, ...], tuple[Span, ...]]:
+        """The bytes [start, stop) as numbers of files and spans of them."""
+        found = pieces_of(self.sizes, start, stop)
+        spans = tuple(
+            Span(self.paths[k], low, None if self.units else high, self.names[k])
+            for k, low, high in found
+        )
+        return tuple(k for k, _, _ in found), spans
+
+    def whole(self, numbers: Sequence[int]) -> tuple[Span, ...]:
+        """These files from their start to their end."""
+        return tuple(Span(self.paths[k], name=self.names[k]) for k in numbers)
+
+    def stamp(self) -> list[list[Any]]:
+        """What tells whether the files are those of an earlier run."""
+        stats = [Path(path).stat() for path in self.paths]
+        return [[path, s.st_size, s.st_mtime_ns] for path, s in zip(self.paths, stats, strict=True)]
+
+    def head_end(self, head: int, positive: float | None, read: ReadOptions) -> int:
+        """Where the head ends: at least behind the first 1,000 rows with entries, behind the first
+        rows of two labels, and at `head` bytes, or at the end of a file that is not cut."""
+        rows, seen, least = 0, set[float](), self.total
+        _, spans = self.spans(0, self.total)
+        for block in read_blocks(spans, read):
+            entries = np.diff(block.indptr) > 0
+            if block.weight is not None:
+                entries &= block.weight > 0
+            for row, counts in enumerate(entries.tolist()):
+                rows += counts
+                seen.add(float(block.labels[row]))
+                labels = len(seen) > 1 and (positive is None or positive in seen)
+                if rows >= FIRST_ROWS and labels:
+                    line = block.origin.first_line + int(block.origin.lines[row])
+                    least = self._behind(block.origin.file, line)
+                    break
+            else:
+                continue
+            break
+        end = max(least, min(head, self.total))
+        return end if not self.units else next(e for e in accumulate(self.sizes) if e >= end)
+
+    def _behind(self, file: int, line: int) -> int:
+        """The place behind a line of a file, or behind the file if it is not cut."""
+        before = sum(self.sizes[:file])
+        return before + (self.sizes[file] if self.units else line_end(self.paths[file], line))
+
+    def row_bytes(self) -> int:
+        """About the bytes of a row: of the whole lines in the first 64 KiB of the text."""
+        text = next(chunks_of(self.paths[0], 2 * FIRST_BYTES)).head()
+        lines = text.count(b"\n")
+        return -(-(text.rfind(b"\n") + 1) // lines) if lines else max(len(text), 1)

@@ -1,0 +1,77 @@
+"""What the driver of a sharded run needs around it: the folder, the tasks done, the files told."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from cwtool.data.digest import hexdigest
+from cwtool.data.pipeline import FileReport
+from cwtool.errors import CwtoolError, DataError, UsageError
+from cwtool.parallel import Engine
+from cwtool.shards.change import Piece
+from cwtool.shards.task import Task, perform
+
+
+@contextmanager
+def folder_of(given: str) -> Iterator[Path]:
+    """The folder for what the shards exchange; a temporary one is removed."""
+    if given:
+        folder = Path(given).absolute()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as failure:
+            raise UsageError(f"{given}: cannot be made: {failure.strerror}") from None
+        yield folder
+        return
+    folder = Path(tempfile.mkdtemp(prefix="cwtool-shards-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run(engine: Engine, tasks: Sequence[Task]) -> None:
+    """Have all tasks done that are not. Of several faults the first in the order of the data is
+    raised, as soon as all shards before it are done."""
+    done: dict[int, CwtoolError | None] = {}
+    todo = [task for task in tasks if not Path(task.target).exists()]
+    first = 0
+    for number, failure in engine.each(perform, todo, _killed):
+        done[number] = failure
+        while first in done:
+            if (fault := done[first]) is not None:
+                raise fault
+            first += 1
+
+
+def _killed(task: Task) -> CwtoolError | None:
+    """What is raised for a shard that ends its process each time."""
+    first, last = (*task.learn, *task.tail)[0], (*task.learn, *task.tail)[-1]
+    end = "the end" if last.stop is None else f"{last.stop:,}"
+    place = f"{first.name}, bytes {first.start:,} to {end}"
+    if last.name != first.name:
+        place += f" of {last.name}"
+    return DataError(
+        f"{task.name} ({place}) ended its process each time it was tried",
+        "memory may be too small: start dask worker with a larger memory limit, or use more "
+        "`shards`",
+    )
+
+
+def joined(name: str, parts: Sequence[Piece]) -> FileReport:
+    """The report of a file from those of its parts, in their order."""
+    found = FileReport(name)
+    for part in parts:
+        found.bytes += part.size
+        for count in ("rows", "nnz", "qids", "bad_lines"):
+            setattr(found, count, getattr(found, count) + getattr(part, count))
+        found.first_bad = found.first_bad or part.first_bad
+        found.stored = part.stored
+        found.cells += part.cells
+        found.sample += part.sample
+    found.digest = hexdigest(bytes(found.cells))
+    return found
