@@ -7,6 +7,7 @@ it waits without end for an item that ends its worker each time.
 from __future__ import annotations
 
 import logging
+import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -19,7 +20,7 @@ R = TypeVar("R")
 
 CONNECT = 10  # seconds that a scheduler has to answer
 WORKERS = 60  # seconds that a first worker has to come
-COMPARED = ("python", "numpy", "cwtool", "dask", "distributed")
+PACKAGES = ("dask", "distributed")  # besides `versions`, also of the scheduler
 
 
 def _distributed() -> Any:
@@ -80,19 +81,37 @@ def _client(distributed: Any, address: str) -> Any:
     return client
 
 
+def versions() -> dict[str, str]:
+    """What the bits of a result depend on, in this process."""
+    import numpy as np
+
+    import cwtool
+
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "cwtool": cwtool.__version__,
+    }
+
+
 def _check_versions(client: Any) -> None:
     """Refuse workers with other versions: their results could have other bits."""
-    found = client.get_versions(packages=["cwtool"])
-    own = found["client"]["packages"]
-    wrong = []
-    for place, machine in {"the scheduler": found["scheduler"], **found["workers"]}.items():
-        theirs = machine["packages"] if machine else {}
-        names = ("dask", "distributed", "python") if place == "the scheduler" else COMPARED
-        wrong += [
-            f"{name} {theirs.get(name) or 'missing'} at {place}, {own.get(name)} here"
-            for name in names
-            if theirs.get(name) != own.get(name)
-        ]
+    found = client.get_versions()
+    own = {name: found["client"]["packages"][name] for name in PACKAGES} | versions()
+    told = {"the scheduler": found["scheduler"], **found["workers"]}
+    places = {
+        place: {name: machine["packages"].get(name) for name in PACKAGES} if machine else {}
+        for place, machine in told.items()
+    }
+    for place, theirs in client.run(versions, on_error="return").items():
+        # a worker that cannot import this module gives the error
+        places[place] |= theirs if isinstance(theirs, dict) else {"cwtool": None}
+    wrong = [
+        f"{name} {theirs[name] or 'missing'} at {place}, {own[name]} here"
+        for place, theirs in places.items()
+        for name in theirs
+        if theirs[name] != own[name]
+    ]
     if wrong:
         raise UsageError(
             f"the versions of the cluster are not those of this machine: {'; '.join(wrong)}",
