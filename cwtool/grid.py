@@ -10,6 +10,7 @@ from cwtool import registry
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions
 from cwtool.model import Model
+from cwtool.parallel import EngineOptions
 from cwtool.params import declared
 from cwtool.validation import Point, points
 
@@ -34,7 +35,7 @@ class TuneOptions:
     metric: str = "error"
     passes: int = 1
     seed: int = 0
-    jobs: int = 1  # processes
+    engine: EngineOptions = field(default_factory=EngineOptions)
     max_memory: int = 0  # bytes that the algorithm may use in each of the processes
     read: ReadOptions = field(default_factory=ReadOptions)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cwtool.parallel import EngineOptions
+
 Progress = Callable[[str, float], None]  # what is being done, and the share of it that is done
 Note = Callable[[str], None]  # a line of detail for people
 
@@ -25,6 +27,7 @@ class Run:
     seed: int = 0
     jobs: int = 1  # threads that an algorithm may use
     max_memory: int = 0  # bytes that an algorithm may use; 0 allows most of what is free
+    engine: EngineOptions | None = None  # for parts of an algorithm that can run elsewhere
     progress: Progress = no_progress
     note: Note = no_note
     day: int = 0  # the date, as days from the year 1; 0: none

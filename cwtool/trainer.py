@@ -19,6 +19,7 @@ from cwtool.heldout import Best, HeldOut, new_spool
 from cwtool.metrics import AnyTally, Tally, ratio
 from cwtool.model import Learned, Model
 from cwtool.notices import Turns
+from cwtool.parallel import EngineOptions
 from cwtool.run import Run
 
 KNOWN = 0.5  # a share of rows learned before above this is worth a warning
@@ -38,6 +39,7 @@ class TrainOptions:
     again: bool = False  # whether rows that were learned before are meant to be learned again
     trace: int = 0  # rows between two points of the curve of error and weights; 0: none
     max_memory: int = 0  # bytes that an algorithm may use; 0 allows most of what is free
+    engine: EngineOptions | None = None  # for parts of an algorithm that can run elsewhere
     read: ReadOptions = field(default_factory=ReadOptions)
 
 
@@ -66,6 +68,7 @@ class Trainer:
             options.seed,
             options.read.jobs,
             options.max_memory,
+            options.engine,
             note=console.detail,
             warn=console.warn,
             day=today(),

@@ -16,7 +16,7 @@ from cwtool.data.rows import Rows
 from cwtool.data.sources import absolute
 from cwtool.errors import DataError
 from cwtool.grid import PROGRESSIVE, TIME, TuneOptions
-from cwtool.parallel import KILLED, Outcome, attempt, surviving
+from cwtool.parallel import KILLED, Outcome, attempt, opened
 from cwtool.run import Run
 from cwtool.trainer import check_passes
 from cwtool.validation import METRICS, Judged, Point, best, cross_validate, read
@@ -117,9 +117,9 @@ def edge(value: Any, values: list[Any]) -> str | None:
 def _outcomes(trials: list[Trial], console: Console) -> list[Outcome]:
     """What came of each trial."""
     found: dict[int, Outcome] = {}
-    jobs = trials[0].options.jobs
-    with console.progress("tune") as progress:
-        for number, outcome in surviving(_outcome, trials, jobs, lambda trial: KILLED):
+    options = trials[0].options.engine
+    with console.progress("tune") as progress, opened(options) as engine:
+        for number, outcome in engine.each(_outcome, trials, lambda trial: KILLED):
             found[number] = outcome
             progress.update(
                 lambda: {

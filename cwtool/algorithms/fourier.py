@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.data.rows import Floats, Ints
-from cwtool.parallel import together
+from cwtool.errors import DataError
+from cwtool.parallel import EngineOptions, opened, together
 from cwtool.run import Progress, no_progress
 from cwtool_ext import rff
 
@@ -195,3 +196,23 @@ def run_all(
             for chain in chains:
                 chain.keep()
     return [Samples.joined(chain.kept) for chain in chains]
+
+
+def run_apart(
+    chains: list[Chain], iterations: int, n: int, options: EngineOptions
+) -> list[Samples]:
+    """The same on an engine: each chain with its rows goes to a process."""
+    found: dict[int, Samples | None] = {}
+    with opened(options) as engine:
+        work = partial(_whole, iterations=iterations, n=n)
+        for number, samples in engine.each(work, chains, lambda chain: None):
+            found[number] = samples
+    kept = [found[k] for k in range(len(chains))]
+    if any(samples is None for samples in kept):
+        raise DataError("a chain ended its process each time it was tried", "give it more memory")
+    return [samples for samples in kept if samples is not None]
+
+
+def _whole(chain: Chain, iterations: int, n: int) -> Samples | None:
+    (found,) = run_all([chain], iterations, n, 1)
+    return found

@@ -16,7 +16,7 @@ from cwtool.bench.sources import Source
 from cwtool.bench.tasks import TASKS
 from cwtool.console import Console
 from cwtool.files import complete_text
-from cwtool.parallel import KILLED, Outcome, attempt, surviving
+from cwtool.parallel import KILLED, Engine, Local, Outcome, attempt
 
 
 @dataclass(frozen=True)
@@ -90,12 +90,13 @@ def run(
     console: Console,
     *,
     store: Store | None = None,
-    jobs: int = 1,
+    engine: Engine | None = None,
     again: bool = False,
     title: str = "cells",
 ) -> dict[str, Outcome]:
-    """Outcomes by the names of cells: those that are stored, and the others by work in `jobs`
-    processes. Tasks that measure elapsed time run afterwards, one after the other."""
+    """Outcomes by the names of cells: those that are stored, and the others by work on the engine,
+    or in this process. Tasks that measure elapsed time run afterwards, here, one after the
+    other."""
     wanted = {cell.name: cell for cell in cells}
     found: dict[str, Outcome] = {}
     if store is not None and not again:
@@ -112,7 +113,8 @@ def run(
         for alone in (False, True):
             some = [cell for cell in todo if TASKS[cell.task].alone == alone]
             work, killed = partial(perform, store=store), partial(_killed, store=store)
-            for number, outcome in surviving(work, some, 1 if alone else jobs, killed):
+            here = Local(1) if alone or engine is None else engine
+            for number, outcome in here.each(work, some, killed):
                 found[some[number].name] = outcome
                 progress.update(status)
     return found

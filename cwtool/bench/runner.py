@@ -13,7 +13,7 @@ from cwtool.bench.results import Record, Results
 from cwtool.bench.sources import Source, resolve
 from cwtool.bench.suite import Experiment, Method, Suite
 from cwtool.console import Console
-from cwtool.parallel import Outcome
+from cwtool.parallel import Engine, Outcome
 from cwtool.validation import best, points
 
 
@@ -89,7 +89,7 @@ def run(
     console: Console,
     *,
     store: Store | None = None,
-    jobs: int = 1,
+    engine: Engine | None = None,
     again: bool = False,
 ) -> Results:
     """Choose parameters by cross-validation, then measure. Cells that are stored are not computed
@@ -100,7 +100,7 @@ def run(
 
     def done(cells: list[Cell], what: str) -> dict[str, Outcome]:
         title = f"{suite.name}: {what}"
-        return work.run(cells, console, store=store, jobs=jobs, again=again, title=title)
+        return work.run(cells, console, store=store, engine=engine, again=again, title=title)
 
     grids = [place.candidates(suite.folds) for place in found]
     judged = done([cell for grid in grids if len(grid) > 1 for _, cell in grid], "choosing")

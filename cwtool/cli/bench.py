@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cwtool.cli import options
+from cwtool.cli import options, sharding
 from cwtool.errors import DataError
 
 
@@ -50,6 +50,7 @@ from cwtool.errors import DataError
     type=click.IntRange(min=1),
     help="Number of processes. It changes speed, never a result.  [default: all cores]",
 )
+@sharding.engine
 @options.talking
 def command(
     suites: tuple[str, ...],
@@ -59,6 +60,8 @@ def command(
     out: Path,
     again: bool,
     jobs: int | None,
+    engine: str | None,
+    scheduler: str | None,
     as_json: bool,
     quiet: bool,
     verbose: bool,
@@ -88,16 +91,18 @@ def command(
 
     from cwtool.bench import report, runner
     from cwtool.bench.cells import Store
-    from cwtool.parallel import cores
+    from cwtool.parallel import EngineOptions, cores, opened
     from cwtool.report.page import assemble
 
+    how = EngineOptions(engine or "", jobs or cores(), scheduler or "")
+    if how.kind == "dask":  # workers may have been started elsewhere
+        data, out = data and data.absolute(), out.absolute()
     store = Store(out / "cells")
     failures = 0
     for suite in wanted:
         try:
-            results = runner.run(
-                suite, data, console, store=store, jobs=jobs or cores(), again=again
-            )
+            with opened(how) as workers:
+                results = runner.run(suite, data, console, store=store, engine=workers, again=again)
         except KeyboardInterrupt:
             console.note(f"finished cells are stored in {store.folder}; run again to go on")
             raise

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from cwtool import registry
-from cwtool.cli import class_options, options
+from cwtool.cli import class_options, options, sharding
 from cwtool.cli.algorithm import ALGO, AlgorithmCommand, given
 from cwtool.params import declared
 
@@ -127,6 +127,7 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     help="File with names of features, one line `id TAB name` for each.",
 )
 @options.seed
+@sharding.engine
 @class_options.classes
 @class_options.class_weight
 @options.rows
@@ -203,6 +204,7 @@ def command(
         seed=seed,
         max_memory=max_memory,
         warn=console.warn,
+        engine=sharding.engine_options(ctx, others, jobs),
         read=options.read_options(reading, on_bad_line, max_bad_lines, block_size, jobs),
     )
     sources: list[str | Path] = [*data, *test, *([feature_names] if feature_names else [])]

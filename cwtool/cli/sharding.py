@@ -96,10 +96,11 @@ def _own(ctx: click.Context, others: dict[str, Any]) -> dict[str, Any]:
     return {name: None if name in theirs else others.get(name) for name in NAMES}
 
 
-def engine_options(given: dict[str, Any], jobs: int | None) -> EngineOptions:
+def engine_options(ctx: click.Context, others: dict[str, Any], jobs: int | None) -> EngineOptions:
     """The engine that was asked for."""
     from cwtool.parallel import EngineOptions, cores
 
+    given = _own(ctx, others)
     return EngineOptions(given["engine"] or "", jobs or cores(), given["scheduler"] or "")
 
 
@@ -111,12 +112,23 @@ def shard_options(
 
     given = _own(ctx, others)
     if given["shards"] is None:
+        chains = ctx.meta[ALGO] == "rff-markov"  # which are work for an engine, too
         for name in NAMES[1:]:
-            if given[name] is not None:
+            if given[name] is not None and not (chains and name in ENGINE):
                 raise click.UsageError(f"--{name.replace('_', '-')} needs --shards")
         return None
     if given["rounds"] is not None and given["growth"] is not None:
         raise click.UsageError("--rounds makes rounds of equal length; leave out --growth")
     names = ("rounds", "work_dir", "head", "growth", "tail_rows")
     chosen = {name: given[name] for name in names if given[name] is not None}
-    return ShardOptions(given["shards"], engine=engine_options(given, jobs), **chosen)
+    return ShardOptions(given["shards"], engine=engine_options(ctx, others, jobs), **chosen)
+
+
+def inner_engine(
+    ctx: click.Context, others: dict[str, Any], jobs: int | None
+) -> EngineOptions | None:
+    """The engine for parts of an algorithm; None if none was named."""
+    given = _own(ctx, others)
+    if given["engine"] is None and given["scheduler"] is None:
+        return None
+    return engine_options(ctx, others, jobs)

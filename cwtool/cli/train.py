@@ -173,6 +173,7 @@ def command(
                 again=again,
                 trace=trace or 0,
                 max_memory=max_memory,
+                engine=sharding.inner_engine(ctx, others, jobs),
                 read=options.read_options(
                     subject.reading, on_bad_line, max_bad_lines, block_size, jobs
                 ),

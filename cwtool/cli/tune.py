@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwtool import registry
-from cwtool.cli import class_options, options
+from cwtool.cli import class_options, options, sharding
 from cwtool.cli.algorithm import AlgorithmCommand, given
 from cwtool.errors import UsageError
 from cwtool.params import Param, declared
@@ -137,6 +137,7 @@ class Metric(Choice):
     help="Number of passes over the data. From the second pass on the rows come in a random order.",
 )
 @options.seed
+@sharding.engine
 @options.max_memory
 @class_options.classes
 @class_options.class_weight
@@ -208,7 +209,8 @@ def command(
     with locked(model) if model is not None else nullcontext():
         wanted = TuneOptions(
             algo, points, fixed, class_weight=class_weight, by=by, folds=cv, metric=metric,
-            passes=passes, seed=seed, jobs=read.jobs, max_memory=max_memory, read=read, **classes,
+            passes=passes, seed=seed, engine=sharding.engine_options(ctx, others, jobs),
+            max_memory=max_memory, read=read, **classes,
         )  # fmt: skip
         options.names_data(console, data)
         winner = tune(list(data), wanted, console)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
@@ -13,11 +13,10 @@ from cwtool import registry
 from cwtool.algorithms.base import Linear, Ranks, Selects
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions
-from cwtool.data.rows import Floats, Ints, Longs, Rows, joined
+from cwtool.data.rows import Floats, Ints, Longs, Rows
 from cwtool.errors import UsageError
 from cwtool.model import Model
-from cwtool.order import chosen
-from cwtool.parallel import ahead
+from cwtool.parallel import EngineOptions
 from cwtool.run import Note, Run, no_note
 from cwtool.validation import fit
 
@@ -39,6 +38,7 @@ class SelectOptions:
     seed: int = 0
     max_memory: int = 0
     warn: Note = no_note
+    engine: EngineOptions = field(default_factory=EngineOptions)  # of subsamples
     read: ReadOptions = field(default_factory=ReadOptions)
 
     @property
@@ -121,16 +121,3 @@ def ranked(model: Model, rank: str) -> Selection:
         score = score if score.ndim == 1 else score.sum(axis=1)
         order = np.argsort(-score, kind="stable")[: np.count_nonzero(score)]
     return Selection(model, intercept, ids, weight, score, confidence, group).at(order)
-
-
-def subsampled(files: Sequence[Rows], labels: Labels, options: SelectOptions) -> list[list[Ints]]:
-    """For each subsample of the rows: the features chosen for each size, ascending. Rows are drawn
-    by their number in their file."""
-
-    def work(number: int) -> list[Ints]:
-        once = replace(options, seed=options.seed + number)
-        drawn = [chosen(0, rows.n_rows, options.share, once.seed) for rows in files]
-        some = [rows.take(np.flatnonzero(d)) for rows, d in zip(files, drawn, strict=True)]
-        return [np.sort(found.ids) for found in selections(joined(some), labels, once)]
-
-    return list(ahead(work, range(1, options.stability + 1), options.read.jobs))

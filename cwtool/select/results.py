@@ -18,8 +18,9 @@ from cwtool.errors import UsageError
 from cwtool.inspect import external, interactions
 from cwtool.report.charts import Line, Panel
 from cwtool.run import no_note
-from cwtool.select.choosing import Selection, SelectOptions, selections, subsampled
+from cwtool.select.choosing import Selection, SelectOptions, selections
 from cwtool.select.judging import Judge, projected
+from cwtool.select.subsamples import Chosen, against_rest, subsampled
 from cwtool.stability import density_shares, stability
 from cwtool.validation import check_classes
 
@@ -50,16 +51,16 @@ def select(
     check_classes([*paths, *test_paths], labels)
     if not options.per_class:
         write = _writer(projection, labels, [*paths, *test_paths])
-        yield from _selected(files, test, labels, options, write)
+        subsamples = subsampled(paths, files, labels, options) if options.stability else []
+        yield from _selected(files, test, labels, options, subsamples, write)
         return
     if labels.several is None:
         raise UsageError("`per_class` is for more than two classes; these data have two")
     for k in label_order(labels.several).tolist():
-        parts = [rows.against(k) for rows in files]
+        parts, two = against_rest(files, labels, k)
         own = None if test is None else test.against(k)
-        two = Labels.against_rest(labels.several[k])
-        two.negative, two.rest = next(v for v in labels.several if v != two.positive), 2
-        for result in _selected(parts, own, two, options, None):
+        subsamples = subsampled(paths, parts, two, options, k) if options.stability else []
+        for result in _selected(parts, own, two, options, subsamples, None):
             yield {"class": labels.name(k), **result}
 
 
@@ -68,12 +69,12 @@ def _selected(
     test: Rows | None,
     labels: Labels,
     options: SelectOptions,
+    subsamples: list[Chosen],
     write: Writer | None,
 ) -> Iterator[Result]:
     """The results of rows of these labels; `write` is for the data reduced to each selection."""
     train = joined(files)
     known = np.unique(train.indices, return_counts=True)
-    subsamples = subsampled(files, labels, options) if options.stability else []
     del files  # the same rows as in `train`, for a second time
     quiet = replace(options.run, warn=no_note)  # the settings of what is refitted are not asked for
     judge = None if test is None else Judge(train, test, quiet, options.refit_C)

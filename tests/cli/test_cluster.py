@@ -192,3 +192,57 @@ def test_a_local_cluster_is_started_and_stopped(
     out, err = run.communicate()
     assert (run.returncode, err) == (0, b""), out
     assert Path("m.cw").read_bytes() == expected
+
+
+def test_other_commands_give_what_they_give_here(
+    started: Processes, ok: Run, planted: Callable[..., str]
+) -> None:
+    planted("a.svm", 1, 200)
+    there = ("--engine", "dask", "--scheduler", started.address)
+
+    def both(*command: object) -> None:
+        here = ok(*command, "--json", "--jobs", 1)
+        assert untimed(ok(*command, "--json", *there)) == untimed(here)
+
+    both("tune", "a.svm", "--algo", "arow", "--grid", "r=0.1,1", "--cv", 3)
+    both("select-features", "a.svm", "--features", 5, "--algo", "sbcw", "--stability", 3)
+    rff = ("--algo", "rff-markov", "--iterations", 300, "--chains", 2)
+    ok("train", "a.svm", "-m", "here.cw", *rff)
+    ok("train", "a.svm", "-m", "there.cw", *rff, *there)
+    assert Path("here.cw").read_bytes() == Path("there.cw").read_bytes()
+
+
+def untimed(out: str) -> list[dict[str, Any]]:
+    events = [json.loads(line) for line in out.splitlines()]
+    return [{k: v for k, v in event.items() if k != "seconds"} for event in events]
+
+
+SUITE = """
+title = "a small suite"
+repeats = 2
+folds = 2
+[data.made]
+make = "words"
+rows = 100
+features = 300
+[method.a]
+label = "AROW"
+algo = "arow"
+grid = { r = [0.1, 1.0] }
+[[experiment]]
+name = "first"
+task = "test"
+"""
+
+
+def test_bench_gives_what_it_gives_here(started: Processes, ok: Run, folder: Path) -> None:
+    Path("small.toml").write_text(SUITE)
+    there = ("--engine", "dask", "--scheduler", started.address)
+    ok("bench", "small.toml", "-o", "here", "--jobs", 1)
+    ok("bench", "small.toml", "-o", "there", *there)
+    found = [
+        {p.name: json.loads(p.read_text())["result"].get("error") for p in Path(at).iterdir()}
+        for at in ("here/cells", "there/cells")
+    ]
+    assert found[0] == found[1]
+    assert len(found[0]) == 4

@@ -16,7 +16,7 @@ from cwtool.bench.sources import Source
 from cwtool.bench.tasks import TASKS, Task
 from cwtool.console import Console
 from cwtool.errors import DataError
-from cwtool.parallel import Outcome, WorkerDied
+from cwtool.parallel import Local, Outcome, WorkerDied
 
 QUIET = Console(quiet=True)
 MADE = Source(make="words", args={"rows": 60, "features": 200})
@@ -143,7 +143,7 @@ def test_a_damaged_file_is_done_again(tmp_path: Path, counted: list[Cell], text:
 def test_processes_give_what_one_gives(tmp_path: Path) -> None:
     cells = [replace(CELL, seed=k) for k in range(3)]
     one = run(cells, QUIET)
-    two = run(cells, QUIET, store=Store(tmp_path), jobs=2)
+    two = run(cells, QUIET, store=Store(tmp_path), engine=Local(2))
     for name, outcome in one.items():
         assert {**outcome.result, "seconds": 0} == {**two[name].result, "seconds": 0}
     assert len(list(tmp_path.iterdir())) == 3
@@ -162,7 +162,7 @@ def test_a_cell_that_kills_its_process_loses_no_other(
     monkeypatch.setattr(parallel, "in_processes", killed)
     store = Store(tmp_path)
     cells = counting(3)
-    found = run(cells, QUIET, store=store, jobs=2)
+    found = run(cells, QUIET, store=store, engine=Local(2))
     assert "killed" in found[cells[1].name].failure
     assert [found[c.name].result for c in cells] == [{"error": 0.0}, {}, {"error": 0.2}]
     assert store.read(cells[2]) is not None

@@ -47,7 +47,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "errors": (),
     "clock": ("errors",),
     "params": ("errors",),
-    "run": (),
+    "run": ("parallel",),
     "order": (),
     "memory": ("errors",),
     "files": ("errors",),
