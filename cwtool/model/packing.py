@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from cwtool.model.model import Model
 
 
-def pack(model: Model) -> tuple[dict[str, Any], Arrays]:
-    """Everything that a file holds; the state is finished first."""
+def pack(model: Model, *, calibrated: bool = True) -> tuple[dict[str, Any], Arrays]:
+    """Everything that a file holds; the state is finished first. Without `calibrated`, the
+    probabilities are not fitted, for a file that nobody predicts with."""
     model.learner.finish(model.state)
-    model.calibrate()
+    if calibrated:
+        model.calibrate()
     rows, total = model.scale.seen.tolist()
     header = {
         "cwtool": __version__,

@@ -61,7 +61,7 @@ class Change:
 def save(path: Path, change: Change) -> None:
     """Write the change; its name appears when it is complete. The temporary name is one of its own,
     because a lost worker may still be writing."""
-    header, arrays = packing.pack(change.model)
+    header, arrays = packing.pack(change.model, calibrated=False)
     described: list[dict[str, Any]] = []
     for k, piece in enumerate(change.pieces):
         described.append(_described(piece))

@@ -17,7 +17,7 @@ from cwtool.data.spans import Span
 from cwtool.errors import CwtoolError
 from cwtool.merging.changes import changes
 from cwtool.metrics import AnyTally
-from cwtool.model import Model
+from cwtool.model import Model, file, packing
 from cwtool.run import Run
 from cwtool.shards.change import Change, Piece, load, save
 
@@ -48,8 +48,9 @@ def perform(task: Task) -> CwtoolError | None:
         return None
     try:
         started = perf_counter()
-        base = Model.load(Path(task.base))
-        change = Shard(task, base.copy()).change()
+        header, arrays = file.load(Path(task.base))
+        base, model = packing.unpack(header, arrays), packing.unpack(header, arrays)
+        change = Shard(task, model).change()
         change.model = changes(change.model, base)
         change.model.known = RowSample()  # the base has it
         change.seconds = perf_counter() - started
