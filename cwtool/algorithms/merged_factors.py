@@ -49,7 +49,6 @@ class FactoredMerger(Merger):
         self.ids = union([one.ids for one in (self.old, *self.rows)])
         self.rank = algorithm.params.rank
         self.means = DiagonalMerger(algorithm, base, parts)
-        self._precisions: tuple[Floats, Floats] | None = None
 
     def _fitted(self, part: Part) -> Rows:
         """The rows of a state once its columns are fitted into D and R; the state stays."""
@@ -69,29 +68,34 @@ class FactoredMerger(Merger):
         return Rows(ids[there], values)
 
     def put(self, state: State, rule: Rule, run: Run, only: Ints | None = None) -> None:
-        every = [part.state.index.ids_and_slots()[0] for part in (self.base, *self.parts)]
-        state.slots_of(union(every))
-        if self._precisions is None:
-            self._precisions = self._merged_precisions()
-        D, R = self._precisions
-        n = len(self.ids)
+        ids = self.ids
+        if only is None:
+            every = [part.state.index.ids_and_slots()[0] for part in (self.base, *self.parts)]
+            state.slots_of(union(every))
+        else:
+            ids = ids[np.isin(ids, only)]
+            state.slots_of(only)
+        n = len(ids)
         rows = np.zeros((1 + n, 3 + self.rank))
-        for some, old, own, moved in self._ranges():
+        for some, old, own, moved in self._ranges(ids):
             rows[1 + some.start : 1 + some.stop, 0] = self._means(old, own, moved, rule)
-        rows[1:, 2], rows[1:, 3:] = D - 1, R
+        if only is None:  # scores depend on the means alone
+            D, rows[1:, 3:] = self._merged_precisions()
+            rows[1:, 2] = D - 1
         state.lists["rows"].fill(rows)
-        state.table[state.index.observe(self.ids), 0] = np.arange(1, 1 + n)
+        state.table[state.index.observe(ids), 0] = np.arange(1, 1 + n)
         state.arrays["counts"] = np.array([self.rank, self.rank, n, 0])
         covariance = self.algorithm.covariance
         learner = covariance.learner(state)
         learner.settle()
         covariance.keep(state, learner)
 
-    def _ranges(self) -> Iterator[tuple[slice, Floats, list[Floats], list[Any]]]:
-        """The rows of the base and of each part, range by range, and which the part has moved."""
-        for start in range(0, len(self.ids), RANGE):
-            some = slice(start, min(start + RANGE, len(self.ids)))
-            ids = self.ids[some]
+    def _ranges(self, every: Ints) -> Iterator[tuple[slice, Floats, list[Floats], list[Any]]]:
+        """The rows of the base and of each part for these features, range by range, and which the
+        part has moved."""
+        for start in range(0, len(every), RANGE):
+            some = slice(start, min(start + RANGE, len(every)))
+            ids = every[some]
             old, own = self.old.at(ids), [rows.at(ids) for rows in self.rows]
             moved = []
             for rows, values in zip(self.rows, own, strict=True):
@@ -133,7 +137,7 @@ class FactoredMerger(Merger):
 
     def _wide(self) -> Iterator[tuple[Floats, Floats]]:
         """The diagonal D and the rows of W, range by range."""
-        for _, old, own, moved in self._ranges():
+        for _, old, own, moved in self._ranges(self.ids):
             c = np.sum(moved, axis=0)
             total = sum(np.where(there, v[:, 1], 0.0) for v, there in zip(own, moved, strict=True))
             D = 1 + np.where(c > 0, total / np.maximum(c, 1), old[:, 1])
