@@ -124,8 +124,8 @@ def _round(e: dict[str, Any]) -> str:
     tails = "" if e["tail_error"] is None else f"  error {percent(e['tail_error'])} on the tails"
     spent = e["seconds"]
     return (
-        f"round {e['round']}  {e['shards']:,} shards  {e['rows']:,} rows  merged by "
-        f"{e['chosen']}{tails}  {words(e['bytes'])}  "
+        f"round {e['round']}  {e['shards']:,} shard{'s' if e['shards'] > 1 else ''}  "
+        f"{e['rows']:,} rows  merged by {e['chosen']}{tails}  {words(e['bytes'])}  "
         f"{spent['tasks']:.2f} s and {spent['merge']:.2f} s to merge"
     )
 

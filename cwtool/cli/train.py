@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         "cwtool train day2.svm --resume url.cw -m url.cw",
         "cwtool train topics.svm -m topics.cw --algo scw1 --multiclass ovr",
         "cwtool train topics.svm -m third.cw --positive 3 --class-weight balanced",
-        "cwtool train day*.svm -m url.cw --shards 16 --scheduler tcp://host:8786 --work-dir /work",
+        "cwtool train day1.svm day2.svm -m url.cw --shards 4",
     ),
 )
 @learning.target(

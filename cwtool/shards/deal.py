@@ -62,7 +62,7 @@ class Deal:
             target = folder / f"{number:03d}-{k:05d}-{stamp}-{digest}.change"
             task = Task(
                 f"shard {k + 1} of round {number}",
-                str(base), str(target), files, learn, tail, hold, k, pass_,
+                str(base), digest, str(target), files, learn, tail, hold, k, pass_,
                 self.options.seed, self.options.max_memory, self.options.read,
             )  # fmt: skip
             if learn:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +30,7 @@ class Task:
 
     name: str
     base: str  # file of the model to go on from
+    digest: str  # of this file
     target: str  # file of the change
     files: tuple[int, ...]  # numbers of the files of the spans
     learn: tuple[Span, ...]
@@ -48,9 +51,8 @@ def perform(task: Task) -> CwtoolError | None:
         return None
     try:
         started = perf_counter()
-        header, arrays = file.load(Path(task.base))
-        base, model = packing.unpack(header, arrays), packing.unpack(header, arrays)
-        change = Shard(task, model).change()
+        header, arrays, base = _base(task.base, task.digest)
+        change = Shard(task, packing.unpack(header, arrays)).change()
         change.model = changes(change.model, base)
         change.model.known = RowSample()  # the base has it
         change.seconds = perf_counter() - started
@@ -58,6 +60,13 @@ def perform(task: Task) -> CwtoolError | None:
     except CwtoolError as failure:
         return failure
     return None
+
+
+@lru_cache(maxsize=1)
+def _base(path: str, digest: str) -> tuple[dict[str, Any], file.Arrays, Model]:
+    """The model that a round goes on from; a process that gets several shards reads it once."""
+    header, arrays = file.load(Path(path))
+    return header, arrays, packing.unpack(header, arrays)
 
 
 class Shard:
