@@ -52,6 +52,19 @@ class Remote:
         except Exception as failure:  # each kind of server has error classes of its own
             raise self._failed("cannot be opened", failure) from None
 
+    def told(self) -> tuple[int, str]:
+        """The size of the file, 0 where the server does not tell it, and what changes when the file
+        does."""
+        import fsspec
+
+        try:
+            system, path = fsspec.core.url_to_fs(self.url)
+            info = system.info(path)
+        except Exception as failure:
+            raise self._failed("cannot be asked for its size", failure) from None
+        names = ("ETag", "etag", "mtime", "LastModified")
+        return int(info.get("size") or 0), str([info[name] for name in names if name in info])
+
     def read(self, size: int) -> bytes:
         try:
             return self.file.read(size)

@@ -14,7 +14,8 @@ from cwtool.data.chunks import HEAD as FIRST_BYTES
 from cwtool.data.chunks import chunks_of
 from cwtool.data.compression import compression
 from cwtool.data.pipeline import ReadOptions, read_blocks
-from cwtool.data.sources import STDIN, display, open_raw, peek
+from cwtool.data.remote import Remote
+from cwtool.data.sources import STDIN, absolute, display, is_remote, open_raw, peek
 from cwtool.data.spans import Span, line_end
 from cwtool.errors import UsageError
 from cwtool.shards.plan import pieces_of
@@ -22,9 +23,18 @@ from cwtool.shards.plan import pieces_of
 FIRST_ROWS = 1000  # rows with entries that the head has at least: they settle the row scale
 
 
+def told(path: str) -> tuple[int, Any]:
+    """The stored size of a file, and what changes when the file does."""
+    if is_remote(path):
+        return Remote(path).told()
+    found = Path(path).stat()
+    return found.st_size, found.st_mtime_ns
+
+
 @dataclass(frozen=True)
 class Sources:
-    """Files laid end to end. If one of them is compressed, all are units that stay whole."""
+    """Files laid end to end. If one of them is compressed or behind a URL, all are units that stay
+    whole."""
 
     paths: tuple[str, ...]  # absolute, because processes may start elsewhere
     names: tuple[str, ...]
@@ -35,17 +45,18 @@ class Sources:
     def of(cls, paths: Sequence[str]) -> Sources:
         """These files; standard input and pipes are refused."""
         for path in paths:
-            if path == STDIN or (Path(path).exists() and not Path(path).is_file()):
+            pipe = Path(path).exists() and not Path(path).is_file()
+            if path == STDIN or pipe:
                 raise UsageError(
                     f"{display(path)} cannot be dealt out to shards, because it can be read once",
                     "write it to a file first, or leave out `shards`",
                 )
         heads = [peek(open_raw(path))[0] for path in paths]
         return cls(
-            tuple(str(Path(path).absolute()) for path in paths),
+            tuple(map(absolute, paths)),
             tuple(display(path) for path in paths),
-            tuple(Path(path).stat().st_size for path in paths),
-            any(compression(head) is not None for head in heads),
+            tuple(told(path)[0] for path in paths),
+            any(compression(head) is not None for head in heads) or any(map(is_remote, paths)),
         )
 
     @property
@@ -67,8 +78,7 @@ class Sources:
 
     def stamp(self) -> list[list[Any]]:
         """What tells whether the files are those of an earlier run."""
-        stats = [Path(path).stat() for path in self.paths]
-        return [[path, s.st_size, s.st_mtime_ns] for path, s in zip(self.paths, stats, strict=True)]
+        return [[path, *told(path)] for path in self.paths]
 
     def head_end(self, head: int, positive: float | None, read: ReadOptions) -> int:
         """Where the head ends: at least behind the first 1,000 rows with entries, behind the first

@@ -241,3 +241,19 @@ def test_feed_in_shards(ok: Run, files: list[str]) -> None:
     assert [run["shards"] for run in model.history] == [3, 3]
     assert model.history[1]["rounds"] == 2
     assert model.weights().weight.tolist() == other.weights().weight.tolist()
+
+
+def test_urls_are_read_by_the_workers(ok: Run, cwtool: Fails, files: list[str]) -> None:
+    pytest.importorskip("fsspec")
+    urls = [f"file://{Path(name).absolute()}" for name in files]
+    ok("train", *files, "-m", "plain.cw")
+    ok("train", *urls, "-m", "urls.cw")
+    assert model_of("urls.cw").weights().weight.tolist() == (
+        model_of("plain.cw").weights().weight.tolist()
+    )
+    ok("train", *urls, "-m", "dealt.cw", *DEALT)
+    run = model_of("dealt.cw").history[0]
+    assert [f["digest"] for f in run["files"]] == list(model_of("plain.cw").learned())
+    assert (run["rows"], run["rounds"]) == (4500, 1)
+    ended = cwtool("train", "file:///no/such/file.svm", "-m", "m.cw")
+    assert (ended.code, "no such file" in ended.err) == (3, True)
