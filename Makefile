@@ -1,5 +1,6 @@
 # make demo   set up, train and evaluate on the bundled sample
 # make test   set up and run the tests; `make test-all` also runs those that take long
+# make docs   the documentation as a site, build/docs/index.html; `make man` builds manual pages
 # make reproduce   the tables and figures of the papers; QUICK=1 in minutes
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ SAMPLE := examples/sample
 unexport PYTHONDONTWRITEBYTECODE
 KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd)
 
-.PHONY: demo test test-slow test-all lint stubs estimators reference debug reproduce bench-peers bench-self sample data clean
+.PHONY: demo test test-slow test-all lint stubs estimators reference docs man debug reproduce bench-peers bench-self sample data clean
 
 demo: .venv/ready
 	@mkdir -p build
@@ -23,6 +24,8 @@ demo: .venv/ready
 	$(BIN)/cwtool inspect build/demo.cw --top 8 --feature-names $(SAMPLE)/names.tsv
 	$(BIN)/cwtool train $(SAMPLE)/topics.svm -m build/topics.cw
 	$(BIN)/cwtool predict $(SAMPLE)/topics_test.svm -m build/topics.cw --evaluate
+	$(BIN)/cwtool report build/demo.cw -o build/demo.html
+	@echo "open build/demo.html: the page of the two days"
 
 test: .venv/test
 	$(BIN)/pytest -n auto
@@ -40,6 +43,7 @@ lint: .venv/lint
 	$(BIN)/python tools/stubs.py --check # names stale stubs; `make stubs` writes them
 	$(BIN)/python tools/estimators.py --check # and `make estimators` these classes
 	$(BIN)/python tools/reference.py --check # and `make reference` these pages
+	$(BIN)/python tools/readme.py --check # and what the README shows
 	$(BIN)/mypy
 	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint cwtool_ext/
 
@@ -51,9 +55,21 @@ stubs: .venv/lint
 estimators: .venv/lint
 	$(BIN)/python tools/estimators.py
 
-# docs/reference, from the declared options and parameters
+# docs/reference, from the declared options, parameters and events, and what the README shows
 reference: .venv/lint
 	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/readme.py
+
+# the site of docs/, which needs no network; a broken link or a page that nothing leads to is an error
+SPHINX = $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky
+
+docs: .venv/docs
+	$(SPHINX) -b html docs build/docs
+	@echo "open build/docs/index.html"
+
+# a manual page for each command: man -l build/man/cwtool-train.1
+man: .venv/docs
+	$(SPHINX) -b man docs build/man
 
 # kernels with bounds checks, for hunting a crash; `make clean` brings the fast ones back
 debug: .venv/ready
@@ -98,7 +114,7 @@ data-%: .venv/ready
 	@$(BIN)/python -c 'import scipy.linalg, scipy.sparse' # the bytecode of what cwtool imports
 	@touch $@
 
-.venv/test .venv/lint .venv/peers .venv/report: .venv/%: .venv/ready
+.venv/test .venv/lint .venv/docs .venv/peers .venv/report: .venv/%: .venv/ready
 	$(PIP) 'cwtool[$*]' # installed already: fetches the extra alone and compiles nothing again
 	@touch $@
 

@@ -1,5 +1,6 @@
 """Write the reference pages in docs/reference from the declarations of the program: a page for each
-command, and one with the parameters of all algorithms. `--check` names pages that are stale."""
+command, and pages of the parameters of all algorithms, of the estimators and of JSON events.
+`--check` names pages that are stale."""
 
 from __future__ import annotations
 
@@ -10,9 +11,11 @@ import sys
 from pathlib import Path
 
 import click
+import estimators
 
 from cwtool import catalog, registry
-from cwtool.cli import COMMANDS, group
+from cwtool.algorithms.base import Selects
+from cwtool.cli import COMMANDS, events, group
 from cwtool.cli.algorithm import AlgorithmCommand
 from cwtool.cli.declared import spellings
 from cwtool.params import Param, declared
@@ -42,6 +45,8 @@ def option_row(option: click.Option, ctx: click.Context) -> str:
     record = option.get_help_record(ctx)
     assert record is not None
     names, meaning = record
+    for kind, word in (("INTEGER", "N"), ("FLOAT", "NUMBER")):
+        names = names.replace(f"{kind} RANGE", word).replace(kind, word)
     return f"| `{cell(names).replace(chr(92) + '<', '<')}` | {cell(meaning)} |"
 
 
@@ -52,7 +57,8 @@ def command_page(name: str) -> str:
     ctx = click.Context(command, info_name=f"cwtool {name}", max_content_width=100)
     usage = " ".join(command.collect_usage_pieces(ctx))
     lines = [MADE, "", f"# cwtool {name}", "", COMMANDS[name], ""]
-    lines += ["```text", f"cwtool {name} {usage}", "```", "", sentences(command.help or ""), ""]
+    lines += ["## Synopsis", "", "```text", f"cwtool {name} {usage}", "```", ""]
+    lines += ["## Description", "", sentences(command.help or ""), ""]
     own = [p for p in command.params if isinstance(p, click.Option) and not p.hidden]
     lines += ["## Options", "", "| option | meaning |", "|---|---|"]
     lines += [option_row(option, ctx) for option in own]
@@ -95,6 +101,71 @@ def algorithms_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+ESTIMATORS = """# Estimators
+
+`cwtool.estimators` has a scikit-learn classifier for each algorithm, and selectors of columns.
+[Python](../guides/python.md) shows how to use them. They need `pip install 'cwtool[sklearn]'`.
+
+| method | what it does |
+|---|---|
+| `fit(X, y, sample_weight=None)` | Trains a new model. |
+| `partial_fit(X, y, classes=None)` | Continues the model; the first call needs `classes`. |
+| `predict(X)` | The classes of rows. |
+| `predict_proba(X)` | The probabilities of the classes. |
+| `decision_function(X)` | The scores of rows. |
+| `decision_variance(X)` | The variance of each score: large for features that are new. |
+| `save(path)` | Writes a model file for the command line; `cwtool.load(path)` reads one. |
+
+After `fit`, linear models have `coef_` and `intercept_`, others that rank columns have
+`feature_importances_`; all have `classes_` and `model_`. Selectors have `transform(X)`, `ranking_`
+and `get_feature_names_out()`.
+"""
+
+
+def signature(name: str) -> str:
+    """The parameters that an algorithm has of its own, with their defaults."""
+    own = [estimators.argument(param) for param in declared(registry.algorithm(name).Params)]
+    return ", ".join(f"`{a.name}={a.default!r}`" for a in own)
+
+
+def estimators_page() -> str:
+    """The classes with their parameters."""
+    lines = [MADE, "", ESTIMATORS, "## Classifiers", ""]
+    lines += ["| class | algorithm | parameters of its own |", "|---|---|---|"]
+    for name in registry.names():
+        stem = f"`{estimators.STEMS[name]}Classifier`"
+        lines += [f"| {stem} | [{name}](algorithms.md#{name}) | {cell(signature(name))} |"]
+    lines += ["", "## Selectors", "", "| class | algorithm | chooses |", "|---|---|---|"]
+    for name in estimators.SELECTORS:
+        kind = registry.algorithm(name)
+        chooses = "`features` columns" if issubclass(kind, Selects) else "columns with a weight"
+        stem = f"`{estimators.STEMS[name]}Selector`"
+        lines += [f"| {stem} | [{name}](algorithms.md#{name}) | {chooses} |"]
+    lines += ["", "## Parameters of all classes", ""]
+    lines += ["Where a parameter makes no sense for an algorithm, its class does not have it.", ""]
+    lines += ["| parameter | values | default | meaning |", "|---|---|---|---|"]
+    for a in estimators.COMMON.values():
+        lines += [f"| `{a.name}` | {cell(a.kind)} | `{a.default!r}` | {cell(a.help)} |"]
+    return "\n".join(lines) + "\n"
+
+
+def events_page() -> str:
+    """The events of --json and of logs, with their keys."""
+    lines = [MADE, "", "# JSON events", "", events.ABOUT]
+    for name, event in events.EVENTS.items():
+        lines += ["", f"## {name}", "", f"{event.meaning} Printed by {event.commands}.", ""]
+        lines += ["| key | type | meaning |", "|---|---|---|"]
+        for key in event.keys:
+            found = events.KEYS[key]
+            lines += [f"| `{key}` | {found.type} | {cell(found.meaning)} |"]
+    lines += ["", "## Parts of keys", ""]
+    for key, parts in events.PARTS.items():
+        lines += [f"`{key}`", ""]
+        lines += [f"- `{part}`: {cell(meaning)}" for part, meaning in parts.items()]
+        lines += [""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
 def index_page() -> str:
     """The list of commands."""
     lines = [MADE, "", "# Commands", "", "| command | what it does |", "|---|---|"]
@@ -110,6 +181,7 @@ def pages() -> dict[str, str]:
     """The text of every page by its file name."""
     found = {f"cwtool-{name}.md": command_page(name) for name in COMMANDS}
     found |= {"commands.md": index_page(), "algorithms.md": algorithms_page()}
+    found |= {"estimators.md": estimators_page(), "events.md": events_page()}
     return {name: re.sub(r"\n{3,}", "\n\n", text) for name, text in found.items()}
 
 

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 @click.option(
     "--resume",
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="Continue this model. The result equals one run over its data and this data together.",
+    help="Continue this model from exactly the state that was saved. Learners of single rows give "
+    "in one pass the same model as one run over its data and this data together.",
 )
 @click.option(
     "--again",

@@ -152,7 +152,7 @@ def test_names(run: Callable[..., tuple[int, str]]) -> None:
 
 
 def test_the_readme_has_the_table() -> None:
-    assert command.table(CATALOGUE) in (ROOT / "README.md").read_text()
+    assert command.table(CATALOGUE) in (ROOT / "docs/guides/data-sets.md").read_text()
 
 
 def test_the_catalogue_is_in_order() -> None:
