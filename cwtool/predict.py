@@ -11,7 +11,6 @@ from cwtool.confusion import label_order, predicted
 from cwtool.data.parse import Block
 from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
 from cwtool.data.rows import Floats, Ints, Rows
-from cwtool.errors import DataError
 from cwtool.metrics import ratio
 from cwtool.model import Model
 from cwtool.notices import noticed
@@ -59,7 +58,7 @@ def predict(
             write(_written(model, columns, score, variance, p, block))
         del block, rows  # so that the reader can use their memory again
     if n_rows == 0:
-        raise DataError(f"{report.names}: no rows to predict")
+        raise report.nothing("predict")
     known = model.learned()
     result: dict[str, Any] = {
         "rows": n_rows,

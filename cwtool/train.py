@@ -32,6 +32,7 @@ def train(
     that was learned before."""
     started = perf_counter()
     known = {} if options.again else model.learned()
+    undecided = model.rows == 0 and model.labels.multiclass == "auto"
     trainer = new_trainer(model, options, console, sharding=sharding)
     record = trainer.fit(paths)
     if _repeated(trainer.report, known, console):
@@ -64,6 +65,12 @@ def train(
     advice = trainer.model.algorithm.advice(state) if state else None
     notices = noticed(trainer.model, trainer.judged), ties(trainer.model, trainer.judged)
     console.event("train", result | console.told(advice, *notices))
+    if undecided and trainer.model.labels.several:
+        names = trainer.model.labels.names
+        console.note(
+            f"{len(names)} classes: {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}; "
+            f"`positive={names[0]}` learns one of them against all others"
+        )
     if failed:
         value = measured.get(failed[0].metric)
         raise QualityError(

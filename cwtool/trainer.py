@@ -167,8 +167,9 @@ class Trainer:
         if unmet := self.model.class_weight.unmet(labels):
             self.console.warn(f"no row has the label {unmet[0]}, which `class_weight` names")
         if self.total.rows == 0:
-            hint = "lower `holdout`" if self.heldout.n_rows else None
-            raise DataError(f"{self.report.names}: no rows to learn from", hint)
+            if self.heldout.n_rows:
+                raise DataError(f"{self.report.names}: no rows to learn from", "lower `holdout`")
+            raise self.report.nothing("learn from")
         if not labels.complete:
             known = labels.name(0 if labels.positive is None else 1)
             raise DataError(

@@ -106,6 +106,7 @@ KEYS = {
     "forgotten": Key("list", "Files that the restored model does not know."),
     "undone": Key("text", "The file that the replaced model was moved to."),
     "params": Key("object", "The parameters of the point."),
+    "by": Key("text", "What combinations are judged by: folds, time or progressive."),
     "metric": Key("text", "The metric that decides."),
     "failure": Key("text", "Why the point could not be judged."),
     "error_sd": Key("number", "Standard deviation of the error over the folds."),
@@ -126,6 +127,12 @@ KEYS = {
     "class": Key("text", "The class that the features were chosen for."),
     "frequency": Key("list", "How often each is chosen on subsamples."),
     "stability": Key("number", "Cohen's kappa of the choices on subsamples."),
+    "merged": Key("list", "The models that were merged."),
+    "base": Key("text", "The model that all of them continue."),
+    "chosen": Key("text", "The rule of the merge."),
+    "losses": Key("object", "The loss on the tail by rule."),
+    "tail_rows": Key("whole number", "Rows of the tail."),
+    "tail_error": Key("number", "Error on the tail before it was learned."),
     "suite": Key("text", "The suite of the measurement."),
 }
 
@@ -179,13 +186,18 @@ EVENTS = {
          "failure"),
     ),
     "winner": Event(
-        "The best combination.", "tune", (*STAMP, "algo", "metric", "params", "warnings")
+        "The best combination.", "tune", (*STAMP, "algo", "by", "metric", "params", "warnings")
     ),
     "select": Event(
         "Features were chosen.", "select-features",
         (*STAMP, "algo", "features", "selected", "score", "weight", "weights", "confidence",
          "group", "interactions", "density_shares", "test_error", "refit_error", "seconds",
          "class", "classes", "frequency", "stability", "warnings"),
+    ),
+    "merge": Event(
+        "Models were merged.", "merge",
+        (*STAMP, "algo", "files", "seed", "passes", "rows", "error", "features", "merged", "base",
+         "chosen", "losses", "tail_rows", "tail_error", "seconds", "bytes", "warnings"),
     ),
     "cell": Event(
         "A measurement of a suite; the other keys are the columns of its CSV file.", "bench",

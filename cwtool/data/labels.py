@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -86,11 +87,22 @@ class Labels:
 
     def _third(self, block: Block, row: int) -> DataError:
         two = f"{self.name(0)} and {self.name(1)}"
+        hint = (
+            "train a new model with `multiclass=rival` for more than two classes, or with "
+            f"`positive={self.name(1)}` for one label against all others"
+        )
+        met = {written(float(label)) for label in np.unique(block.labels)}
+        other = {frozenset("01"): "-1", frozenset(("-1", "1")): "0"}.get(frozenset(met))
+        if len(met) == 2 and other == self.name(0) and self.name(1).lstrip("+") == "1":
+            wrong = written(float(block.labels[row]))
+            name = _in_shell(block.origin.source)
+            hint = (
+                f"write the labels of the model: sed 's/^{wrong} /{other} /' {name} > labelled.svm"
+            )
         return DataError(
             f"{block.origin.place(row)}: label {written(float(block.labels[row]))} is a third "
             f"class; so far there are {two}",
-            f"train a new model with `multiclass=rival` for more than two classes, or with "
-            f"`positive={self.name(1)}` for one label against all others",
+            hint,
         )
 
     def _several(self, known: list[float], block: Block, learning: bool) -> Ints:
@@ -172,8 +184,15 @@ def _refuse_numbers(seen: list[float], n_rows: int, drawn: list[Block]) -> None:
             f"{drawn[0].origin.source}: the labels are {len(seen):,} different numbers in the "
             f"first {n_rows:,} rows, such as {written(broken[0])}; this looks like a regression "
             "target, and cwtool learns classes",
-            "give each row the label of its class, or make two classes with a threshold",
+            "give each row the label of its class, or make two classes with a threshold: "
+            f"awk '{{$1 = ($1 > {written(float(np.median(seen)))}) ? 1 : -1}} 1' "
+            f"{_in_shell(drawn[0].origin.source)} > classes.svm",
         )
+
+
+def _in_shell(source: str) -> str:
+    """The name of a source in a command."""
+    return "FILE" if source.startswith("<") else shlex.quote(source)
 
 
 def _drained(blocks: list[Block]) -> Iterator[Block]:

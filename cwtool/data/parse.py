@@ -39,6 +39,7 @@ class Fault(NamedTuple):
     column: int
     message: str
     hint: str
+    text: bytes  # the line, up to some way behind the fault
 
 
 @dataclass(frozen=True)
@@ -192,4 +193,4 @@ def _fault(text: Bytes, start: int, stop: int, line: int, at: int, code: int) ->
     begin = before.rfind(b"\n") + 1
     around = before[begin:] + text[at : min(at + 200, stop)].tobytes().split(b"\n")[0]
     message, hint = describe(code, around, len(before) - begin)
-    return Fault(line, len(before) - begin + 1, message, hint)
+    return Fault(line, len(before) - begin + 1, message, hint, around)

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from cwtool.data.chunks import Chunk, chunks_of
 from cwtool.data.digest import hexdigest
+from cwtool.data.foreign import FIRST_LINES, told
 from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.line_parts import has_labels
-from cwtool.data.parse import Block, Parsed, Pool, Reading, parse
+from cwtool.data.parse import Block, Fault, Parsed, Pool, Reading, parse
 from cwtool.data.rows import Rows, joined
 from cwtool.data.sources import display
 from cwtool.data.spans import Span
@@ -94,6 +95,16 @@ class ReadReport:
     @property
     def names(self) -> str:
         return ", ".join(f.name for f in self.files)
+
+    def nothing(self, purpose: str) -> DataError:
+        """The error for files without rows; one of no bytes is mostly a download that failed."""
+        empty = [f.name for f in self.files if f.bytes == 0]
+        if not empty:
+            return DataError(f"{self.names}: no rows to {purpose}")
+        return DataError(
+            f"{', '.join(empty)}: no rows to {purpose}; the file is empty",
+            "if it was downloaded, fetch it again; curl -f fails where the server has no file",
+        )
 
 
 def read_blocks(
@@ -183,6 +194,16 @@ def size_of(paths: Sequence[str | Span]) -> int:
     return sum(sizes) if all(sizes) else 0
 
 
+def _bad_line(fault: Fault, place: str, current: FileReport) -> DataError:
+    """The error for a line; one of the first lines may tell that the file is something else."""
+    strange = told(fault.text, current.name) if current.lines + fault.line < FIRST_LINES else None
+    if strange is None:
+        return DataError(f"{place}: {fault.message}", fault.hint)
+    what, hint = strange
+    why = fault.message.partition(";")[0]
+    return DataError(f"{place}: this is {what}, not LIBSVM text ({why})", hint)
+
+
 def _count(parsed: Parsed, current: FileReport, report: ReadReport, options: ReadOptions) -> None:
     if parsed.fault is not None:
         place = current.place(current.lines + 1 + parsed.fault.line, parsed.fault.column)
@@ -194,7 +215,7 @@ def _count(parsed: Parsed, current: FileReport, report: ReadReport, options: Rea
                     f"{current.first_bad}",
                     "look at the file, or raise `max_bad_lines`",
                 )
-            raise DataError(f"{place}: {parsed.fault.message}", parsed.fault.hint)
+            raise _bad_line(parsed.fault, place, current)
     current.bytes += parsed.chunk.n_bytes
     current.rows += parsed.block.n_rows
     current.nnz += len(parsed.block.values)

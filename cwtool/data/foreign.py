@@ -1,0 +1,92 @@
+"""What a file is that is no LIBSVM text, told by its first line, and the next step."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import PurePath
+
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+FIRST_LINES = 3  # a fault further down is one of the line and not of the file
+ENDINGS = {
+    "csv": (".csv",), "tsv": (".tsv", ".tab"), "vw": (".vw",), "parquet": (".parquet", ".pq"),
+    "urls": (".urls", ".url"),
+}  # fmt: skip
+
+
+class File:
+    """The names of a file in commands: its own, that of its LIBSVM text, and that of a table."""
+
+    def __init__(self, name: str) -> None:
+        path = PurePath("FILE" if name.startswith("<") else name)
+        plain = path.with_suffix("") if path.suffix in PACKED else path
+        self.ending = plain.suffix.lower()
+        self.name = shlex.quote(str(path))
+        self.out = shlex.quote(f"{plain.with_suffix('')}.{'rows.' * (self.ending == '.svm')}svm")
+        self.table = shlex.quote(f"{plain.with_suffix('')}.csv")
+
+
+def _convert(form: str, *more: str) -> Callable[[File], str]:
+    """The command that converts a file of this format, which its name may tell."""
+
+    def command(file: File) -> str:
+        told = file.ending in ENDINGS[form] and not more
+        words = [file.name, *([] if told else [f"`from={form}`"]), *more, "-o", file.out]
+        return f"cwtool convert {' '.join(words)}"
+
+    return command
+
+
+def _from_table(how: str) -> Callable[[File], str]:
+    return lambda file: (
+        f"{how.format(**vars(file))}, then cwtool convert {file.table} -o {file.out}"
+    )
+
+
+def _from_python(file: File) -> str:
+    return (
+        "write its rows in Python: from sklearn.datasets import dump_svmlight_file; "
+        f"dump_svmlight_file(X, y, {file.out!r}, zero_based=False)"
+    )
+
+
+def _fetch(file: File) -> str:
+    return f"fetch it again with curl -fL -o {file.name} URL, which fails if the server refuses"
+
+
+def _unpack(file: File) -> str:
+    if file.ending in (".npz", ".npy"):
+        return _from_python(file)
+    if file.ending in (".xlsx", ".ods"):
+        return _from_table("save it as {table}")(file)
+    return f"unpack it with unzip {file.name}, and give the files in it"
+
+
+PANDAS = (
+    "python -c \"import pandas; pandas.read_json('{name}', {how}).to_csv('{table}', index=False)\""
+)
+KINDS: tuple[tuple[bytes, str, Callable[[File], str]], ...] = (
+    (rb"PAR1", "a Parquet file", _convert("parquet")),
+    (rb"PK\x03\x04", "a zip archive, as npz and xlsx files are", _unpack),
+    (rb"\x93NUMPY", "a NumPy array", _from_python),
+    (rb"\x80[\x02-\x05]", "a Python pickle", _from_python),
+    (rb"\x89HDF", "an HDF5 file", _from_python),
+    (rb"SQLite format 3", "an SQLite database", _from_table("write its rows to {table}")),
+    (rb"\s*<[!?a-z]", "an HTML or XML page", _fetch),
+    (rb'\s*\{\s*"', "JSON lines", _from_table(PANDAS.replace("{how}", "lines=True"))),
+    (rb"\s*\[", "JSON", _from_table(PANDAS.replace(", {how}", ""))),
+    (rb"[^|,\t#]*\|", "VW text", _convert("vw")),
+    (rb"(\S+\s+)?[a-z][a-z0-9+.-]*://", "a list of URLs", _convert("urls")),
+    (rb"[^:#]*[,;]", "a table (CSV)", _convert("csv")),
+    (rb"[^:#\t]*\t[^:#]*$", "a table (TSV)", _convert("tsv")),
+    (rb"[^:# ]+ +[^:# ]+ +[^:#]+$", "a table with blanks", _convert("csv", "`delimiter=' '`")),
+)
+
+
+def told(line: bytes, name: str) -> tuple[str, str] | None:
+    """What the file with this first line is, and the next step; None if that cannot be told."""
+    for pattern, what, hint in KINDS:
+        if re.match(pattern, line, re.IGNORECASE):
+            return what, hint(File(name))
+    return None
