@@ -48,7 +48,7 @@ def connected(scheduler: str, jobs: int) -> Iterator[Cluster]:
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # any free port: the usual one may be taken
                 silence_logs=logging.CRITICAL,
             )
         client = _client(distributed, local.scheduler_address if local else scheduler)
