@@ -71,7 +71,8 @@ def _shards(run: dict[str, Any]) -> str:
     if run.get("shards", 1) == 1:
         return ""
     chosen = f" (merged by {', '.join(run['chosen'])})" if run.get("chosen") else ""
-    return f", {run['shards']} shards in {run['rounds']} rounds{chosen}"
+    plural = "" if run["rounds"] == 1 else "s"
+    return f", {run['shards']} shards in {run['rounds']} round{plural}{chosen}"
 
 
 def _date(run: dict[str, Any]) -> str:
