@@ -121,6 +121,11 @@ def _undo(e: dict[str, Any]) -> str:
 
 
 def _round(e: dict[str, Any]) -> str:
+    if "step" in e:
+        return (
+            f"round {e['round']}  {e['shards']:,} shards  {e['step']}  {words(e['bytes'])}  "
+            f"{e['seconds']['tasks']:.2f} s"
+        )
     tails = "" if e["tail_error"] is None else f"  error {percent(e['tail_error'])} on the tails"
     spent = e["seconds"]
     return (

@@ -72,7 +72,8 @@ def _shards(run: dict[str, Any]) -> str:
         return ""
     chosen = f" (merged by {', '.join(run['chosen'])})" if run.get("chosen") else ""
     plural = "" if run["rounds"] == 1 else "s"
-    return f", {run['shards']} shards in {run['rounds']} round{plural}{chosen}"
+    sent = f", {run['bytes_sent']:,} bytes sent" if "bytes_sent" in run else ""
+    return f", {run['shards']} shards in {run['rounds']} round{plural}{chosen}{sent}"
 
 
 def _date(run: dict[str, Any]) -> str:

@@ -13,10 +13,11 @@ from cwtool.data.rows import Floats
 
 
 class Start(NamedTuple):
-    """What an ascent starts from: the signs of the rows, and mu."""
+    """What an ascent starts from: the signs of the rows, mu, and the dual variables (None: 0)."""
 
     y: Floats
     mu: Floats
+    a: Floats | None = None
 
 
 class Ascended(NamedTuple):
@@ -38,9 +39,13 @@ class Ascents:
 
     @classmethod
     def of(cls, starts: Sequence[Start], carried: Sequence[Floats]) -> Ascents:
-        """All dual variables at 0."""
+        """The ascents before their first pass."""
         y = np.array([start.y for start in starts])
-        return cls(y, np.zeros(y.shape), np.array(carried))
+        a = np.zeros(y.shape)
+        for own, start in zip(a, starts, strict=True):
+            if start.a is not None:
+                own[:] = start.a
+        return cls(y, a, np.array(carried))
 
     def repeat(self, one_pass: Callable[[Ascents], Floats], passes: int) -> list[Ascended]:
         """Make passes until the dual variables of a start change no more, at most so many. A pass

@@ -16,10 +16,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool import memory
-from cwtool.algorithms import metric
+from cwtool.algorithms import cocoa, metric
 from cwtool.algorithms.ascent import Ascended, Start
 from cwtool.algorithms.base import Variants, each_choice
 from cwtool.algorithms.batch import BATCHES, BatchParams, LinearBatchLearner, weights
+from cwtool.algorithms.dealt import Shards
 from cwtool.data.rows import Floats, SlotRows
 from cwtool.errors import UsageError
 from cwtool.params import AUTO, param
@@ -91,7 +92,7 @@ class BCW(LinearBatchLearner):
         p, n = self.params, states[0].index.count
         gram = _gram(states[0], n, run)
         metric.add_gram(rows, gram, n, run.jobs)
-        divisor = self._divisor(states, classes, rows, gram, run)
+        divisor = self._divisor(states, classes, rows, gram, float(weights(rows).sum()), run)
         kind = metric.cheapest(rows, n, p.batch_passes, self.untrained(states[0]))
         inverse = kind(gram, n, p.C / divisor, run.jobs)
         starts = [
@@ -108,6 +109,23 @@ class BCW(LinearBatchLearner):
             f"batch of {rows.n_rows:,} rows, {n:,} features: {kind.name} form, "
             f"precision divisor {divisor:g}, {passes} passes"
         )
+
+    def learn_dealt(
+        self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run
+    ) -> None:
+        p, n = self.params, states[0].index.count
+        gram = _gram(states[0], n, run)
+        cocoa.add_grams(gram, shards)
+        total = float(weights(shards.rows).sum())
+        divisor = self._divisor(states, classes, shards.head, gram, total, run)
+        inverse = metric.Covariance(gram, n, p.C / divisor, run.jobs)
+        starts = np.array([self._start(state, inverse) for state in states])
+        means, sums = cocoa.rounds_in_metric(inverse, starts, classes, p.batch_passes, shards)
+        for state, mu, b in zip(states, means, sums, strict=True):
+            state.table[:n, 0] = mu
+            state.table[:n, 1] += b
+            state.refer(states[0], self.shared)
+        run.note(f"{n:,} features: precision divisor {divisor:g}")
 
     def _start(self, state: State, inverse: metric.Metric) -> Floats:
         """mu before the rows of the batch are visited."""
@@ -135,21 +153,29 @@ class BCW(LinearBatchLearner):
         classes: Sequence[int],
         rows: SlotRows,
         gram: Floats,
+        total: float,
         run: Run,
     ) -> float:
-        """The precision divisor of all classes: as given, or as chosen on the first batch."""
+        """The precision divisor of all classes: as given, or as chosen on rows of the first batch;
+        `total` is the weight of all rows that `gram` was made from."""
         if self.params.precision_divisor != AUTO:
             return float(self.params.precision_divisor)
         numbers = states[0].numbers
         if not numbers["precision_divisor"]:
             own = classes[1:] or classes
-            chosen = self._choose(states[0].index.count, own, rows, gram, run)
+            chosen = self._choose(states[0].index.count, own, rows, gram, total, run)
             for state in states:
                 state.numbers["precision_divisor"] = chosen
         return float(numbers["precision_divisor"])
 
     def _choose(
-        self, n: int, classes: Sequence[int], rows: SlotRows, gram: Floats, run: Run
+        self,
+        n: int,
+        classes: Sequence[int],
+        rows: SlotRows,
+        gram: Floats,
+        total: float,
+        run: Run,
     ) -> float:
         """Each divisor learns a sample of the rows, as a problem of that size, and the errors on
         other rows decide. Small samples favour small divisors; therefore the usual one is left
@@ -157,7 +183,7 @@ class BCW(LinearBatchLearner):
         half = rows.n_rows // 2
         trial = rows.take(np.arange(0, 2 * half, 2)[:: max(1, half // TRIAL)][:TRIAL])
         check = rows.take(np.arange(1, 2 * half, 2)[:: max(1, half // CHECK)][:CHECK])
-        share = gram[:n, :n] * (weights(trial).sum() / weights(rows).sum())
+        share = gram[:n, :n] * (weights(trial).sum() / total)
         errors = {d: self._error(trial, check, classes, share, d, run) for d in DIVISORS if half}
         best = min(errors, key=lambda d: errors[d], default=USUAL)
         usual = errors.get(USUAL, 0.0)

@@ -10,9 +10,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from numpy import zeros
+import numpy as np
 
 from cwtool.algorithms.batch import BATCHES, EARLY, BatchParams, Bounds, LinearBatchLearner
+from cwtool.algorithms.cocoa import Totals, descend, gaps
+from cwtool.algorithms.dealt import Shards
 from cwtool.data.rows import Floats, SlotRows
 from cwtool.order import permutation
 from cwtool.parallel import together
@@ -20,6 +22,9 @@ from cwtool.params import param
 from cwtool.run import Run
 from cwtool.state import Column, Layout, State
 from cwtool_ext import dual
+
+ROUNDS = 30  # of shards, at most
+PASSES = 5  # of a shard over its rows in a round
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ class DCD(LinearBatchLearner):
         p = self.params
         bounds: Bounds = p.bounds(rows)
         batch = int(state.numbers["batches"])
-        a = zeros(rows.n_rows)
+        a = np.zeros(rows.n_rows)
         everything = rows.order
         active, above, below = everything, math.inf, -math.inf
         for pass_ in range(1, p.max_batch_passes + 1):
@@ -86,6 +91,30 @@ class DCD(LinearBatchLearner):
             above = most if most > 0 else math.inf
             below = least if least < 0 else -math.inf
         return p.max_batch_passes, False
+
+    def learn_dealt(
+        self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run
+    ) -> None:
+        """Rounds of the shards until the duality gap of all classes is small enough."""
+        total, q = Totals.zero(shards, len(states)), 1 if self.params.loss == "hinge" else 2
+        w0 = np.array([state.table[total.slots, 0] for state in states])
+        own, gap, rounds = slice(len(states) > 1, None), math.inf, shards.rounds or ROUNDS
+        for done in range(rounds + 1):
+            common = {"classes": np.array(classes), "passes": np.array([PASSES * (done < rounds)])}
+            mu = w0 + total.u
+            parts = shards.ask(descend, [{"mu": mu[:, at]} for at in total.places], common)
+            gap = float(gaps(w0, total.u, parts, q)[own].max())
+            if gap <= shards.gap or done == rounds:
+                break
+            total.add(parts)
+        for state, w in zip(states, w0 + total.u, strict=True):
+            state.table[total.slots, 0] = w
+        if gap > shards.gap:
+            run.warn(
+                f"{rounds} `rounds` ended the descent at a relative duality gap of {gap:.2g}, "
+                f"before `gap={shards.gap:g}` was reached"
+            )
+        run.note(f"{done} rounds, relative duality gap {gap:.2g}")
 
 
 ALGORITHMS = {"dcd": DCD}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cwtool.shards import ShardOptions
 
 ENGINE = ("engine", "scheduler")
-NAMES = ("shards", "rounds", *ENGINE, "work_dir", "head", "growth", "tail_rows")
+NAMES = ("shards", "rounds", *ENGINE, "work_dir", "head", "growth", "tail_rows", "gap")
 
 engine = apply(
     click.option(
@@ -52,7 +52,8 @@ shards = apply(
         type=click.IntRange(min=1),
         default=None,
         metavar="R",
-        help="Number of rounds, all of the same length.  [default: as many as --growth gives]",
+        help="Number of rounds, all of the same length; of bcw the number, and of dcd the largest "
+        "number, of rounds over all rows.  [default: as many as --growth gives; bcw 3, dcd 30]",
     ),
     engine,
     click.option(
@@ -87,6 +88,13 @@ shards = apply(
         help="Rows of a round that the shards hold back, to choose the merge by; they are learned "
         "after it.  [default: 4,000]",
     ),
+    click.option(
+        "--gap",
+        cls=Yielding,
+        type=click.FloatRange(min=0, min_open=True),
+        default=None,
+        help="Relative duality gap at which dcd in shards stops.  [default: 0.05]",
+    ),
 )
 
 
@@ -119,7 +127,7 @@ def shard_options(
         return None
     if given["rounds"] is not None and given["growth"] is not None:
         raise click.UsageError("--rounds makes rounds of equal length; leave out --growth")
-    names = ("rounds", "work_dir", "head", "growth", "tail_rows")
+    names = ("rounds", "work_dir", "head", "growth", "tail_rows", "gap")
     chosen = {name: given[name] for name in names if given[name] is not None}
     return ShardOptions(given["shards"], engine=engine_options(ctx, others, jobs), **chosen)
 

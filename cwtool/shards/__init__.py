@@ -10,6 +10,8 @@ from cwtool.errors import UsageError
 from cwtool.parallel import EngineOptions, check
 from cwtool.shards.plan import GROWTH, HEAD, TAIL_ROWS
 
+GAP = 0.05
+
 if TYPE_CHECKING:
     from cwtool.console import Console
     from cwtool.model import Model
@@ -25,6 +27,7 @@ class ShardOptions:
     head: int = HEAD  # bytes that are learned in sequence first
     growth: float = GROWTH
     tail_rows: int = TAIL_ROWS  # of a round, held back to choose the merge by
+    gap: float = GAP  # of dcd: the relative duality gap at which it stops
     engine: EngineOptions = field(default_factory=EngineOptions)
     work_dir: str = ""  # folder that all workers see; empty: a temporary one
 
@@ -42,8 +45,7 @@ def new_trainer(
 
     if sharding is None:
         return Trainer(model, options, console, watch)
-    from cwtool.merging.fitting import merging_of
-    from cwtool.shards.driver import OneShard, ShardTrainer
+    from cwtool.shards.driver import OneShard
 
     if sharding.shards == 1:
         return OneShard(model, options, console, watch)
@@ -53,11 +55,38 @@ def new_trainer(
                 f"`{name}` does not work with `shards` greater than 1",
                 "use `validation`, which does" if name == "holdout" else "leave it out",
             )
-    merging_of(model)
+    kind: Any = _kind(model)
     check(sharding.engine)
     if sharding.engine.scheduler and not sharding.work_dir:
         raise UsageError(
             "`scheduler` needs `work_dir`: a folder that this machine and all workers see",
             "add for example `work_dir=/shared/run`",
         )
-    return ShardTrainer(model, options, console, watch, sharding)
+    trainer: Trainer = kind(model, options, console, watch, sharding)
+    return trainer
+
+
+def _kind(model: Model) -> type[Trainer]:
+    """Who learns this model in shards; an error if nobody does."""
+    from cwtool.algorithms.dealt import Dealt
+    from cwtool.algorithms.merging import Refusal
+
+    algorithm = model.algorithm
+    if isinstance(algorithm, Dealt):
+        from cwtool.shards.batch_driver import BatchTrainer
+
+        if getattr(algorithm.params, "batch_rows", 0):
+            raise UsageError(
+                "`batch_rows` does not work with `shards` greater than 1: all rows of a run are "
+                "one batch",
+                "leave one of them out",
+            )
+        return BatchTrainer
+    if isinstance(algorithm.merging, Refusal):
+        raise UsageError(
+            f"{algorithm.name} cannot be learned in shards: {algorithm.merging.reason}",
+            "leave out `shards`, or choose an algorithm that can",
+        )
+    from cwtool.shards.driver import ShardTrainer
+
+    return ShardTrainer

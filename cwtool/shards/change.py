@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,13 +60,10 @@ class Change:
 
 
 def save(path: Path, change: Change) -> None:
-    """Write the change; its name appears when it is complete. The temporary name is one of its own,
-    because a lost worker may still be writing."""
+    """Write the change."""
     header, arrays = packing.pack(change.model, calibrated=False)
-    described: list[dict[str, Any]] = []
-    for k, piece in enumerate(change.pieces):
-        described.append(_described(piece))
-        arrays |= {f"{SHARD}.{k}.{name}": array for name, array in _arrays(piece).items()}
+    described, more = pack_pieces(change.pieces)
+    arrays |= more
     for k, block in enumerate(change.tail):
         arrays |= {f"tail.{k}.{name}": getattr(block, name) for name in TAIL}
         if block.weight is not None:
@@ -77,12 +75,18 @@ def save(path: Path, change: Change) -> None:
         "error": change.error,
         "seconds": change.seconds,
     }
+    write(path, header, arrays)
+
+
+def write(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
+    """Write a file whose name appears when it is complete; its size. The temporary name is one of
+    its own, because a lost worker may still be writing."""
     aside = path.with_name(f".{path.name}.{socket.gethostname()}.{os.getpid()}.{uuid4().hex}")
     try:
         with aside.open("wb") as out:
-            for part in file.written(header, arrays):
-                out.write(part)
+            size = sum(map(out.write, file.written({"algorithm": "", **header}, arrays)))
         aside.replace(path)
+        return size
     finally:
         aside.unlink(missing_ok=True)
 
@@ -92,7 +96,7 @@ def load(path: Path) -> Change:
     header, arrays = file.load(path)
     about = header[SHARD]
     model = packing.unpack(header, arrays)
-    pieces = [_piece(p, arrays, f"{SHARD}.{k}.", model) for k, p in enumerate(about["pieces"])]
+    pieces = unpack_pieces(about["pieces"], arrays, model)
     tail = []
     for k, (source, number) in enumerate(about["tail"]):
         indptr, indices, values, labels = (arrays[f"tail.{k}.{name}"] for name in TAIL)
@@ -107,6 +111,19 @@ def load(path: Path) -> Change:
 # -- pieces ---------------------------------------------------------------------------------------
 
 PLAIN = ("file", "start", "size", "rows", "nnz", "qids", "bad_lines", "first_bad", "stored")
+
+
+def pack_pieces(pieces: Sequence[Piece]) -> tuple[list[dict[str, Any]], Arrays]:
+    """What the header has of the pieces, and their arrays."""
+    arrays: Arrays = {}
+    for k, piece in enumerate(pieces):
+        arrays |= {f"{SHARD}.{k}.{name}": array for name, array in _arrays(piece).items()}
+    return [_described(piece) for piece in pieces], arrays
+
+
+def unpack_pieces(described: list[dict[str, Any]], arrays: Arrays, model: Model) -> list[Piece]:
+    """The pieces that were packed."""
+    return [_piece(p, arrays, f"{SHARD}.{k}.", model) for k, p in enumerate(described)]
 
 
 def _described(piece: Piece) -> dict[str, Any]:

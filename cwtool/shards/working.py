@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from cwtool.data.digest import hexdigest
 from cwtool.data.pipeline import FileReport
+from cwtool.data.spans import Span
 from cwtool.errors import CwtoolError, DataError, UsageError
 from cwtool.parallel import Engine
 from cwtool.shards.change import Piece
@@ -34,7 +36,28 @@ def folder_of(given: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+class Work(Protocol):
+    """A task, as far as it matters here who does it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def learn(self) -> Sequence[Span]: ...
+    @property
+    def tail(self) -> Sequence[Span]: ...
+
+
+W = TypeVar("W", bound=Work)
+
+
 def run(engine: Engine, tasks: Sequence[Task]) -> None:
+    """Have all shards of a round learned that are not."""
+    run_all(engine, perform, tasks)
+
+
+def run_all(engine: Engine, perform: Callable[[W], CwtoolError | None], tasks: Sequence[W]) -> None:
     """Have all tasks done that are not. Of several faults the first in the order of the data is
     raised, as soon as all shards before it are done."""
     done: dict[int, CwtoolError | None] = {}
@@ -48,7 +71,7 @@ def run(engine: Engine, tasks: Sequence[Task]) -> None:
             first += 1
 
 
-def _killed(task: Task) -> CwtoolError | None:
+def _killed(task: Work) -> CwtoolError | None:
     """What is raised for a shard that ends its process each time."""
     first, last = (*task.learn, *task.tail)[0], (*task.learn, *task.tail)[-1]
     end = "the end" if last.stop is None else f"{last.stop:,}"

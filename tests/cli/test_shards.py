@@ -181,8 +181,7 @@ def test_bad_lines_are_summed(cwtool: Fails, ok: Run, files: list[str]) -> None:
     [
         (("--holdout", 0.1), "--holdout does not work with --shards"),
         (("--trace", 100), "--trace does not work with --shards"),
-        (("--algo", "spar-dca"), "cannot be merged"),
-        (("--algo", "l1svm"), "cannot be merged"),
+        (("--algo", "spar-dca"), "cannot be learned in shards"),
         (("--scheduler", "tcp://127.0.0.1:1"), "--scheduler needs --work-dir"),
         (("--growth", 3, "--rounds", 2), "leave out --growth"),
         (("--engine", "loky", "--scheduler", "tcp://x:1", "--work-dir", "w"), "--engine dask"),

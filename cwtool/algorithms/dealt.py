@@ -1,0 +1,84 @@
+"""Batches that are dealt out to shards: what an algorithm asks of the shards, and what they answer.
+
+The rows of the batch stay in the shards. A step is a function of a shard and some arrays; it is
+asked of all shards at once, and its results are added up in the order of the shards. Each shard has
+columns of its own: the features of its rows, in the order in which it has met them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.algorithms.batch import learnable
+from cwtool.data.rows import Floats, Ints, Rows, SlotRows
+from cwtool.run import Run
+from cwtool.state import FeatureIndex, State
+from cwtool_ext import dual
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass
+class Shard:
+    """A shard while it takes a step: its rows by its own columns, with the weights that they are
+    learned with, and what its earlier steps have `kept` for it."""
+
+    given: SlotRows
+    columns: int
+    shards: int  # of the run
+    kept: Arrays = field(default_factory=dict)
+
+    @cached_property
+    def rows(self) -> SlotRows:
+        """The rows that are learned."""
+        return learnable(self.given)[0]
+
+    def sums(self, v: Floats) -> Floats:
+        """X'v: a number for each column from one for each row."""
+        found = np.zeros((self.columns, 1))
+        dual.add_rows(self.rows.csr, v, found, 0)
+        return found[:, 0]
+
+
+def columns_of(rows: Rows) -> tuple[Ints, Ints]:
+    """The ids of the columns of a shard with these rows, and the column of each entry."""
+    index = FeatureIndex(0)
+    columns = index.observe(rows.indices)
+    return index.keys[: index.n_keys], columns
+
+
+# (algorithm, shard, arrays given) -> arrays
+Step = Callable[[Any, Shard, Arrays], Arrays]
+
+
+class Shards(Protocol):
+    """The shards of a batch, as the algorithm sees them."""
+
+    slots: list[Ints]  # of each shard: the slots of its columns
+    rows: SlotRows  # the rows of all shards that are learned, in their order, without entries
+    ends: list[int]  # where the rows of each shard end among them
+    head: SlotRows  # the first rows, with entries
+    rounds: int  # that were asked for; 0: as many as are usual
+    gap: float  # a relative duality gap that is small enough
+
+    def ask(
+        self, step: Step, given: Sequence[Arrays], common: Arrays | None = None
+    ) -> list[Arrays]:
+        """Have each shard take this step with its own arrays and those that are common to all.
+        Returns the results in the order of the shards."""
+
+
+@runtime_checkable
+class Dealt(Protocol):
+    """Learns a batch that is dealt out to shards."""
+
+    def learn_dealt(
+        self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run
+    ) -> None:
+        """Learn all rows of the shards at once; states and classes are as in `learn_batch`."""

@@ -1,0 +1,122 @@
+"""The shards of a batch as an algorithm sees them: it asks, and they answer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from cwtool.algorithms.batch import learnable
+from cwtool.algorithms.dealt import Arrays, Step
+from cwtool.data.rows import Ints, Rows, SlotRows
+from cwtool.model import Model, file
+from cwtool.model.scale import slotted
+from cwtool.parallel import Engine
+from cwtool.shards import ShardOptions
+from cwtool.shards.batch_task import Asked, Reading, perform
+from cwtool.shards.change import write
+from cwtool.shards.working import run_all
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+class Asking:
+    """Steps that are asked of all shards, through files of the work folder. The name of a result
+    has a digest of everything that was asked before it, so that a run that was interrupted finds
+    what is finished."""
+
+    def __init__(
+        self, engine: Engine, folder: Path, model: Model, sharding: ShardOptions,
+        reads: Sequence[Reading], met: Sequence[Arrays], tell: Tell,
+    ) -> None:  # fmt: skip
+        self.engine, self.folder, self.model, self.tell = engine, folder, model, tell
+        self.reads, self.rounds, self.gap = reads, sharding.rounds, sharding.gap
+        self.slots: list[Ints] = [model.index.known(a["ids"]).copy() for a in met]
+        self.ends = np.cumsum([int(a["learned"].sum()) for a in met]).tolist()
+        self.rows = self._without_entries(met)
+        self.head: SlotRows
+        self.digest = hashlib.sha256(reads[0].target.encode()).hexdigest()[:16]
+        self.asked = 0
+        self.written: list[Path] = []
+
+    def _without_entries(self, met: Sequence[Arrays]) -> SlotRows:
+        """The rows that are learned."""
+        some = np.concatenate([a["learned"] for a in met]).view(np.bool_)
+        rows = self._weighed(rows_of(met)).take(np.flatnonzero(some))
+        return learnable(slotted(rows, rows.indices))[0]
+
+    def _weighed(self, rows: Rows) -> Rows:
+        return rows.weighing(self.model.class_weight.relearning(rows, self.model.labels))
+
+    def begin(self, head: Rows) -> None:
+        """Have these first rows, whose features are all known."""
+        rows = self._weighed(head)
+        by_slot = slotted(rows, self.model.index.known(rows.indices), self.model.scale.value)
+        self.head = learnable(by_slot)[0]
+
+    def ask(
+        self, step: Step, given: Sequence[Arrays], common: Arrays | None = None
+    ) -> list[Arrays]:
+        began = perf_counter()
+        self.asked += 1
+        before = self.digest
+        self.digest = _digest(self.digest, step, [*given, common or {}])
+        shared = self._path("common")
+        down = write(shared, {}, common or {}) * len(given)
+        tasks = []
+        for k, own in enumerate(given):
+            down += write(self._path(f"{k:05d}.given"), {}, own)
+            tasks.append(self._task(step, k, shared, before))
+        run_all(self.engine, perform, tasks)
+        found = [file.load(Path(task.target))[1] for task in tasks]
+        up = sum(Path(task.target).stat().st_size for task in tasks)
+        for task in tasks:  # those that a repeated run needs stay
+            for path in (*task.given, task.kept):
+                Path(path or shared).unlink(missing_ok=True)
+            self.written += [Path(task.target), Path(task.keeps)]
+        self.tell({
+            "round": self.asked, "shards": len(tasks), "step": step.__name__, "bytes": up + down,
+            "seconds": {"tasks": perf_counter() - began},
+        })  # fmt: skip
+        return found
+
+    def _path(self, what: str, number: int | None = None, digest: str = "") -> Path:
+        number = self.asked if number is None else number
+        return self.folder / f"step-{number:04d}-{digest or self.digest}.{what}"
+
+    def _task(self, step: Step, k: int, shared: Path, before: str) -> Asked:
+        kept = self._path(f"{k:05d}.kept", self.asked - 1, before)
+        keeps = self._path(f"{k:05d}.kept")
+        target = self._path(f"{k:05d}.part")
+        model, read = self.model, self.reads[k]
+        return Asked(
+            f"shard {k + 1}, step {self.asked}", str(target), read.rows, read.learn, (),
+            step, model.algorithm.name, asdict(model.algorithm.params), model.labels,
+            model.class_weight, model.scale.value, len(self.reads),
+            (str(shared), str(self._path(f"{k:05d}.given"))),
+            str(kept) if kept.exists() else "", str(keeps),
+        )  # fmt: skip
+
+
+def rows_of(met: Sequence[Arrays]) -> Rows:
+    """The rows of all shards without their entries."""
+    y = np.concatenate([a["y"] for a in met])
+    weight = None
+    if any("weight" in a for a in met):
+        weight = np.concatenate([a.get("weight", np.ones(len(a["y"]))) for a in met])
+    indptr = np.zeros(len(y) + 1, dtype=np.int64)
+    return Rows(indptr, np.empty(0, dtype=np.int32), np.empty(0), y, weight)
+
+
+def _digest(before: str, step: Step, given: Sequence[Arrays]) -> str:
+    found = hashlib.sha256(f"{before} {step.__module__} {step.__name__}".encode())
+    for arrays in given:
+        for name, array in arrays.items():
+            found.update(f"{name} {array.dtype} {array.shape}".encode())
+            found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()[:16]

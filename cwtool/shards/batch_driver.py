@@ -1,0 +1,198 @@
+"""A run of training in shards of a learner of batches: all rows of the run are one batch, which
+stays in the shards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cwtool.algorithms.base import Scores
+from cwtool.algorithms.batch import POSITIVE
+from cwtool.algorithms.dealt import Arrays, Dealt
+from cwtool.algorithms.one_vs_rest import NOBODY, States
+from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.rows import Rows, joined
+from cwtool.model import file
+from cwtool.model.scale import slotted
+from cwtool.shards.asking import Asking, rows_of
+from cwtool.shards.batch_task import Reading, Scoring, perform, untrained
+from cwtool.shards.change import Change, unpack_pieces
+from cwtool.shards.deal import Deal
+from cwtool.shards.driver import ShardTrainer
+from cwtool.shards.working import run_all
+
+
+class BatchTrainer(ShardTrainer):
+    """One run of training a batch in shards."""
+
+    def _learn_all(self, paths: list[str]) -> None:
+        with self.console.progress(self.model.algorithm.name) as progress:
+            head = self._read_head()
+            self.deal = Deal(self.sources, self.sharding, self.options, 0)
+            reads = self._reads()
+            run_all(self.engine, perform, reads)
+            met = [self._met(task) for task in reads]
+            progress.update(self._status)
+            first = untrained(self.model)
+            before = [self._before(arrays) for arrays in met]
+            self._observe(met)
+            asking = Asking(
+                self.engine, self.folder, self.model, self.sharding, reads, met, self._tell
+            )
+            asking.begin(head)
+            self._learn(asking)
+            self.written += asking.written
+            after: Sequence[Scores | None] = [None] * len(reads)
+            if first:
+                after = self._fitted(reads)
+            for found in zip(reads, met, before, after, strict=True):
+                self._count(*found)
+        self._report_files()
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    def _read_head(self) -> Rows:
+        """The first rows, which settle the labels and the row scale."""
+        labels = self.model.labels
+        positive = labels.positive if labels.rest else None
+        end = self.sources.head_end(self.sharding.head, positive, self.options.read)
+        _, spans = self.sources.spans(0, end)
+        read: ReadOptions = replace(self.options.read, sampled=False)
+        rows = [
+            rows.take(rows.order if rows.weight is None else np.flatnonzero(rows.weight))
+            for rows, _ in labels.rows_of(read_blocks(spans, read))
+        ]
+        self.model.settle()
+        self._new_tallies()
+        head = joined(rows) if rows else Rows.from_lists([], [])
+        for _ in self.model.scale.observe(slotted(head, head.indices)):
+            pass
+        return head
+
+    def _reads(self) -> list[Reading]:
+        """The tasks that read the rows."""
+        base, tasks = self.deal.tasks(self.model, self.folder, 0, 0, self.sources.total, 1)
+        found = []
+        for task in tasks:
+            rows = str(Path(task.target).with_suffix(".rows"))
+            target = str(Path(task.target).with_suffix(".read"))
+            read = Reading(
+                task.name, target, rows, task.learn, (), task.base, task.files, task.max_memory,
+                task.read,
+            )  # fmt: skip
+            found.append(read)
+            self.written += [Path(rows), Path(target)]
+        self.written.append(base)
+        return found
+
+    def _met(self, task: Reading) -> Arrays:
+        """What a shard has met, with the classes by their numbers in the model."""
+        header, arrays = file.load(Path(task.target))
+        labels = self.model.labels
+        labels.rest = max(labels.rest, header["rest"])
+        if labels.several is not None:
+            labels.several += [x for x in header["labels"] if x not in labels.several]
+            numbers = np.array([labels.several.index(x) for x in header["labels"]], dtype=np.int32)
+            arrays["y"] = numbers[arrays["y"]]
+        pieces = unpack_pieces(header["pieces"], arrays, self.model)
+        self._take([Change(self.model, pieces, [])])
+        return arrays
+
+    def _before(self, arrays: Arrays) -> Scores:
+        """The scores of the rows before they are learned."""
+        n, several = len(arrays["y"]), self.model.labels.several
+        shape = n if several is None else (n, len(several))
+        score = np.full(shape, 0.0 if several is None else -np.inf)
+        variance = np.zeros(n)
+        if "score" in arrays:
+            known = arrays["score"]
+            score[..., : known.shape[-1]] = known
+            variance[:] = arrays["variance"]
+        return Scores(score, variance)
+
+    def _observe(self, met: Sequence[Arrays]) -> None:
+        """Take over the features and classes of all rows."""
+        model = self.model
+        for arrays in met:
+            model.index.observe(arrays["ids"])
+        if model.labels.several is not None:
+            model.state.admit(model.labels.several)
+        model.state.reserve()
+        weight = model.class_weight.learning(rows_of(met), model.labels, at_once=True)
+        if weight is not None:
+            self.heaviest = max(self.heaviest, float(weight.max(initial=0.0)))
+
+    # -- learning ---------------------------------------------------------------------------------
+
+    def _learn(self, asking: Asking) -> None:
+        """Learn the batch with the state of each class."""
+        state, algorithm = self.model.state, self.model.algorithm
+        assert isinstance(algorithm, Dealt)
+        states, classes = [state], [POSITIVE]
+        if isinstance(state, States):
+            for class_ in np.unique(asking.rows.y).tolist():
+                if state.parts[class_] is None:
+                    state.birth(class_)
+            states = state.known
+            classes = [NOBODY, *(k for k, part in enumerate(state.parts) if part is not None)]
+        if asking.rows.n_rows:
+            algorithm.learn_dealt(states, classes, asking, replace(self.settings, jobs=1))
+            for one in states:
+                one.numbers["batches"] += 1
+
+    def _tell(self, told: dict[str, Any]) -> None:
+        self.rounds.append(told)
+        self.console.event("round", told)
+
+    def _fitted(self, reads: Sequence[Reading]) -> list[Scores]:
+        """The scores of all rows now that they are learned."""
+        fitted = self.folder / f"fitted-{Path(reads[0].target).stem}.cw"
+        self.model.save(fitted)
+        with fitted.open("rb") as saved:
+            saved.seek(-32, 2)
+            digest = saved.read().hex()[:16]
+        tasks = [
+            Scoring(
+                task.name, f"{task.target}-{digest}.score", task.rows, task.learn, (), str(fitted)
+            )
+            for task in reads
+        ]
+        self.written += [fitted, *(Path(task.target) for task in tasks)]
+        run_all(self.engine, perform, tasks)
+        found = [file.load(Path(task.target))[1] for task in tasks]
+        return [Scores(arrays["score"], arrays["variance"]) for arrays in found]
+
+    # -- counting ---------------------------------------------------------------------------------
+
+    def _count(self, task: Reading, met: Arrays, before: Scores, after: Scores | None) -> None:
+        """Count the scores of a shard, as the model counts those of a batch."""
+        model, weight, start = self.model, met.get("weight"), 0
+        self.turns.add(met["y"])
+        for number, rows in zip(task.files, met["file_rows"].tolist(), strict=True):
+            here = slice(start, start := start + rows)
+            y, own = met["y"][here], None if weight is None else weight[here]
+            tally = model.new_tally()
+            tally.add(y, before.score[here], own)
+            self._count_in(number)
+            self.by_file[number] = self.file + tally
+            self.met += rows
+            if after is not None:
+                self.untrained += tally
+                self.fitted.add(y, after.score[here], own)
+        found = before if after is None else after
+        model.calibration.add(met["y"], *found, weight)
+        if model.several is None:
+            model.judge(met["y"], found.score, weight, predicted=after is None)
+        model.progress.add(met["y"], before.score, weight)
+
+    def _dealt(self) -> dict[str, Any]:
+        return {
+            "shards": self.sharding.shards,
+            "rounds": len(self.rounds),
+            "bytes_sent": sum(told["bytes"] for told in self.rounds),
+            "head": self.sharding.head,
+        }

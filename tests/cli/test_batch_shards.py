@@ -1,0 +1,182 @@
+"""Learners of whole batches in shards."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cwtool.model import Model
+
+Run = Callable[..., str]
+Fails = Callable[..., Any]
+
+SETTINGS: dict[str, tuple[Any, ...]] = {
+    "bcw": (),
+    "dcd": ("--gap", 0.1),
+}
+EVERY = pytest.mark.parametrize("algo", list(SETTINGS))
+
+
+@pytest.fixture
+def files(planted: Callable[..., str]) -> list[str]:
+    return [planted("a.svm", 1, 500), planted("b.svm", 2, 300, first=11)]
+
+
+def given(algo: str, shards: int = 3) -> tuple[Any, ...]:
+    return ("--algo", algo, *SETTINGS[algo], "--shards", shards)
+
+
+def model_of(name: str) -> Model:
+    return Model.load(Path(name))
+
+
+def bytes_of(name: str) -> bytes:
+    return Path(name).read_bytes()
+
+
+@EVERY
+def test_every_engine_gives_the_same_bits(algo: str, ok: Run, files: list[str]) -> None:
+    ok("train", *files, "-m", "inline.cw", *given(algo), "--engine", "inline")
+    ok("train", *files, "-m", "loky.cw", *given(algo), "--engine", "loky", "--jobs", 2)
+    ok("train", *files, "-m", "local.cw", *given(algo), "--block-size", 65536)
+    assert bytes_of("loky.cw") == bytes_of("inline.cw") == bytes_of("local.cw")
+
+
+@EVERY
+def test_one_shard_is_plain_training(algo: str, ok: Run, files: list[str]) -> None:
+    ok("train", *files, "-m", "plain.cw", "--algo", algo)
+    ok("train", *files, "-m", "one.cw", "--algo", algo, "--shards", 1)
+    one = model_of("one.cw")
+    assert one.history[0].pop("shards") == 1
+    assert one.to_bytes() == model_of("plain.cw").to_bytes()
+
+
+@EVERY
+def test_counts_are_those_of_plain_training(algo: str, ok: Run, files: list[str]) -> None:
+    joined = bytes_of("a.svm") + bytes_of("b.svm")
+    Path("c.svm").write_bytes(joined)
+    out = ok("train", "c.svm", "-m", "m.cw", *given(algo), "--json")
+    ok("train", "c.svm", "-m", "plain.cw", "--algo", algo)
+    model, plain = model_of("m.cw"), model_of("plain.cw")
+    events = [json.loads(line) for line in out.splitlines()]
+    rounds = [e for e in events if e["event"] == "round"]
+    run = model.history[0]
+    assert run["files"] == plain.history[0]["files"]
+    assert (run["shards"], run["rounds"]) == (3, len(rounds))
+    assert run["bytes_sent"] == sum(e["bytes"] for e in rounds) > 0
+    assert run["rows"] == model.rows == 800
+    assert (model.index.count, model.scale.value) == (plain.index.count, plain.scale.value)
+    assert model.known.hashes.tolist() == plain.known.hashes.tolist()
+    assert model.calibration.rows == plain.calibration.rows
+    (ended,) = [e for e in events if e["event"] == "train"]
+    assert ended["fitted"]["rows"] == 800
+    assert ended["fitted"]["error"] < 0.2
+    assert "3 shards in" in ok("inspect", "m.cw")
+    assert "bytes sent" in ok("inspect", "m.cw")
+
+
+@EVERY
+def test_weights_and_several_classes(algo: str, ok: Run, files: list[str]) -> None:
+    rng = np.random.default_rng(1)
+    lines = []
+    for _ in range(400):
+        k = int(rng.integers(3))
+        x = rng.random(4) + 2 * (np.arange(4) == k)
+        if k == 2 and len(lines) < 350:  # a class that only the last shard has
+            continue
+        entries = " ".join(f"{j + 1}:{v:.3f}" for j, v in enumerate(x))
+        lines.append(f"{k + 1}:{rng.integers(3)} {entries}")
+    Path("c.svm").write_text("\n".join(lines) + "\n")
+    more = ("--class-weight", "balanced", "--multiclass", "ovr")
+    ok("train", "c.svm", "-m", "m.cw", *given(algo), *more)
+    ok("train", "c.svm", "-m", "p.cw", "--algo", algo, *more)
+    model, plain = model_of("m.cw"), model_of("p.cw")
+    assert model.labels.several == plain.labels.several
+    assert model.class_weight.counts == plain.class_weight.counts
+    assert model.history[0]["weight"] == plain.history[0]["weight"]
+    assert np.array_equal(model.weights().weight.shape, plain.weights().weight.shape)
+    ok("predict", "c.svm", "-m", "m.cw")
+
+
+@EVERY
+def test_resuming(algo: str, ok: Run, files: list[str]) -> None:
+    ok("train", "a.svm", "-m", "m.cw", "--algo", algo)
+    ok("train", "b.svm", "--resume", "m.cw", "-m", "n.cw", "--shards", 3)
+    ok("train", "b.svm", "--resume", "m.cw", "-m", "p.cw")
+    model, plain = model_of("n.cw"), model_of("p.cw")
+    assert [run.get("shards") for run in model.history] == [None, 3]
+    for name in ("rows", "error", "auc", "features"):  # all predicted by the model before
+        assert model.history[1][name] == plain.history[1][name]
+    assert model.progress.summary() == plain.progress.summary()
+    assert model.state.numbers["batches"] == 2
+    ok("train", "a.svm", "--resume", "n.cw", "-m", "o.cw", "--again")
+
+
+def test_compressed_files_stay_whole(ok: Run, files: list[str]) -> None:
+    for name in files:
+        Path(f"{name}.gz").write_bytes(gzip.compress(bytes_of(name)))
+    ok("train", "a.svm.gz", "b.svm.gz", "-m", "m.cw", *given("bcw", 2), "--engine", "inline")
+    model = model_of("m.cw")
+    assert (model.rows, model.history[0]["rounds"]) == (800, 4)
+
+
+def test_finished_steps_are_used_again(
+    ok: Run, cwtool: Fails, files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ok("train", *files, "-m", "m.cw", *given("bcw"))
+    expected = bytes_of("m.cw")
+
+    def stops(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    kept: list[dict[Path, int]] = []
+    for _ in range(2):
+        with monkeypatch.context() as broken:
+            broken.setattr("cwtool.shards.batch_driver.BatchTrainer._fitted", stops)
+            ended = cwtool("train", *files, "-m", "m.cw", *given("bcw"), "--work-dir", "w")
+        assert ended.code == 130
+        steps = (p for p in Path("w").iterdir() if p.suffix != ".cw")
+        kept.append({p: p.stat().st_mtime_ns for p in steps})
+    assert kept[0] == kept[1]
+    assert len([p for p in kept[0] if p.suffix == ".part"]) == 3 * 4
+    ok("train", *files, "-m", "m.cw", *given("bcw"), "--work-dir", "w")
+    assert bytes_of("m.cw") == expected
+    assert list(Path("w").iterdir()) == []
+
+
+def test_rounds_and_gap(ok: Run, cwtool: Fails, files: list[str]) -> None:
+    ok("train", *files, "-m", "m.cw", *given("bcw"), "--rounds", 2)
+    assert model_of("m.cw").history[0]["rounds"] == 1 + 2
+    ended = cwtool("train", *files, "-m", "m.cw", "--algo", "dcd", "--shards", 3, "--rounds", 2,
+                   "--gap", 1e-6)  # fmt: skip
+    assert ended.code == 0
+    assert "before --gap 1e-06 was reached" in ended.err
+
+
+def test_a_bad_line_has_its_place(cwtool: Fails, files: list[str]) -> None:
+    lines = Path("a.svm").read_text().splitlines()
+    lines[400] = "+1 3:x"
+    Path("a.svm").write_text("\n".join(lines) + "\n")
+    ended = cwtool("train", *files, "-m", "m.cw", *given("dcd"))
+    assert (ended.code, Path("m.cw").exists()) == (3, False)
+    assert "a.svm:401:6: value x" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--algo", "spar-dca"), "spar-dca cannot be learned in shards: "),
+        (("--algo", "stsgd"), "stsgd cannot be learned in shards: "),
+        (("--algo", "sdist"), "sdist cannot be learned in shards: "),
+        (("--algo", "rff-markov"), "rff-markov cannot be learned in shards: "),
+        (("--algo", "bcw", "--batch-rows", 100), "--batch-rows does not work with --shards"),
+    ],
+)
+def test_refusals_before_anything_is_read(more: tuple[Any, ...], words: str, cwtool: Fails) -> None:
+    ended = cwtool("train", "missing.svm", "-m", "m.cw", "--shards", 2, *more)
+    assert ended.code == 2
+    assert words in ended.err

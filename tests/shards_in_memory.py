@@ -1,0 +1,45 @@
+"""Shards in memory, for tests of algorithms that learn a batch in shards."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cwtool.algorithms.batch import learnable
+from cwtool.algorithms.dealt import Arrays, Shard, Step, columns_of
+from cwtool.data.rows import Rows, SlotRows, joined
+from cwtool.model.scale import slotted
+from cwtool.state import FeatureIndex
+
+
+class InMemory:
+    """Rows cut into shards; the features of all of them are known to the index of a state."""
+
+    def __init__(
+        self, algorithm: Any, parts: Sequence[Rows], index: FeatureIndex, rounds: int = 0
+    ) -> None:
+        self.algorithm, self.rounds, self.gap = algorithm, rounds, 0.05
+        self.asked: list[str] = []
+        self.slots, self.shards = [], []
+        for rows in parts:
+            ids, columns = columns_of(rows)
+            self.slots.append(index.observe(ids).copy())
+            self.shards.append(Shard(slotted(rows, columns), len(ids), len(parts)))
+        every = joined(parts)
+        self.head: SlotRows = slotted(every, index.known(every.indices).copy())
+        kept = [learnable(shard.given)[0] for shard in self.shards]
+        bare = joined([
+            Rows(np.zeros(r.n_rows + 1, dtype=np.int64), r.indices[:0], r.values[:0], r.y, r.weight)
+            for r in kept
+        ])  # fmt: skip
+        self.rows = slotted(bare, bare.indices)
+        self.ends = np.cumsum([r.n_rows for r in kept]).tolist()
+
+    def ask(
+        self, step: Step, given: Sequence[Arrays], common: Arrays | None = None
+    ) -> list[Arrays]:
+        self.asked.append(step.__name__)
+        return [
+            step(self.algorithm, shard, (common or {}) | own)
+            for shard, own in zip(self.shards, given, strict=True)
+        ]
