@@ -39,10 +39,11 @@ class Shard:
         """The rows that are learned."""
         return learnable(self.given)[0]
 
-    def sums(self, v: Floats) -> Floats:
-        """X'v: a number for each column from one for each row."""
+    def sums(self, v: Floats, rows: SlotRows | None = None) -> Floats:
+        """X'v: a number for each column from one for each row; X are the rows that are learned, or
+        others of the same columns."""
         found = np.zeros((self.columns, 1))
-        dual.add_rows(self.rows.csr, v, found, 0)
+        dual.add_rows((rows or self.rows).csr, v, found, 0)
         return found[:, 0]
 
 

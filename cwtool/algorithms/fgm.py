@@ -15,6 +15,8 @@ import numpy as np
 from cwtool import memory
 from cwtool.algorithms.base import Chosen, Coefficients, Scores, Variants
 from cwtool.algorithms.batch import BATCHES, LinearBatchLearner, weights
+from cwtool.algorithms.dealt import Shards
+from cwtool.algorithms.dealt_columns import AnyColumns, DealtColumns
 from cwtool.algorithms.fgm_params import FgmParams
 from cwtool.algorithms.groups import Groups
 from cwtool.algorithms.growth import Growth, Side, row_order
@@ -69,7 +71,7 @@ class FGM(LinearBatchLearner):
         """The weight of X'HX in the precision of a group."""
         return 0.0
 
-    def score(self, past: Floats, v: Floats, columns: Columns, K: int) -> Floats:
+    def score(self, past: Floats, v: Floats, columns: AnyColumns, K: int) -> Floats:
         """s_j^2 of each column, s = past + X'v. v are the dual variables times the signs of the
         rows, K is the number of groups with the new one."""
         squares: Floats = (past + columns.x.products(v)) ** 2
@@ -91,10 +93,27 @@ class FGM(LinearBatchLearner):
     def learn_batch(
         self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
     ) -> None:
+        columns = Columns(rows, states[0].index, self.chosen(states[0]))
+        self._learn_columns(states, classes, rows, columns, run)
+
+    def learn_dealt(
+        self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run
+    ) -> None:
+        columns = DealtColumns(shards, states[0].index, self.chosen(states[0]), run)
+        self._learn_columns(states, classes, shards.rows, columns, run)
+
+    def _learn_columns(
+        self,
+        states: Sequence[State],
+        classes: Sequence[int],
+        rows: SlotRows,
+        columns: AnyColumns,
+        run: Run,
+    ) -> None:
         """All states have the same features in the same groups; each learns its own weights."""
         self._check_memory(rows, run)
-        p, first, before = self.params, states[0], self.chosen(states[0])
-        columns, old = Columns(rows, first.index, before), self.groups(first)
+        p, first = self.params, states[0]
+        old = self.groups(first)
         learned, keep = int(first.numbers["learned"]), p.carry == "keep"
         groups = old if keep else Groups.empty(self.c, p.width)
         order = row_order(rows, run.seed, learned, shuffle=p.shuffle)

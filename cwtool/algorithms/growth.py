@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from cwtool.algorithms.dealt_columns import AnyColumns
 from cwtool.algorithms.groups import Groups
-from cwtool.algorithms.inverted import Columns, Matrix
+from cwtool.algorithms.inverted import Matrix
 from cwtool.algorithms.subproblem import Solution, Subproblem
 from cwtool.data.rows import Floats, Longs, SlotRows
 from cwtool.order import permutation
 from cwtool.parallel import together
 
 # (s of earlier batches, signed dual variables, columns, number of groups) -> gain of each column
-Score = Callable[[Floats, Floats, Columns, int], Floats]
+Score = Callable[[Floats, Floats, AnyColumns, int], Floats]
 Order = Callable[[int], Longs]  # number of the pass -> order of the rows in it
 
 
@@ -81,7 +82,7 @@ class Growth:
     """The groups while one batch is learned; features are columns of the batch."""
 
     def __init__(
-        self, params: Any, columns: Columns, sides: Sequence[Side], groups: Groups, jobs: int
+        self, params: Any, columns: AnyColumns, sides: Sequence[Side], groups: Groups, jobs: int
     ) -> None:
         """`groups` are those that `keep` takes over, empty if none are. Of several sides the first
         is the ghost, which has no say in the choice of features."""
@@ -154,7 +155,8 @@ class Growth:
         """Give all sides the columns `new`, which the groups already have."""
         problem = self.sides[0].problem
         problem.groups = self.groups
-        wide = problem.widened(self.columns.x, new, np.zeros(len(new)))
+        columns = self.columns.x.take(new)
+        wide = problem.widened(columns, np.arange(len(new)), np.zeros(len(new)))
         for side in self.sides:
             side.widen(self.groups, wide.x, wide.n, new)
 

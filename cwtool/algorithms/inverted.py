@@ -106,7 +106,18 @@ class Columns:
 
     def gram(self, some: Longs) -> Floats:
         """X'HX of the columns with these numbers, H the weights of the rows."""
-        dense = np.empty((len(some), len(some)))
         weight = np.broadcast_to(1.0, self.n_rows) if self.weight is None else self.weight
-        kernel.gram(self.x.csr, some, weight, np.zeros(self.n_rows), dense)
-        return dense
+        return gram_of(self.x.take(some), weight)
+
+    def signed(self, y: Floats) -> Matrix:
+        """The columns of the rows times these signs; they replace x."""
+        self.x.value[:] *= y[self.x.place]
+        return self.x
+
+
+def gram_of(x: Matrix, weight: Floats) -> Floats:
+    """X'HX of all columns, H the weights of the rows."""
+    n = x.count
+    dense = np.empty((n, n))
+    kernel.gram(x.csr, np.arange(n, dtype=np.int64), weight, np.zeros(len(weight)), dense)
+    return dense

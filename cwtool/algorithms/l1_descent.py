@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwtool.algorithms.inverted import Matrix
+from cwtool.algorithms.dealt_columns import AnyMatrix
 from cwtool.algorithms.l1_path import Fit, Kept
 from cwtool.data.rows import Floats, Longs
 from cwtool.order import permutation
@@ -17,7 +17,7 @@ RECHECK = 0.1  # all features are checked again when the violation has fallen to
 class Part:
     """Some features in columns of their own, so that a pass touches no other memory."""
 
-    def __init__(self, z: Matrix, squares: Floats, features: Longs) -> None:
+    def __init__(self, z: AnyMatrix, squares: Floats, features: Longs) -> None:
         self.z, self.squares, self.features = z.take(features), squares[features], features
         self.active: Longs = np.arange(len(features), dtype=np.int64)
 
@@ -58,8 +58,8 @@ class Descent(Fit):
 
     def without(self, features: Longs) -> None:
         for j in features.tolist():
-            rows = slice(*self.z.start[j : j + 2].tolist())
-            self.m[self.z.place[rows]] -= self.w[j] * self.z.value[rows]
+            column = self.z.take(np.array([j]))
+            self.m[column.place] -= self.w[j] * column.value
             self.w[j] = 0
 
     def kept(self) -> Kept:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cwtool.algorithms.inverted import Columns
+from cwtool.algorithms.dealt_columns import AnyColumns
 from cwtool.data.rows import Floats, Longs
 from cwtool.parallel import together
 
@@ -68,11 +68,11 @@ class Fit(ABC):
     """A solver for min ||w||_1 + C sum of weighted losses over one batch: w and the margins m =
     y w.x while C changes. Features are columns of the batch."""
 
-    def __init__(self, columns: Columns, y: Floats, params: Any, seed: int) -> None:
+    def __init__(self, columns: AnyColumns, y: Floats, params: Any, seed: int) -> None:
         """At w = 0. The values of `columns` become z_ij = y_i x_ij."""
         self.p, self.seed, self.weight = params, seed, columns.weight
-        self.z, self.squares = columns.x, columns.squares
-        self.z.value[:] *= y[self.z.place]
+        self.squares = columns.squares
+        self.z = columns.signed(y)
         self.w, self.m = np.zeros(len(self.squares)), np.zeros(len(y))
         self.g0 = self.gradient()
         self.passes = 0

@@ -6,7 +6,7 @@ With a number of features given, C is found by the path of l1_path. Every batch 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,15 +14,18 @@ import numpy as np
 
 from cwtool.algorithms.base import Chosen, Variants, each_choice
 from cwtool.algorithms.batch import BATCHES, EARLY, BatchParams, LinearBatchLearner
+from cwtool.algorithms.dealt import Shards
+from cwtool.algorithms.dealt_columns import AnyColumns, DealtColumns
 from cwtool.algorithms.inverted import Columns
 from cwtool.algorithms.l1_descent import Descent
 from cwtool.algorithms.l1_path import Fit, Fits, Solver, path
-from cwtool.data.rows import Floats, SlotRows
+from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.params import param
 from cwtool.run import Run
 from cwtool.state import Column, Layout, Number, State
 
 MEAN, ENTRY = 0, 1  # columns of the table
+NONE: Ints = np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -73,31 +76,38 @@ class L1Params(SparseParams):
     )
 
 
-class L1SVM(LinearBatchLearner):
-    name = "l1svm"
-    summary = "sparse SVM or logistic regression by the l1 norm"
-    Params: ClassVar[type] = L1Params
+class SparseLearner(LinearBatchLearner):
+    """What l1svm and spar-dca share."""
+
     takes_weights = True
     layout = Layout(
         # w, and the step of the path at which the feature came in; 0 without a weight
         tables=((Column("mean"), Column("entry")),),
         numbers=(BATCHES, Number("C", 0.0)),  # the C of the last batch
     )
-    Fit: ClassVar[type[Fit]] = Descent
-    variants: ClassVar[Variants] = {
-        **each_choice(L1Params, "loss", C=10.0),
-        "few": {"features": 24},
-        "given C": {"features": 0, "C": 1.0},
-    }
+    Fit: ClassVar[type[Fit]]
 
     def learn_batch(
         self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
     ) -> None:
-        """Of several classes, the state of the ghost notes the features of all of them."""
+        self._learn_columns(
+            states, classes, rows, lambda: Columns(rows, states[0].index, NONE), run
+        )
+
+    def _learn_columns(
+        self,
+        states: Sequence[State],
+        classes: Sequence[int],
+        rows: SlotRows,
+        columns_of: Callable[[], AnyColumns],
+        run: Run,
+    ) -> None:
+        """Of several classes, the state of the ghost notes the features of all of them. Each class
+        has columns of its own, because its signs go into them."""
         p, first = self.params, states[0]
         seed, fits = run.seed + int(first.numbers["batches"]), []
         for class_ in classes[1:] or classes:
-            columns = Columns(rows, first.index, np.empty(0, dtype=np.int32))
+            columns = columns_of()
             fits.append(self.Fit(columns, rows.signs(class_), p, seed))
         fit: Solver = fits[0] if len(states) == 1 else Fits(fits, run.jobs)
         C, entry = p.C, np.zeros(len(fit.everything))
@@ -129,6 +139,24 @@ class L1SVM(LinearBatchLearner):
         slots = seen[table[seen, ENTRY] > 0]
         weight = np.sum([np.abs(state.table[slots, MEAN]) for state in states], axis=0)
         return Chosen(slots, weight, table[slots, ENTRY].astype(np.int32))
+
+
+class L1SVM(SparseLearner):
+    name = "l1svm"
+    summary = "sparse SVM or logistic regression by the l1 norm"
+    Params: ClassVar[type] = L1Params
+    Fit = Descent
+    variants: ClassVar[Variants] = {
+        **each_choice(L1Params, "loss", C=10.0),
+        "few": {"features": 24},
+        "given C": {"features": 0, "C": 1.0},
+    }
+
+    def learn_dealt(
+        self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run
+    ) -> None:
+        columns = DealtColumns(shards, states[0].index, NONE, run)
+        self._learn_columns(states, classes, shards.rows, lambda: columns, run)
 
 
 ALGORITHMS = {"l1svm": L1SVM}

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from cwtool.algorithms.base import Variants, each_choice
+from cwtool.algorithms.dealt_columns import AnyColumns
 from cwtool.algorithms.fgm import FGM
 from cwtool.algorithms.fgm_params import FgmParams
-from cwtool.algorithms.inverted import Columns
 from cwtool.data.rows import Floats
 from cwtool.params import param
 
@@ -62,7 +62,7 @@ class SBCW(FGM):
     def c(self) -> float:
         return float(self.params.C / self.params.precision_divisor)
 
-    def score(self, past: Floats, v: Floats, columns: Columns, K: int) -> Floats:
+    def score(self, past: Floats, v: Floats, columns: AnyColumns, K: int) -> Floats:
         """The gain of each feature as a group of its own: by a Newton step from 0 in the problem
         as it is, where a new group has the share 1/K; by its own norm (eq. 12); or with Sigma = I
         (eq. 14)."""

@@ -15,9 +15,10 @@ import numpy as np
 
 from cwtool.algorithms.base import Variants, each_choice
 from cwtool.algorithms.batch import Bounds
-from cwtool.algorithms.inverted import Columns, Matrix
+from cwtool.algorithms.dealt_columns import AnyColumns
+from cwtool.algorithms.inverted import Matrix
 from cwtool.algorithms.l1_path import Fit, Kept
-from cwtool.algorithms.l1svm import L1SVM, SparseParams
+from cwtool.algorithms.l1svm import SparseLearner, SparseParams
 from cwtool.data.rows import Floats, Longs
 from cwtool.order import permutation
 from cwtool.params import param
@@ -54,8 +55,9 @@ class SparDcaParams(SparseParams):
 class Ascent(Fit):
     """w = soft(v) / e,  v = sum b_i z_i, and the dual variables b while C changes."""
 
-    def __init__(self, columns: Columns, y: Floats, params: Any, seed: int) -> None:
+    def __init__(self, columns: AnyColumns, y: Floats, params: Any, seed: int) -> None:
         super().__init__(columns, y, params, seed)
+        assert isinstance(self.z, Matrix)
         self.rows = Matrix.empty(len(y), 0).widened(np.empty(0), self.z, self.everything, 0)[0]
         self.b, self.C = np.zeros(len(y)), 1.0
         self.free = np.ones(len(self.w))  # 1 for features that may have a weight, else 0
@@ -112,7 +114,7 @@ class Ascent(Fit):
         self.m = self.rows.products(self.w)
 
 
-class SparDCA(L1SVM):
+class SparDCA(SparseLearner):
     name = "spar-dca"
     summary = "sparse SVM by proximal dual coordinate ascent, l1 and a small l2 norm"
     Params = SparDcaParams
