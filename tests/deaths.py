@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 from cwtool.errors import CwtoolError
+from cwtool.shards import batch_task
 from cwtool.shards.task import Task, perform
 
 
@@ -31,6 +32,16 @@ def perform_at_second_try(task: Task) -> CwtoolError | None:
         die()
     tried.unlink(missing_ok=True)
     return perform(task)
+
+
+def step_at_second_try(task: batch_task.Task) -> CwtoolError | None:
+    """The second shard kills the worker that gets its second step first."""
+    tried = Path(task.target + ".tried")
+    if task.name == "shard 2, step 2" and not tried.exists():
+        tried.touch()
+        die()
+    tried.unlink(missing_ok=True)
+    return batch_task.perform(task)
 
 
 def perform_never(task: Task) -> CwtoolError | None:

@@ -127,6 +127,14 @@ def test_resuming(algo: str, ok: Run, files: list[str]) -> None:
     ok("train", "a.svm", "--resume", "n.cw", "-m", "o.cw", "--again")
 
 
+def test_knn_is_what_plain_training_gives(ok: Run, planted: Callable[..., str]) -> None:
+    planted("a.svm", 1, 1500)
+    ok("train", "a.svm", "-m", "p.cw", "--algo", "knn")
+    ok("train", "a.svm", "-m", "m.cw", "--algo", "knn", "--shards", 3, "--head", "1KB")
+    found, wanted = (model_of(name).state.pack() for name in ("m.cw", "p.cw"))
+    assert all(np.array_equal(found[name], wanted[name]) for name in wanted)
+
+
 def test_compressed_files_stay_whole(ok: Run, files: list[str]) -> None:
     for name in files:
         Path(f"{name}.gz").write_bytes(gzip.compress(bytes_of(name)))

@@ -105,6 +105,24 @@ def test_the_same_bits_though_workers_are_killed(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("algo", ["bcw", "dcd", "sbcw"])
+def test_batches_have_the_same_bits_though_workers_are_killed(
+    algo: str,
+    started: Processes,
+    cwtool: Run,
+    files: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = ("--algo", algo, "--shards", 3)
+    assert cwtool("train", *files, "-m", "inline.cw", *given, "--engine", "inline").code == 0
+    monkeypatch.setattr("cwtool.shards.asking.perform", deaths.step_at_second_try)
+    ended = cwtool("train", *files, "-m", "m.cw", *given, *on(started))
+    assert ended.code == 0, ended.err
+    assert Path("m.cw").read_bytes() == Path("inline.cw").read_bytes()
+    assert list(Path("work").iterdir()) == []
+
+
+@pytest.mark.slow
 def test_a_shard_that_always_kills_its_worker_is_named(
     started: Processes, cwtool: Run, files: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
