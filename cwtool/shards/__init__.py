@@ -85,7 +85,7 @@ def _kind(model: Model) -> type[Trainer]:
     if isinstance(algorithm.merging, Refusal):
         raise UsageError(
             f"{algorithm.name} cannot be learned in shards: {algorithm.merging.reason}",
-            "leave out `shards`, or choose an algorithm that can",
+            "leave out `shards`; for example arow, cw, pa1, bcw, dcd, sbcw and l1svm can be",
         )
     from cwtool.shards.driver import ShardTrainer
 

@@ -42,6 +42,7 @@ class Asking:
         self.head: SlotRows
         self.digest = hashlib.sha256(reads[0].target.encode()).hexdigest()[:16]
         self.asked = 0
+        self.keeps = [False] * len(reads)  # whether a shard keeps something from its last step
         self.written: list[Path] = []
 
     def _without_entries(self, met: Sequence[Arrays]) -> SlotRows:
@@ -73,17 +74,18 @@ class Asking:
             down += write(self._path(f"{k:05d}.given"), {}, own)
             tasks.append(self._task(step, k, shared, before))
         run_all(self.engine, perform, tasks)
-        found = [file.load(Path(task.target))[1] for task in tasks]
+        headers, found = zip(*(file.load(Path(task.target)) for task in tasks), strict=True)
+        self.keeps = [header["keeps"] for header in headers]
         up = sum(Path(task.target).stat().st_size for task in tasks)
         for task in tasks:  # those that a repeated run needs stay
             for path in (*task.given, task.kept):
                 Path(path or shared).unlink(missing_ok=True)
             self.written += [Path(task.target), Path(task.keeps)]
         self.tell({
-            "round": self.asked, "shards": len(tasks), "step": step.__name__, "bytes": up + down,
-            "seconds": {"tasks": perf_counter() - began},
+            "round": self.asked, "shards": len(tasks), "step": step.__name__.replace("_", " "),
+            "bytes": up + down, "seconds": {"tasks": perf_counter() - began},
         })  # fmt: skip
-        return found
+        return list(found)
 
     def _path(self, what: str, number: int | None = None, digest: str = "") -> Path:
         number = self.asked if number is None else number
@@ -99,7 +101,7 @@ class Asking:
             step, model.algorithm.name, asdict(model.algorithm.params), model.labels,
             model.class_weight, model.scale.value, len(self.reads),
             (str(shared), str(self._path(f"{k:05d}.given"))),
-            str(kept) if kept.exists() else "", str(keeps),
+            str(kept) if self.keeps[k] else "", str(keeps),
         )  # fmt: skip
 
 

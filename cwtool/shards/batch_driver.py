@@ -195,4 +195,5 @@ class BatchTrainer(ShardTrainer):
             "rounds": len(self.rounds),
             "bytes_sent": sum(told["bytes"] for told in self.rounds),
             "head": self.sharding.head,
+            "gap": self.sharding.gap,
         }

@@ -151,7 +151,7 @@ class Asked(Task):
         found = self.step(kind(build(kind.Params, self.params)), self.shard, given)
         if self.shard.kept:
             write(Path(self.keeps), {}, self.shard.kept)
-        write(Path(self.target), {}, found)
+        write(Path(self.target), {"keeps": bool(self.shard.kept)}, found)
 
 
 @dataclass(frozen=True)

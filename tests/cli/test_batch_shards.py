@@ -109,7 +109,10 @@ def test_weights_and_several_classes(algo: str, ok: Run, files: list[str]) -> No
     assert model.labels.several == wanted.labels.several
     assert model.class_weight.counts == wanted.class_weight.counts
     assert model.history[0]["weight"] == wanted.history[0]["weight"]
-    assert np.array_equal(model.weights().weight.shape, wanted.weights().weight.shape)
+    found, here = model.weights().weight, wanted.weights().weight
+    assert found.shape == here.shape
+    if isinstance(model.algorithm, Selects):
+        assert np.allclose(found, here, rtol=1e-9, atol=1e-11)
     ok("predict", "c.svm", "-m", "m.cw")
 
 
