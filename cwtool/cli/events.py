@@ -35,6 +35,9 @@ METRICS = (
 )  # fmt: skip
 JUDGED = ("log_loss", "ece")
 TRAINED = ("algo", "files", "seed", "features", "passes", "seconds", "bytes", "warnings")
+DEALT = (
+    "shards", "rounds", "chosen", "tail_error", "head", "tail_rows", "growth", "bytes_sent", "gap",
+)  # fmt: skip
 
 KEYS = {
     "time": Key("text", "Time of the event, UTC."),
@@ -90,9 +93,9 @@ KEYS = {
     "features": Key("whole number", "Number of features seen, or that were chosen."),
     "passes": Key("whole number", "Number of passes."),
     "best_pass": Key("whole number", "The pass whose model was kept."),
-    "seconds": Key("number", "Time of the run."),
+    "seconds": Key("number or object", "Time of the run; of a round, that of its parts."),
     "rows_per_second": Key("number", "Speed of the run."),
-    "bytes": Key("whole number", "Size of the model file."),
+    "bytes": Key("whole number", "Size of the model file; of a round, bytes that were sent."),
     "bytes_before": Key("whole number", "Size of the model file before the day."),
     "warnings": Key("list", "The warnings of the run, as text."),
     "threshold": Key("number", "Least score that is called positive."),
@@ -129,10 +132,19 @@ KEYS = {
     "stability": Key("number", "Cohen's kappa of the choices on subsamples."),
     "merged": Key("list", "The models that were merged."),
     "base": Key("text", "The model that all of them continue."),
-    "chosen": Key("text", "The rule of the merge."),
+    "chosen": Key("text or list", "The rule of the merge, or those of all rounds."),
     "losses": Key("object", "The loss on the tail by rule."),
     "tail_rows": Key("whole number", "Rows of the tail."),
     "tail_error": Key("number", "Error on the tail before it was learned."),
+    "shards": Key("whole number", "Number of shards."),
+    "rounds": Key("whole number", "Number of rounds of the shards."),
+    "round": Key("whole number", "The number of the round, counted from 1."),
+    "step": Key("text", "What the shards of a batch were asked for."),
+    "features_sent": Key("whole number", "Features in the results of the shards."),
+    "head": Key("whole number", "Bytes of the head."),
+    "growth": Key("number", "How many times as far each round ends as the one before."),
+    "bytes_sent": Key("whole number", "Bytes that were sent in all rounds of a batch."),
+    "gap": Key("number", "The relative duality gap at which dcd stops."),
     "suite": Key("text", "The suite of the measurement."),
 }
 
@@ -141,7 +153,7 @@ EVENTS = {
         "A file was learned; metrics are progressive.", "train, tune and feed",
         (*STAMP, *METRICS, "bad_lines"),
     ),
-    "slot": Event(
+    "batch": Event(
         "A batch was learned.", "train, tune and feed, with learners of batches",
         (*STAMP, *METRICS),
     ),
@@ -160,7 +172,13 @@ EVENTS = {
     "train": Event(
         "The model was trained and saved; metrics are progressive.", "train and tune",
         (*STAMP, *TRAINED, *METRICS, "best_pass", "validation_error", "rows_per_second",
-         "operating_point", "threshold", "at_threshold", "fitted"),
+         "operating_point", "threshold", "at_threshold", "fitted", *DEALT),
+    ),
+    "round": Event(
+        "The shards have done their part of the work, and the result was taken over.",
+        "train and feed, with `--shards`",
+        (*STAMP, "round", "rows", "shards", "step", "features_sent", "bytes", "chosen",
+         "tail_error", "seconds"),
     ),
     "skipped": Event("A file was learned before and is skipped.", "train and feed", STAMP),
     "evaluate": Event(
@@ -172,7 +190,7 @@ EVENTS = {
     "feed": Event(
         "A day was learned and the model replaced.", "feed",
         (*STAMP, *TRAINED, *METRICS, "day", "known_share", "evaluated", "bytes_before",
-         "total_rows"),
+         "total_rows", *DEALT),
     ),
     "refused": Event("A day was refused; the model is as it was.", "feed", (*STAMP, "why")),
     "undo": Event(

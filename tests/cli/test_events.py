@@ -54,6 +54,8 @@ def test_events_are_as_described(said: Run, planted: Run, cwtool: Run) -> None:
     seen += said("feed", "--undo", "-m", "f.cw")
     seen += said("tune", a, "--grid", "r=0.1,1", "-m", "t.cw")
     seen += said("select-features", a, "--features", "5", "--test", b, "--stability", "2")
+    seen += said("train", b, "-m", "s.cw", "--shards", "2", "--algo", "bcw")
+    seen += said("train", planted("d.svm", 4, 1500), "-m", "s.cw", "--shards", "2", "--head", "1kB")
     cwtool("train", a, "-m", "a.cw")
     cwtool("train", b, "-m", "b.cw")
     seen += said("merge", "a.cw", "b.cw", "-m", "ab.cw", "--tail", planted("c.svm", 3, 100))
