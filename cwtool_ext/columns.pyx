@@ -8,7 +8,7 @@ distances from it, the variance over all n rows, zeros included, is
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t
 
-from cwtool_ext.stages cimport DAMP, M2, MEAN, NNZ, check_length, check_shared, check_slots
+from cwtool_ext.stages cimport DAMP, GONE, M2, MEAN, NNZ, check_length, check_shared, check_slots
 
 
 cdef inline double variance(double n, const double* at) noexcept nogil:
@@ -95,3 +95,21 @@ def damp(double n, double[:, ::1] shared, const int32_t[::1] slots, double unit,
             if d > -1.0:
                 total += (at[M2] + at[NNZ] * at[MEAN] * at[MEAN]) / ((1.0 + d) * (1.0 + d))
     return total
+
+
+def squares(const double[:, ::1] shared, const int32_t[::1] slots) -> tuple[float, float]:
+    """The sum of x_j^2 over all rows and columns; and the sum of x_j^2 / (1 + damp_j)^2 over all
+    rows and the columns that are left."""
+    cdef Py_ssize_t k
+    cdef double every = 0.0, left = 0.0, square
+    cdef const double* at
+    check_shared(shared)
+    check_slots(slots, shared.shape[0])
+    with nogil:
+        for k in range(slots.shape[0]):
+            at = &shared[slots[k], 0]
+            square = at[M2] + at[NNZ] * at[MEAN] * at[MEAN]
+            every += square
+            if at[GONE] == 0.0 and at[DAMP] > -1.0:
+                left += square / ((1.0 + at[DAMP]) * (1.0 + at[DAMP]))
+    return every, left

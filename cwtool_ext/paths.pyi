@@ -14,7 +14,6 @@ class Walk:
         by_norm: bool = True,
         of_weight: bool = False,
         by_gradient: bool = False,
-        bias: float = 0.0,
     ) -> None: ...
 
 def walk(

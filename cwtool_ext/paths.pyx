@@ -1,6 +1,6 @@
 """One path of stabilized truncated gradient descent over prepared rows (Ma 2017, Algorithm 3.2).
 
-    w_j -= eta h loss'(f) z_j,   f = b + sum w_j z_j,   b -= eta h bias loss'(f)
+    w_j -= eta h loss'(f) z_j,   f = b + sum w_j z_j,   b -= eta_b h loss'(f)
 with the weight h of the row; a row of weight 0 is scored and does not count. After a burst of rows,
 a feature that was informed by k_j = sum of (h z_j)^2 (by norm; q = sqrt k) or by k_j rows (by
 count; q = k) emits |change of w_j| / q and is pulled by the gravity g0 q:
@@ -26,7 +26,6 @@ cdef struct Rule:
     bint by_norm
     bint of_weight
     bint by_gradient
-    double bias
     double g0
     int64_t burst
 
@@ -36,20 +35,19 @@ cdef class Walk:
 
     loss: 0 is hinge, 1 is logistic. g0, burst: the base gravity, and the rows of a burst. by_norm:
     a feature is informed by squares, not by rows. of_weight: a burst emits |w|, not the change of
-    w. by_gradient: only rows with a gradient inform their features. bias: the factor of a step of
-    the intercept."""
+    w. by_gradient: only rows with a gradient inform their features."""
 
     cdef Rule rule
 
     def __init__(
         self, int loss, double g0, int64_t burst, bint by_norm=True, bint of_weight=False,
-        bint by_gradient=False, double bias=0.0,
+        bint by_gradient=False,
     ):
         if loss not in (HINGE, LOGISTIC):
             raise ValueError("loss is 0 (hinge) or 1 (logistic)")
         if burst < 1:
             raise ValueError("a burst has at least one row")
-        self.rule = Rule(loss, by_norm, of_weight, by_gradient, bias, g0, burst)
+        self.rule = Rule(loss, by_norm, of_weight, by_gradient, g0, burst)
 
 
 cdef struct Touched:  # features informed in the burst under way, with their weights before it
@@ -131,7 +129,7 @@ cdef inline void end_burst(double* table, Touched* touched, Emitted* out, Rule r
 
 
 def walk(
-    Csr rows not None, const double[::1] rates, const double[::1] y, const double[:] weight,
+    Csr rows not None, const double[:, ::1] rates, const double[::1] y, const double[:] weight,
     const int64_t[::1] order, const uint8_t[::1] learned, double[:, ::1] table, Walk how not None,
     int64_t into, double[::1] intercept, int32_t[::1] touched_slot, double[::1] touched_began,
     Py_ssize_t n_touched, int32_t[::1] pool_slot, double[::1] pool_value, uint8_t[::1] pool_kept,
@@ -139,13 +137,16 @@ def walk(
 ) -> tuple[int, int]:
     """One path over prepared rows in its order; it learns the n-th visited row if learned[n] is 1.
     `into` rows of the burst under way are behind it; they touched the first n_touched features of
-    touched_slot, whose weights were touched_began. Scores are set by row.
+    touched_slot, whose weights were touched_began. rates[i] is the rate of row i and the one of
+    its step of the intercept. Scores are set by row.
     Returns the numbers of features touched now and of entries emitted into the pool."""
     rows.fit(table.shape[0])
     one_a_row("y", y.shape[0], rows)
     one_a_row("score", score.shape[0], rows)
     one_a_row("rates", rates.shape[0], rows)
     one_a_row("weight", weight.shape[0], rows)
+    if rates.shape[1] != 2:
+        raise ValueError("rates has two columns")
     check_path(table)
     cdef Rule rule = how.rule
     cdef Py_ssize_t n, i, k, N = order.shape[0]
@@ -174,7 +175,7 @@ def walk(
         for n in range(N):
             i = order[min(n + SOON, N - 1)]
             prefetch(&y[i])
-            prefetch(&rates[i])
+            prefetch(&rates[i, 0])
             prefetch(&weight[i])
             prefetch(&score[i])
             prefetch(rows.index + rows.start[i])
@@ -193,8 +194,8 @@ def walk(
                 continue
             c = slope(rule.loss, y[i], f)
             if learned[n] and c == c and c != 0.0:
-                step = -c * rates[i] * h
-                b += rule.bias * step
+                b -= c * rates[i, 1] * h
+                step = -c * rates[i, 0] * h
                 descend(row, weights, step, h, rule.by_gradient, &touched, rule.by_norm)
             into += 1
             if into >= rule.burst:

@@ -13,6 +13,7 @@ def prepare(
     slots: NDArray[np.int32],
     z: NDArray[np.float64],
     norms: NDArray[np.float64],
+    longest: float,
 ) -> int: ...
 def count(
     rows: Csr, order: NDArray[np.int64], shared: NDArray[np.float64], norms: NDArray[np.float64]
@@ -30,4 +31,4 @@ def compact(
     starts: NDArray[np.int64],
     numbers: NDArray[np.int32],
     z: NDArray[np.float64],
-) -> tuple[int, int, float]: ...
+) -> tuple[int, int]: ...

@@ -8,22 +8,19 @@ from cwtool_ext.stages cimport (
     DAMP, FAR, GONE, M2, MEAN, NNZ, check_length, check_shared, check_slots, entries, usable,
 )
 
-cdef double LONG = 1e4  # rows of a larger squared norm are left out of statistics; usual is 1
-
-
 cdef int check_norms(const double[:, ::1] norms, Py_ssize_t n) except -1:
-    if norms.shape[0] != n or norms.shape[1] != 3:
-        raise ValueError("there are three norms for each visited row")
+    if norms.shape[0] != n or norms.shape[1] != 2:
+        raise ValueError("there are two norms for each visited row")
     return 0
 
 
 def prepare(
     Csr rows not None, const int64_t[::1] order, const double[:, ::1] shared,
-    int64_t[::1] starts, int32_t[::1] slots, double[::1] z, double[:, ::1] norms,
+    int64_t[::1] starts, int32_t[::1] slots, double[::1] z, double[:, ::1] norms, double longest,
 ) -> int:
     """Copy rows in this order, scaled by column, without the features that are gone, in CSR form.
-    norms[n] is (1, ||z||^2 of the whole row, ||z||^2 of what is left), or zero for a row 100 times
-    longer than usual. Returns the number of entries copied."""
+    norms[n] is (1, ||z||^2 of the whole row), or zero for a row x with ||x||^2 > longest. Returns
+    the number of entries copied."""
     rows.fit(shared.shape[0])
     cdef Py_ssize_t n = order.shape[0], i, k, end = 0
     cdef int64_t total = entries(order, rows)
@@ -33,7 +30,7 @@ def prepare(
     check_length("slots", slots.shape[0], total)
     check_length("z", z.shape[0], total)
     cdef Row row, after
-    cdef double a, scaled, all_, left, d, scale = rows.scale
+    cdef double a, scaled, all_, d, scale = rows.scale
     cdef const double* at
     with nogil:
         starts[0] = 0
@@ -41,7 +38,7 @@ def prepare(
             row, after = row_at(rows, order[i]), row_at(rows, order[min(i + 1, n - 1)])
             for k in range(min(row.nnz, after.nnz)):
                 prefetch(&shared[after.index[k], 0])
-            d = all_ = left = 0.0
+            d = all_ = 0.0
             for k in range(row.nnz):
                 at = &shared[row.index[k], 0]
                 a = scale * row.value[k]
@@ -53,11 +50,9 @@ def prepare(
                 if at[GONE] == 0.0 and usable(scaled):
                     slots[end] = row.index[k]
                     z[end] = scaled
-                    left += scaled * scaled
                     end += 1
-            norms[i, 0] = d <= LONG
-            norms[i, 1] = all_ if d <= LONG else 0.0
-            norms[i, 2] = left if d <= LONG else 0.0
+            norms[i, 0] = d <= longest
+            norms[i, 1] = all_ if d <= longest else 0.0
             starts[i + 1] = end
     return end
 
@@ -123,29 +118,26 @@ def find(
 def compact(
     Csr rows not None, const int32_t[::1] places, const double[::1] divisors,
     int64_t[::1] starts, int32_t[::1] numbers, double[::1] z,
-) -> tuple[int, int, float]:
+) -> tuple[int, int]:
     """Copy all rows, scaled by column, in CSR form by the numbers of their features: places[j] is
     1 + the number of slot j, 0 if it has none yet, -1 if its feature is gone. Slots without a
     number, each as often as it occurs, are put at the end of `numbers`.
-    Returns the number of entries copied, that of slots without a number, and the sum of ||z||^2
-    over rows of usual length."""
+    Returns the number of entries copied, and that of slots without a number."""
     rows.fit(places.shape[0])
     cdef Py_ssize_t i, k, p, end = 0, strangers = 0, highest = 0, room = numbers.shape[0]
     cdef Py_ssize_t last = rows.start[rows.count] - 1, given = divisors.shape[0]
     check_length("starts", starts.shape[0], rows.count + 1)
     check_length("numbers", room, last + 1)
     check_length("z", z.shape[0], last + 1)
-    cdef double a, d, left, total = 0.0, scale = rows.scale
+    cdef double a, scale = rows.scale
     cdef Row row
     with nogil:
         starts[0] = 0
         for i in range(rows.count):
             row = row_at(rows, i)
-            d = left = 0.0
             for k in range(row.nnz):
                 prefetch(&places[row.index[min(k + FAR, last - rows.start[i])]])
                 a = scale * row.value[k]
-                d += a * a
                 p = places[row.index[k]]
                 highest = max(highest, p)
                 if 0 < p <= given and a != 0.0 and divisors[p - 1] != 0.0:
@@ -153,13 +145,10 @@ def compact(
                     if usable(a):
                         numbers[end] = <int32_t> (p - 1)
                         z[end] = a
-                        left += a * a
                         end += 1
                 elif p == 0:
                     strangers += 1
                     numbers[room - strangers] = row.index[k]
-            if d <= LONG:
-                total += left
             starts[i + 1] = end
     check_length("divisors", given, highest)
-    return end, strangers, total
+    return end, strangers

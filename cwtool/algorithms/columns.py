@@ -18,16 +18,17 @@ from cwtool_ext import columns
 def fit(state: State, floor: bool, jobs: int = 1) -> None:
     """Set the column damp of every feature: 1 / (1 + damp_j) is the scale of column j, in units of
     1 / tau if there is a floor; damp_j = -1 marks a constant column, which is left out. Also sets
-    the sum of the squared norms of the rows with that scale. The weights of all paths are changed
-    so that w_j times the scale stays as it is."""
+    tau^2 (`unit`), and the sum of the squared norms of the rows with that scale. The weights of all
+    paths are changed so that w_j times the scale stays as it is."""
     n = float(state.numbers["seen"])
     _, slots = state.index.ids_and_slots()
     if n == 0 or len(slots) == 0:
         return
     var, nnz = np.empty(len(slots)), np.empty(len(slots))
     columns.variances(n, state.table, slots, var, nnz)
-    unit = columns.median(var.copy(), nnz) if floor else 1.0
-    state.numbers["norms"] = columns.damp(n, state.table, slots, unit or 1.0, floor, var)
+    unit = (columns.median(var.copy(), nnz) if floor else 1.0) or 1.0
+    state.numbers["unit"] = unit
+    state.numbers["norms"] = columns.damp(n, state.table, slots, unit, floor, var)
     changed = np.flatnonzero(var != 1)
     slots, var = slots[changed], var[changed]
 

@@ -46,7 +46,7 @@ def walk(
     burst = int(numbers["burst"])
     how = paths.Walk(
         LOSSES[params.loss], numbers["base_gravity"], burst, params.gravity_by == "norm",
-        params.pull_on == "weight", params.informed_by == "gradients", numbers["bias"],
+        params.pull_on == "weight", params.informed_by == "gradients",
     )  # fmt: skip
     into, tables = int(numbers["into"]) % burst, underway.tables(state)[1:]
 

@@ -30,8 +30,8 @@ class Entries(NamedTuple):
 
 
 class PreparedRows:
-    """Rows without the features that are gone, with the learning rate, the sign and the weight of
-    each (None: all 1)."""
+    """Rows without the features that are gone. Each has a learning rate, one for its step of the
+    intercept, a sign, and a weight (None: all 1)."""
 
     def __init__(
         self, entries: Entries, rates: Floats, y: Floats, weight: Floats | None = None
@@ -65,16 +65,18 @@ def joined(parts: list[Entries], jobs: int) -> Entries:
     return Entries(np.concatenate([np.zeros(1, dtype=np.int64), *starts]), numbers, z)
 
 
-def prepare(rows: SlotRows, order: Longs, shared: Floats, jobs: int) -> tuple[Entries, Floats]:
-    """The rows in this order by slots; and for each (1, squared norm, squared norm over the
-    features left), or zeros if the row is too long to count."""
+def prepare(
+    rows: SlotRows, order: Longs, shared: Floats, longest: float, jobs: int
+) -> tuple[Entries, Floats]:
+    """The rows in this order by slots; and for each (1, squared norm with scaled columns), or zeros
+    if the squared norm of the row is above `longest`, so that it does not count."""
     csr = rows.csr  # checked here, not in the threads
 
     def part(some: Longs) -> tuple[Entries, Floats]:
         nnz = int((rows.indptr[some + 1] - rows.indptr[some]).sum())
         starts, slots = np.empty(len(some) + 1, dtype=np.int64), np.empty(nnz, dtype=np.int32)
-        z, norms = np.empty(nnz), np.empty((len(some), 3))
-        nnz = prepared.prepare(csr, some, shared, starts, slots, z, norms)
+        z, norms = np.empty(nnz), np.empty((len(some), 2))
+        nnz = prepared.prepare(csr, some, shared, starts, slots, z, norms, longest)
         return Entries(starts, slots[:nnz], z[:nnz]), norms
 
     parts = together(part, np.array_split(order, jobs), jobs)

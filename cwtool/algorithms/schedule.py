@@ -53,9 +53,9 @@ class Schedule:
         between = numbers["into"] % numbers["burst"] == 0
         return self.params.scale != "none" and enough and between
 
-    def calm(self, numbers: Numbers) -> bool:
-        """Whether learning has stopped because of `tol`."""
-        return numbers["calm"] >= CALM
+    def stopped(self, numbers: Numbers) -> bool:
+        """Whether learning has stopped: because of `tol`, or because no feature would be left."""
+        return numbers["calm"] >= CALM or numbers["empty"] > 0
 
     def intercept_on(self, numbers: Numbers) -> bool:
         """Whether an intercept is learned."""
@@ -72,11 +72,8 @@ class Schedule:
         numbers["base_gravity"] = base_gravity(emitted, rejection_rate(d, p.rejection, p.annealing))
         numbers["burst"] = self._burst(numbers, d, fresh)
         numbers["stage"] += 1
-        if numbers["left_rows"]:  # 0 for a stage that began and ended within the same rows
-            numbers["norm"] = numbers["left_norms"] / numbers["left_rows"]
-        numbers["bias"] = BIAS * numbers["norm"] if self.intercept_on(numbers) else 0.0
-        numbers["into"] = numbers["left_rows"] = 0
-        numbers["left_norms"] = 0.0
+        numbers["bias"] = BIAS if self.intercept_on(numbers) else 0.0
+        numbers["into"] = 0
 
     def _burst(self, numbers: Numbers, d: float, fresh: bool) -> int:
         size = self.params.burst

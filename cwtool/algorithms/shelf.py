@@ -20,15 +20,14 @@ from cwtool.state import State
 from cwtool.state.tables import Table
 from cwtool_ext import prepared
 
-PARTS = 4  # rows are packed in so many parts, so that sums over them do not depend on threads
+PARTS = 4  # rows are packed in so many parts
 LEFT = -1  # count of a feature that was removed while prepared rows still hold it
 
 
 class Packed(NamedTuple):
-    """Entries by numbers, the sum of their squares, and slots that have no number yet."""
+    """Entries by numbers, and slots that have no number yet."""
 
     entries: Entries
-    square: float
     strangers: Ints
 
 
@@ -67,17 +66,17 @@ class Shelf:
             mine.reserve(len(self.own))
             theirs.take(own, axis=0, out=mine.rows[n : len(self.own)], mode="clip")
 
-    def rows(self, state: State, rows: SlotRows, jobs: int) -> tuple[Entries, float]:
-        """All rows by numbers, scaled by column; and the sum of their squared norms."""
+    def rows(self, state: State, rows: SlotRows, jobs: int) -> Entries:
+        """All rows by numbers, scaled by column."""
 
         def packed(part: SlotRows) -> Packed:
             starts, numbers = np.empty_like(part.indptr), np.empty_like(part.indices)
             z = np.empty(len(numbers))
-            nnz, strange, square = prepared.compact(
+            nnz, strange = prepared.compact(
                 part.csr, self.places, self.divisors, starts, numbers, z
             )
             strangers = numbers[len(numbers) - strange :].copy()
-            return Packed(Entries(starts, numbers[:nnz], z[:nnz]), square, strangers)
+            return Packed(Entries(starts, numbers[:nnz], z[:nnz]), strangers)
 
         cuts = np.linspace(0, rows.n_rows, PARTS + 1, dtype=int).tolist()
         split = [rows.slice(i, j) for i, j in pairwise(cuts)]
@@ -85,8 +84,7 @@ class Shelf:
         if any(len(part.strangers) for part in parts):
             self._admit(state, np.concatenate([part.strangers for part in parts]))
             parts = together(packed, split, jobs)
-        square = sum(part.square for part in parts)
-        return joined([part.entries for part in parts], jobs), square
+        return joined([part.entries for part in parts], jobs)
 
     def leave(self, numbers: Ints) -> None:
         """The features with these numbers are gone."""

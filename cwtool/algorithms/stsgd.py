@@ -11,12 +11,13 @@ as if it had ended, so that they do not depend on where the data happened to end
 
 from __future__ import annotations
 
+from math import ceil
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.algorithms import columns
+from cwtool.algorithms import columns, rates
 from cwtool.algorithms.base import Algorithm, Coefficients, Scores, Variants
 from cwtool.algorithms.paths import drawn, walk
 from cwtool.algorithms.prepared import PreparedRows, counting, prepare, threads
@@ -29,10 +30,13 @@ from cwtool.parallel import together
 from cwtool.params import AUTO
 from cwtool.run import Run
 from cwtool.state import Layout, State
+from cwtool_ext import columns as statistics
 from cwtool_ext import path_weights, prepared, shuffle, stability
 
 # stages that end within some hundred rows
 SHORT = {"burst": 50, "rejection": 0.5, "stability": 0.3}
+LONG = 1e4  # rows of a squared norm above this times the mean are left out of statistics
+ANY = 1e200  # as long as the mean is not known, all rows up to this squared norm count
 ROOM = 1 << 20  # a shelf with more features is emptied before it takes in more rows
 
 
@@ -42,7 +46,6 @@ class Stsgd(Algorithm):
     summary = "stabilized truncated stochastic gradient descent"
     Params = StsgdParams
     takes_weights = True
-    prior = AUTO
     variants: ClassVar[Variants] = {
         "": {},
         "short": {**SHORT, "gravity_by": "count", "paths": 2},
@@ -56,6 +59,11 @@ class Stsgd(Algorithm):
         self.schedule = Schedule(params)
 
     @property
+    def prior(self) -> float | str:
+        """Columns that are scaled by their deviations are those of the rows as they are."""
+        return AUTO if self.params.scale == "none" else 1.0
+
+    @property
     def layout(self) -> Layout:
         return layout(self.params.paths)
 
@@ -65,10 +73,11 @@ class Stsgd(Algorithm):
         score = np.zeros(learned.shape)
         Underway.of(state).close_shelf(state)
         if numbers["stage"] == 0:
+            numbers["longest"] = 0.0 if self.params.scale == "none" else ANY
             self.begin(state, np.empty(0), fresh=True)
         done = counted = 0
         while done < n:
-            if self.schedule.calm(numbers):
+            if self.schedule.stopped(numbers):
                 return self.scores(state, rows, np.zeros(rows.n_rows), run)
             if counted < len(places) and self.schedule.fit_due(numbers, REFIT):
                 self._fit(state, run)
@@ -84,8 +93,8 @@ class Stsgd(Algorithm):
         places = counting(rows, order)
         if len(places) < len(order):
             return self._relearn_some(state, rows, order[places], run)
-        if state.numbers["stage"] == 1:  # nothing was judged yet: begin anew, with all rows known
-            restart(state)
+        if state.numbers["stage"] == 1 and not state.numbers["restarted"]:
+            restart(state)  # nothing was judged yet: begin anew, once, with all rows known
 
         def mixed(m: int) -> Longs:
             mine = np.empty(len(order), dtype=np.int64)
@@ -112,18 +121,19 @@ class Stsgd(Algorithm):
         if numbers["stage"] == 0:
             self.begin(state, np.empty(0), fresh=False)
         done = 0
-        while done < n and not self.schedule.calm(numbers):
+        while done < n and not self.schedule.stopped(numbers):
             if self.schedule.fit_due(numbers, 1):
                 self._fit(state, run)
             if ready is None or underway.shelf is None:
                 ready = self._again(state, rows, run)
+            ready.rates = rates.of_known(self.params, numbers, rows.n_rows)
             some = slice(done, min(n, done + self.schedule.left(numbers)))
             visits = [order[some] for order in orders]
             walk(self.params, state, ready, visits, [learned[some]] * len(orders), score, run.jobs)
             done = some.stop
             if self.schedule.left(numbers) == 0:
                 self._end(state, fresh=False, run=run)
-        if self.schedule.calm(numbers):
+        if self.schedule.stopped(numbers):
             return self.scores(state, rows, np.zeros(rows.n_rows), run)
         return _mean(score, rows.order, rows.n_rows)
 
@@ -135,6 +145,20 @@ class Stsgd(Algorithm):
         Underway.of(state).close_shelf(state)
         columns.fit(state, self.params.scale == "floor", self._threads(state.index.count, run))
         state.numbers["fitted"] = state.numbers["rows"]
+        mean = self._squares(state)
+        if state.numbers["longest"]:
+            state.numbers["longest"] = LONG * mean
+
+    def _squares(self, state: State) -> float:
+        """Keep the mean squared norm of scaled rows over the features left, for the steps of the
+        intercept; returns that of rows as they are."""
+        n = state.numbers["seen"]
+        if n == 0:
+            return ANY / LONG
+        put_back(state)
+        every, left = statistics.squares(state.table, state.index.ids_and_slots()[1])
+        state.numbers["norm"] = left / n
+        return min(every / n, ANY / LONG) or ANY / LONG
 
     def _meet(
         self, state: State, rows: SlotRows, order: Longs, signs: Floats,
@@ -144,11 +168,13 @@ class Stsgd(Algorithm):
         at the same time they enter the statistics of the columns."""
         numbers, n, shared = state.numbers, len(order), state.table
         jobs = self._threads(int(rows.nnz * n / rows.n_rows), run)
-        entries, norms = prepare(rows, order, shared, jobs)
+        entries, norms = prepare(rows, order, shared, numbers["longest"] or LONG, jobs)
         weight = None if rows.weight is None else rows.weight[order]
         if weight is not None:
             norms[weight == 0] = 0  # they are not counted
-        ready = PreparedRows(entries, self._rates(state, norms), signs[order], weight)
+        ready = PreparedRows(
+            entries, rates.of_new(self.params, numbers, norms), signs[order], weight
+        )
 
         def count() -> None:
             numbers["met"] += prepared.count(rows.csr, order, shared, norms)
@@ -156,34 +182,17 @@ class Stsgd(Algorithm):
         visits = [np.arange(n)] * self.params.paths
         walk(self.params, state, ready, visits, list(learned), score, run.jobs, beside=count)
         counts = ready.weight > 0
-        numbers["left_rows"] += int(np.count_nonzero(counts))
         numbers["rows"] += int(np.count_nonzero(counts))
         numbers["positive"] += int(np.count_nonzero((ready.y > 0) & counts))
 
-    def _rates(self, state: State, norms: Floats) -> Floats:
-        """Add the norms of rows to those met so far; the learning rate of each of these rows."""
-        numbers, names = state.numbers, ("seen", "norms", "left_norms")
-        before = np.array([[numbers[name] for name in names]])
-        sums = np.cumsum(np.concatenate([before, norms]), axis=0)  # row by row, as they come
-        numbers.update(zip(names, sums[-1].tolist(), strict=True))
-        if self.params.rate != AUTO:
-            return np.full(len(norms), self.params.rate)
-        rates = np.zeros(len(norms))
-        np.divide(sums[1:, 0], sums[1:, 1], out=rates, where=sums[1:, 1] > 0)
-        return rates
-
     def _again(self, state: State, rows: SlotRows, run: Run) -> PreparedRows:
         """Rows that were met before, by the numbers of their features on the shelf."""
-        numbers, underway = state.numbers, Underway.of(state)
+        underway = Underway.of(state)
         if underway.shelf is not None and len(underway.shelf.own) > ROOM:
             underway.close_shelf(state)
-        entries, square = underway.open_shelf(state).rows(state, rows, self._threads(rows.nnz, run))
-        numbers["left_norms"] += square
-        numbers["left_rows"] += rows.n_rows
-        rate = self.params.rate
-        if rate == AUTO:
-            rate = numbers["seen"] / numbers["norms"] if numbers["norms"] else 0.0
-        return PreparedRows(entries, np.full(rows.n_rows, rate), rows.signs(), rows.weight)
+        entries = underway.open_shelf(state).rows(state, rows, self._threads(rows.nnz, run))
+        found = rates.of_known(self.params, state.numbers, rows.n_rows)
+        return PreparedRows(entries, found, rows.signs(), rows.weight)
 
     def _end(self, state: State, fresh: bool, run: Run) -> None:
         """End a stage: judge the features it informed, and begin the next stage."""
@@ -205,7 +214,8 @@ class Stsgd(Algorithm):
         self.begin(state, values, fresh)
 
     def _judge(self, state: State, pool: list[Emitted], shared: Floats) -> Ints:
-        """The features that are removed; none, if there would be no others."""
+        """The features that are removed; none, if there would be no others. Then learning stops,
+        once there were rows of both classes."""
         numbers, p = state.numbers, self.params
         for part in pool:
             stability.tally(part.slots, part.kept, shared)
@@ -218,6 +228,7 @@ class Stsgd(Algorithm):
         if len(left) > max(0, int(numbers["met"] - numbers["gone"]) - 1):
             shared[left, GONE] = 0
             left = left[:0]
+            numbers["empty"] = int(0 < numbers["positive"] < numbers["rows"])
         return left
 
     def begin(self, state: State, emitted: Floats, fresh: bool) -> None:
@@ -225,8 +236,10 @@ class Stsgd(Algorithm):
         the first time."""
         numbers = state.numbers
         self.schedule.begin(numbers, emitted, fresh)
-        if not self.schedule.intercept_on(numbers):
+        if not numbers["bias"]:
             state.arrays["intercept"][:] = 0
+        else:
+            self._squares(state)
         if self.params.tol > 0 and numbers["stage"] > 1:
             numbers["calm"] = numbers["calm"] + 1 if self._hardly_moved(state) else 0
 
@@ -241,12 +254,19 @@ class Stsgd(Algorithm):
 
     def advice(self, state: State) -> str | None:
         numbers = state.numbers
+        if numbers["empty"]:
+            return (
+                "learning stopped when no feature would have been left; lower `stability` or "
+                "`rejection`, or raise `burst`"
+            )
         if numbers["stage"] > 1 or self.params.stability == 0:
             return None
-        return (
-            f"no feature was judged yet: that takes {self.schedule.stage_rows(numbers):,} rows, "
-            f"and there were {int(numbers['rows']):,}; with so few rows, use `passes=6`"
-        )
+        needed, rows = self.schedule.stage_rows(numbers), int(numbers["rows"])
+        said = f"no feature was judged yet: that takes {needed:,} visits of rows, and there were "
+        if numbers["restarted"]:
+            passes = 1 + ceil(needed / max(rows, 1))
+            return f"{said}{int(numbers['into']):,}; use `passes={passes}` or a smaller `burst`"
+        return f"{said}{rows:,}; with so few rows, use `passes=6`"
 
     def finish(self, state: State) -> None:
         Underway.of(state).save(state)

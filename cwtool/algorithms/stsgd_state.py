@@ -31,10 +31,13 @@ NUMBERS = (
     Number("into"),  # rows of this stage that were visited
     Number("base_gravity", 0.0),  # g0
     Number("fitted"),  # rows met when the scale of the columns was last fitted
-    Number("left_rows"),  # rows prepared in this stage, and the sum of their squared norms
-    Number("left_norms", 0.0),  # over the features left
-    Number("norm", 1.0),  # left_norms / left_rows of the last stage that has them
-    Number("bias", 0.0),  # a step of the intercept is this times that of a feature with value 1
+    Number("unit", 1.0),  # tau^2 at the last fit of columns with a floor: z = x tau / max(std, tau)
+    # rows of a larger squared norm are left out of statistics; 0 if rows have a row scale
+    Number("longest", 0.0),
+    Number("norm", 1.0),  # mean squared norm of scaled rows over the features left, for intercepts
+    Number("bias", 0.0),  # 0 in a stage without an intercept
+    Number("restarted"),  # 1 if what the first pass learned was forgotten before later passes
+    Number("empty"),  # 1 if learning has stopped because no feature would be left
     Number("calm"),  # stages in a row that changed the mean weights by less than `tol`
     Number("met"),  # features met
     Number("gone"),  # features removed
@@ -67,4 +70,4 @@ def restart(state: State) -> None:
     for array in state.layout.arrays:
         state.arrays[array.name] = np.zeros(array.shape, dtype=array.dtype)
     state.scratch.clear()
-    state.numbers["stage"] = 0
+    state.numbers |= {"stage": 0, "restarted": 1}

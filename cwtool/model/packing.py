@@ -15,6 +15,7 @@ from cwtool.data.parse import Reading
 from cwtool.metrics import Counts, Tally, Weighted, dense, sparse
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.file import Arrays
+from cwtool.params import AUTO
 from cwtool.state import FeatureIndex
 from cwtool.threshold import OperatingPoint
 
@@ -106,6 +107,8 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
 
     model = Model.new(header["algorithm"], header["params"], Reading(**header["reading"]))
     model.scale.seen[:] = header["scale"]["rows"], header["scale"]["total"]
+    if header["scale"]["rows"]:  # stsgd had a row scale once: such a model keeps it
+        model.scale.prior = AUTO
     model.class_weight = ClassWeight.unpacked(header.get("class_weight", {}))
     model.operating_point = OperatingPoint(header.get("threshold", {}).get("setting", ""))
     if header.get("multiclass", "no") != "no":

@@ -8,6 +8,9 @@ the changelog. Without such a reason, a difference that test_golden.py finds is 
     python tests/golden/freeze.py --bits     write nothing; compare the digests of all cases, also
                                              of those that are not exact; for the machine and the
                                              libraries on which they were frozen
+    python tests/golden/freeze.py --only stsgd,tg
+                                             freeze the cases of these algorithms anew and leave
+                                             all others as they are stored
     python tests/golden/freeze.py --models   also write the files of models/; only with a version
                                              that writes file format 2 (cwtool 0.1.0)
 """
@@ -453,6 +456,13 @@ def differs(one: dict[str, Any], want: dict[str, Any], got: dict[str, Any]) -> b
     return bool(found)
 
 
+def kept(names: str) -> dict[str, Any]:
+    """The stored results of all cases but those of these algorithms, by the name of the case."""
+    cases = [*golden.stored(golden.CASES)["cases"], *golden.stored(golden.CONTINUED)["cases"]]
+    anew = names.split(",")
+    return {c["name"]: c["result"] for c in cases if c["name"].split()[0].rstrip(",") not in anew}
+
+
 def main(words: list[str]) -> int:
     for name in [n for n in os.environ if n.startswith("CWTOOL_")]:
         del os.environ[name]
@@ -464,10 +474,12 @@ def main(words: list[str]) -> int:
         cases, continued = all_cases(), stored_cases()
         if "--models" in words:
             write_models(continued, MODEL_DATA, folder)
+        keep = kept(words[words.index("--only") + 1]) if "--only" in words else {}
         for one in cases:
-            one["result"] = golden.run_case(run, one, DATA, folder)
+            one["result"] = keep.get(one["name"]) or golden.run_case(run, one, DATA, folder)
         for one in continued:
-            one["result"] = golden.run_continued(run, one, MODEL_DATA, folder)
+            known = keep.get(one["name"])
+            one["result"] = known or golden.run_continued(run, one, MODEL_DATA, folder)
     write(golden.CASES, DATA, cases)
     write(golden.CONTINUED, MODEL_DATA, continued)
     print(f"{len(cases)} cases and {len(continued)} models")

@@ -166,9 +166,23 @@ def test_class_1_is_counted_as_positive():
 def test_a_purge_that_would_leave_nothing_is_not_made():
     X, y = problem(9)
     algo = algorithm(stability=1.0, rejection=1.0)
-    state = learned(algo, X, y, orders(9, 240))
-    assert state.numbers["stage"] > 5
-    assert state.numbers["gone"] < P
+    rows, paths = rows_of(X, y), orders(9, 240)
+    state = known(algo, rows)
+    state.numbers |= {"rows": N, "positive": N // 2}
+    algo.revisit(state, rows, paths, RUN)
+    assert (state.numbers["empty"], state.numbers["gone"] < P) == (1, True)
+    visits, w = state.numbers["visits"], weights(algo, state)
+    algo.revisit(state, rows, paths, RUN)  # learning has stopped
+    assert state.numbers["visits"] == visits < 240
+    np.testing.assert_array_equal(weights(algo, state), w)
+    assert "no feature would have been left" in algo.advice(state)
+
+
+def test_rows_of_one_class_do_not_stop_learning():
+    X, _ = problem(9)
+    algo = algorithm(stability=1.0, rejection=1.0)
+    state = learned(algo, X, -np.ones(N), orders(9, 240))
+    assert (state.numbers["empty"], state.numbers["visits"]) == (0, 240)
 
 
 def test_tol_stops_learning():

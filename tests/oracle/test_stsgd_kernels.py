@@ -23,7 +23,7 @@ def room(n, *kinds):
 def walk(**changed):
     touched, began, slot, value = room(3, "i4", "f8", "i4", "f8")
     given = {
-        "rows": rows(), "rates": np.ones(2), "y": np.ones(2), "weight": np.ones(2),
+        "rows": rows(), "rates": np.ones((2, 2)), "y": np.ones(2), "weight": np.ones(2),
         "order": ORDER,
         "learned": np.ones(2, dtype=np.uint8), "table": PATH.copy(),
         "how": paths.Walk(0, 0.0, 2), "into": 0, "intercept": np.zeros(1),
@@ -43,7 +43,8 @@ def test_a_burst_that_ends_emits_all_it_touched():
     [
         {"rows": rows(scale=0.5)},
         {"rows": rows(last=3)},
-        {"rates": np.ones(1)},
+        {"rates": np.ones((1, 2))},
+        {"rates": np.ones((2, 1))},
         {"y": np.ones(3)},
         {"weight": np.ones(3)},
         {"order": np.array([0, 2])},
@@ -76,20 +77,20 @@ def test_a_walk_needs_a_loss_and_a_burst(given):
 SLOTS, WRONG = np.arange(3, dtype=np.int32), np.array([3], dtype=np.int32)
 NARROW = np.zeros((3, 6))
 FEW = np.zeros(2, dtype=np.int32)
-NORMS = np.zeros((2, 3))
+NORMS = np.zeros((2, 2))
 
 
 @pytest.mark.parametrize(
     "call",
     [
         lambda: prepared.prepare(rows(), ORDER, SHARED, *room(3, "i8"), *room(3, "i4"),
-                                 *room(4, "f8"), NORMS),
+                                 *room(4, "f8"), NORMS, 1e4),
         lambda: prepared.prepare(rows(), ORDER, SHARED, *room(3, "i8"), *room(4, "i4", "f8"),
-                                 np.zeros((2, 2))),
+                                 np.zeros((2, 3)), 1e4),
         lambda: prepared.prepare(rows(), ORDER, SHARED, *room(2, "i8"), *room(4, "i4", "f8"),
-                                 NORMS),
+                                 NORMS, 1e4),
         lambda: prepared.prepare(rows(last=3), ORDER, SHARED, *room(3, "i8"),
-                                 *room(4, "i4", "f8"), NORMS),
+                                 *room(4, "i4", "f8"), NORMS, 1e4),
         lambda: prepared.count(rows(), ORDER, NARROW, NORMS),
         lambda: prepared.count(rows(), ORDER, SHARED, NORMS[:1]),
         lambda: prepared.find(WRONG, SHARED, *room(3, "i4", "i4")),
@@ -107,6 +108,7 @@ NORMS = np.zeros((2, 3))
         lambda: columns.variances(2.0, SHARED, SLOTS, np.zeros(3), np.zeros(2)),
         lambda: columns.variances(2.0, NARROW, SLOTS, np.zeros(3), np.zeros(3)),
         lambda: columns.damp(2.0, SHARED.copy(), WRONG, 1.0, False, np.zeros(1)),
+        lambda: columns.squares(SHARED, WRONG),
         lambda: columns.median(np.empty(0), np.empty(0)),
     ],
 )  # fmt: skip

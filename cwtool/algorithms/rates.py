@@ -1,0 +1,46 @@
+"""Learning rates of stabilized truncated gradient descent, and those of its intercept.
+
+The intercept acts as a feature whose squared value is a tenth of Q, the mean squared norm of rows
+over the features that are left:  w -= eta c z,  b -= eta c Q / 10. A given rate is for columns
+divided by max(std, tau), and the paths see them multiplied by tau, so that it is divided by tau^2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwtool.algorithms.schedule import BIAS, Numbers
+from cwtool.algorithms.stsgd_params import StsgdParams
+from cwtool.data.rows import Floats
+from cwtool.params import AUTO
+
+
+def of_new(params: StsgdParams, numbers: Numbers, norms: Floats) -> Floats:
+    """Add rows of these norms to those met so far; the rate of each, and that of the intercept.
+    Until columns are scaled for the first time, a given rate has no meaning and auto is used."""
+    names = ("seen", "norms")
+    before = np.array([[numbers[name] for name in names]])
+    sums = np.cumsum(np.concatenate([before, norms]), axis=0)  # row by row, as they come
+    numbers.update(zip(names, sums[-1].tolist(), strict=True))
+    seen, total = sums[1:].T
+    rates, norm = np.zeros(len(norms)), np.zeros(len(norms))
+    np.divide(total, seen, out=norm, where=seen > 0)
+    np.divide(seen, total, out=rates, where=total > 0)
+    if params.rate != AUTO and (numbers["fitted"] or not numbers["longest"]):
+        rates[:] = float(params.rate) / numbers["unit"]
+    if numbers["stage"] > 1:  # before, all features are left
+        norm[:] = numbers["norm"]
+    return _with_intercept(numbers, rates, norm)
+
+
+def of_known(params: StsgdParams, numbers: Numbers, n: int) -> Floats:
+    """The same of n rows that were met before, in the stage that begins."""
+    if params.rate != AUTO:
+        rate = float(params.rate) / numbers["unit"]
+    else:
+        rate = numbers["seen"] / numbers["norms"] if numbers["norms"] else 0.0
+    return _with_intercept(numbers, np.full(n, rate), np.full(n, numbers["norm"]))
+
+
+def _with_intercept(numbers: Numbers, rates: Floats, norm: Floats) -> Floats:
+    return np.column_stack([rates, (BIAS if numbers["bias"] else 0.0) * norm * rates])
