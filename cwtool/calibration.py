@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.data.rows import Floats, Ints
-from cwtool.metrics import UNIT, Counts, bin_centers, counted, no_counts, ratio, uneven, units
+from cwtool.metrics import UNIT, Counts, bin_centers, counted, no_counts, ratio, units
 from cwtool_ext import tally
 
 Flags = NDArray[np.bool_]
@@ -19,83 +19,74 @@ LEAST = 2.0**-60  # slope for scores whose typical size is 1
 
 @dataclass
 class Calibration:
-    """P(y = +1) = sigmoid(a s / sqrt(1 + v) + b), with a by maximum likelihood on the scores that
-    were given before learning, the latest half or more of them. b is 0, and fitted as well where
-    the classes are learned with weights: these shift the scores, and probabilities do not count
-    them."""
+    """P(y = +1) = sigmoid(a z + b) with z = s / sqrt(1 + v), a and b by maximum likelihood on
+    scores that were given before their rows were learned. Earlier scores count less and less: after
+    n rows, half of the weight lies on about the last n/8 of them, or n/2 of few rows."""
 
-    margins: Counts = field(default_factory=no_counts)
+    counts: Counts = field(default_factory=no_counts)  # [class, bin of z], in 2^-20ths of weight
     rows: int = 0
-    weighted: Counts | None = None  # margins in 2^-20ths of weight; None: all rows weigh 1
-    positive: Counts | None = None  # of class 1 alone, in 2^-20ths; None: b is 0
 
-    def add(self, y: Ints, score: Floats, variance: Floats, weight: Floats | None = None) -> None:
-        """Count these scores, given before the rows of the classes y were learned. Rows count by
-        their row weights, and rows of weight 0 do not count."""
+    def add(
+        self,
+        y: Ints,
+        score: Floats,
+        variance: Floats,
+        weight: Floats | None = None,
+        *,
+        at_once: bool = False,
+    ) -> None:
+        """Count these scores, given before the rows of the classes y were learned; `at_once` if by
+        one model, so that the first are as good as the last. Rows count by their row weights, and
+        rows of weight 0 do not count."""
         y, score, variance, weight = counted(weight, y, score, variance)
-        if self.weighted is None and uneven(weight):
-            self.weighted = UNIT * self.margins
-        tally.add_margins(y, score, variance, self.rows, self.margins)
-        if self.weighted is not None:
-            part = units(weight, len(y))
-            tally.add_margins(y, score, variance, self.rows, self.weighted, part)
-        if self.positive is not None:
-            part = units(weight, len(y)) * (y == 1)
-            tally.add_margins(y, score, variance, self.rows, self.positive, part)
+        counts = units(weight, len(y))
+        tally.add_fading(y, score, variance, self.rows, self.counts, counts, at_once)
         self.rows += len(y)
 
-    def fit_both(self) -> tuple[float, float]:
-        """a > 0 and b, the minimum of sum_i log(1 + exp(-(a z_i + y_i b))), with z as below, and
-        of half a row more of each class with z = -mean |z|."""
-        if self.positive is None:
-            return self.fit(), 0.0
-        counts = self.margins * UNIT if self.weighted is None else self.weighted
-        positive = self.positive.sum(axis=0) / UNIT
-        n = np.stack([positive, counts.sum(axis=0) / UNIT - positive])
+    @classmethod
+    def of_margins(cls, margins: Counts, positive: Counts | None, rows: int) -> Calibration:
+        """From counts of margins y z in 2^-20ths, as earlier versions kept them, and the part of
+        them that is of class 1. If that is not known, half of each margin counts for each class,
+        for which the best b is 0."""
+        if positive is None:
+            half = margins // 2
+            return cls(np.stack([half[::-1], half]), rows)
+        return cls(np.stack([(margins - positive)[::-1], positive]), rows)
+
+    def fit(self) -> tuple[float, float]:
+        """a > 0 and b, the minimum of sum_i log(1 + exp(-y_i (a z_i + b))) and of half a row more
+        of each class with y z = -mean |z|, which keeps a finite when nothing was wrong."""
+        n = self.counts / UNIT
         used = np.flatnonzero(n.sum(axis=0))
         z, n = bin_centers()[used], n[:, used]
         typical = float(np.abs(z) @ n.sum(axis=0)) / n.sum() if len(used) else 0.0
         if typical == 0:
-            return 1.0, 0.0
-        a, b = _joint(np.append(z / typical, -1.0), np.column_stack([n, [0.5, 0.5]]))
-        return a / typical, b
+            return 1.0, _log_odds(n.sum(axis=1) + 0.5)
+        z, n = np.append(z / typical, [1.0, -1.0]), np.column_stack([n, [0.5, 0.0], [0.0, 0.5]])
+        a, b = _joint(z, n)
+        return float(a / typical), float(b)
 
-    def fit(self) -> float:
-        """min over a > 0 of sum_i log(1 + exp(-a z_i)), z = y s / sqrt(1 + v), and one more row
-        with z = -mean |z|, which keeps a finite when nothing was wrong."""
-        counts = self.margins.sum(axis=0)
-        if self.weighted is not None:
-            counts = self.weighted.sum(axis=0) / UNIT
-        used = np.flatnonzero(counts)
-        z, n = bin_centers()[used], counts[used].astype(float)
-        typical = float(np.abs(z) @ n) / n.sum() if len(used) else 0.0
-        if typical == 0:
-            return 1.0
-        z, n = np.append(z, -typical), np.append(n, 1.0)
-        low, high = -60.0, 60.0  # of log2(a * typical)
-        for _ in range(100):  # the derivative in a is monotone: halve
-            middle = (low + high) / 2
-            a = 2.0**middle / typical
-            slope = -float((n * z) @ _sigmoid(-a * z))
-            low, high = (low, middle) if slope > 0 else (middle, high)
-        return float(2.0 ** ((low + high) / 2) / typical)
+
+def _log_odds(rows: Floats) -> float:
+    return float(np.log(rows[1] / rows[0]))
 
 
 def _joint(z: Floats, n: Floats) -> tuple[float, float]:
-    """min over a > 0 and b of f = sum_k n_0k L(a z_k + b) + n_1k L(a z_k - b) with
-    L(t) = log(1 + exp(-t)), by Newton's method; each step is halved until f falls. There are n_0k
-    rows of class 1 and n_1k of class 0."""
-    sign = np.array([[1.0], [-1.0]])  # of b
+    """min over a > 0 and b of f = sum_k n_1k L(a z_k + b) + n_0k L(-a z_k - b) with
+    L(t) = log(1 + exp(-t)), by Newton's method; each step is halved until f falls. There are n_1k
+    rows of class 1 and n_0k of class 0."""
+    both = n.sum(axis=0)
 
     def loss(at: Floats) -> float:
-        return float((n * np.logaddexp(0, -(at[0] * z + sign * at[1]))).sum())
+        t = at[0] * z + at[1]
+        return float(n[1] @ np.logaddexp(0, -t) + n[0] @ np.logaddexp(0, t))
 
     at = np.array([1.0, 0.0])
     for _ in range(200):
-        p = _sigmoid(-(at[0] * z + sign * at[1]))  # -L'
-        down_a, down_b = (n * p * z).sum(), (n * p * sign).sum()
-        bend = n * p * (1 - p)
-        aa, ab, bb = (bend * z * z).sum(), (bend * z * sign).sum(), bend.sum()
+        p = _sigmoid(at[0] * z + at[1])
+        rest, bend = n[1] - both * p, both * p * (1 - p)
+        down_a, down_b = rest @ z, rest.sum()
+        aa, ab, bb = bend @ (z * z), bend @ z, bend.sum()
         if not (det := aa * bb - ab * ab) > 0:
             break
         step = np.array([bb * down_a - ab * down_b, aa * down_b - ab * down_a]) / det
@@ -107,8 +98,7 @@ def _joint(z: Floats, n: Floats) -> tuple[float, float]:
         at = at + reach * step
     if at[0] > LEAST:
         return float(at[0]), float(at[1])
-    odds = n.sum(axis=1)  # the scores tell nothing
-    return LEAST, float(np.log(odds[0] / odds[1]))
+    return LEAST, _log_odds(n.sum(axis=1))  # the scores tell nothing
 
 
 def _sigmoid(t: Floats) -> Floats:

@@ -73,9 +73,18 @@ class Ring:
         self.y: Ints = np.empty(0, dtype=np.int32)
         self.weight: Floats = np.empty(0)
 
-    def add(self, y: Ints, score: Floats, variance: Floats, weight: Floats | None = None) -> None:
+    def add(
+        self,
+        y: Ints,
+        score: Floats,
+        variance: Floats,
+        weight: Floats | None = None,
+        *,
+        at_once: bool = False,
+    ) -> None:
         """Remember these scores, one column a class, given before the rows of the classes y were
-        learned; `variance` has one number a row."""
+        learned; `variance` has one number a row. Rows that are scored `at_once`, by one model, are
+        remembered as any others."""
         y, score, variance, weight = counted(weight, y, score, variance)
         there = np.flatnonzero(_known(y, score, -np.inf))
         left = len(there) - room(max(score.shape[1], self.z.shape[1]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from cwtool.model import Learned, Model
 from cwtool.notices import Turns
 from cwtool.parallel import EngineOptions
 from cwtool.run import Run
+
+if TYPE_CHECKING:
+    from cwtool.model.shadows import Shadows
 
 KNOWN = 0.5  # a share of rows learned before above this is worth a warning
 HEAVY = 1000.0  # a row weight above this is worth a note
@@ -77,6 +80,7 @@ class Trainer:
         self.report = ReadReport()
         self.heldout = HeldOut(options.holdout, options.validation, options.read, console)
         self.kept = new_spool() if options.passes > 1 else None
+        self.before = model.copy() if options.passes > 1 else None
         self._new_tallies()
         self.best = Best()
         self.heaviest = 0.0  # the largest weight that a row was learned with
@@ -102,9 +106,13 @@ class Trainer:
         record = self._record()
         pass_ = 1
         self._check(pass_)
-        while pass_ < self.options.passes and not self._out_of_patience(pass_):
+        shadows = self._shadows()
+        while shadows and pass_ < self.options.passes and not self._out_of_patience(pass_):
             pass_ += 1
             self._another_pass(pass_)
+            shadows.another_pass(pass_)
+            if self.heldout or pass_ == self.options.passes:
+                shadows.calibrate(self.model)
             self._check(pass_)
         record["passes"] = pass_
         if self.heldout:
@@ -113,6 +121,16 @@ class Trainer:
             record |= {"best_pass": self.best.pass_, "validation_error": self.best.error}
         self.model.history.append(record)
         return record
+
+    def _shadows(self) -> Shadows | None:
+        """What the probabilities after several passes are fitted to."""
+        if self.kept is None or self.before is None:
+            return None
+        from cwtool.model.shadows import shadows_of
+
+        self.before.labels = self.model.labels
+        kept = self.kept
+        return shadows_of(self.before, kept.all(), kept.counted, kept.n_rows, self.settings)
 
     def measured(self, record: dict[str, Any]) -> dict[str, Any]:
         """What `require` is judged by: the rows held out, or the predictions before learning, by

@@ -40,7 +40,8 @@ class Trial:
     def judge(self) -> Judged:
         options = self.options
         rows, labels = self.data
-        run = Run(options.seed, max_memory=options.max_memory)
+        ask = options.metric == "log_loss"
+        run = Run(options.seed, max_memory=options.max_memory, calibrate=ask)
         return cross_validate(
             lambda: options.model(self.point, replace(labels)),
             rows,

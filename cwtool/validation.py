@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from cwtool.metrics import Tally
 from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.run import Run
+
+if TYPE_CHECKING:
+    from cwtool.model.shadows import Shadows
 
 METRICS = ("error", "auc", "f1")  # of two classes
 CLASS_METRICS = ("error", "macro_f1", "balanced_error")  # of several
@@ -45,14 +48,27 @@ def fit(model: Model, rows: Rows, run: Run | None = None, passes: int = 1) -> Mo
     """Train the model on rows in memory: in their order in the first pass, in random orders in the
     others. Algorithms that learn batches learn each of them once, whatever `passes` says."""
     run = run or Run()
+    before = model.copy() if passes > 1 and run.calibrate else None
     origin = Origin("the training rows", 0, 1, rows.order.astype(np.int32))
     for portion, _ in model.portions(iter([(rows, origin)]), run):
         learned = model.learn(portion, run)
     if passes > 1 and not isinstance(model.algorithm, Batch):
-        rows = rows.weighing(learned.weight)  # all rows were one portion
+        known = rows.weighing(learned.weight)  # all rows were one portion
+        shadows = _shadows(before, model, rows, run) if before else None
         for pass_ in range(2, passes + 1):
-            model.relearn(rows, permutation(rows.n_rows, run.seed, pass_), run)
+            model.relearn(known, permutation(rows.n_rows, run.seed, pass_), run)
+            if shadows:
+                shadows.another_pass(pass_)
+        if shadows:
+            shadows.calibrate(model)
     return model
+
+
+def _shadows(before: Model, model: Model, rows: Rows, run: Run) -> Shadows:
+    from cwtool.model.shadows import shadows_of
+
+    before.labels = model.labels
+    return shadows_of(before, [rows], rows.weight, rows.n_rows, run)
 
 
 def evaluate(model: Model, rows: Rows) -> dict[str, Any]:

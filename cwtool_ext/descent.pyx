@@ -29,9 +29,11 @@ cdef inline double rate_in(double rate, double power, double t) noexcept nogil:
 
 
 cdef inline double paid(double w, double debt, double theta) noexcept nogil:
-    # T(w, debt) where |w| <= theta
+    # T(w, debt) where |w| <= theta; the factor decides ties, which rounding must not
     if w == 0.0 or fabs(w) > theta:
         return w
+    if fabs(w) <= debt * (1.0 + 1e-9):
+        return 0.0
     return fmax(w - debt, 0.0) if w > 0.0 else -fmax(-w - debt, 0.0)
 
 
@@ -81,7 +83,7 @@ cdef class Descent(Learner):
 
     cdef bint learn(self, Row row, double y, double h) noexcept nogil:
         cdef bint lazy = self.table.shape[1] == 2, moved
-        cdef double eta, step
+        cdef double eta, step, move
         cdef double* j
         cdef Py_ssize_t k
         self.rounds += 1
@@ -97,7 +99,10 @@ cdef class Descent(Learner):
                 j[0] = paid(j[0], self.owed - j[1], self.theta)
                 j[1] = self.owed
             if moved:
-                j[0] += step * (row.scale * row.value[k])
+                move = step * (row.scale * row.value[k])
+                j[0] += move
+                if lazy and fabs(j[0]) <= 1e-12 * fabs(move):
+                    j[0] = 0.0  # steps that cancelled, up to rounding
         if lazy and self.rounds % self.every == 0:
             self.owed += self.every * self.gravity * (eta if self.by_rate else 1.0)
         return moved

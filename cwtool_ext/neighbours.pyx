@@ -3,7 +3,8 @@
 BLAS gives |x - z|^2 as |x|^2 - 2 x.z + |z|^2 with an error of at most c (|x_i|^2 + |z_j|^2). Points
 that cannot be among the nearest within this error are skipped. The distance to every other point is
 summed again from the differences, in the order of the columns, so that dense and sparse rows give
-the same bits however the rows are divided into calls.
+the same bits however the rows are divided into calls. Distances are compared by their leading 40
+bits, so that rounding does not decide which of two equally near points comes first.
 """
 
 from libc.math cimport INFINITY
@@ -49,13 +50,20 @@ cdef Points checked(
     return points
 
 
+cdef inline double leading(double d) noexcept nogil:
+    """d rounded to 40 bits (Veltkamp)."""
+    cdef double c = 8193.0 * d
+    return c - (c - d) if c < INFINITY else d
+
+
 cdef inline void insert(double d, int64_t j, double* distance, int64_t* index,
                         Py_ssize_t k) noexcept nogil:
     """Insert into an ascending list of length k, behind equal distances."""
     cdef Py_ssize_t s = k - 1
-    if not d < distance[s]:
+    cdef double by = leading(d)
+    if not by < leading(distance[s]):
         return
-    while s > 0 and d < distance[s - 1]:
+    while s > 0 and by < leading(distance[s - 1]):
         distance[s] = distance[s - 1]
         index[s] = index[s - 1]
         s -= 1
@@ -85,7 +93,7 @@ cdef inline bint possible(
     """Whether point j may be among the k nearest of its class."""
     cdef double slack = points.c * (x_square + points.square[j])
     cdef double d = x_square + points.square[j] - 2 * cross[j] - slack
-    return d <= bound[points.k * points.kind[j] + points.k - 1]
+    return d <= bound[points.k * points.kind[j] + points.k - 1] * (1 + 1e-11)
 
 
 cdef inline void forget(double* distance, int64_t* index, Py_ssize_t size) noexcept nogil:

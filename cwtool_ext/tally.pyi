@@ -15,11 +15,12 @@ def add(
     units: NDArray[np.int64] | None = None,
     threshold: float = 0,
 ) -> None: ...
-def add_margins(
+def add_fading(
     y: NDArray[np.int32],
     score: NDArray[np.float64],
     variance: NDArray[np.float64],
     rows: int,
-    margins: NDArray[np.int64],
-    units: NDArray[np.int64] | None = None,
+    counts: NDArray[np.int64],
+    units: NDArray[np.int64],
+    at_once: bool,
 ) -> None: ...

@@ -86,24 +86,39 @@ def add(const int32_t[::1] y, const double[::1] score, int64_t[:, ::1] scores,
             scores[actual, bin_of(score[i])] += n
 
 
-def add_margins(const int32_t[::1] y, const double[::1] score, const double[::1] variance,
-                int64_t rows, int64_t[:, ::1] margins, const int64_t[::1] units=None) -> None:
-    """Count y s / sqrt(1 + v), y = +1 or -1, for the newest rows: margins[1] since the row number
-    last was a power of two, margins[0] for the stretch before that. Together the latest half to
-    three quarters of `rows` + these rows. A row counts as 1, or as units[i]."""
-    cdef int64_t i, k, t, n = 1
-    cdef double sign
-    cdef bint weighted = counts_units(units, y.shape[0])
-    if margins.shape[0] != 2 or margins.shape[1] != 2 * HALF + 1:
+cdef inline bint fades(int64_t t) noexcept nogil:
+    """Whether counts are halved before row t: at powers of two, and from 4,096 on at every eighth
+    of the way between two of them."""
+    cdef int64_t step = 1
+    while 2 * step <= t:
+        step *= 2
+    return t % (step if t < 4096 else step // 8) == 0
+
+
+cdef void halve(int64_t[:, ::1] counts) noexcept nogil:
+    cdef int64_t k
+    for k in range(2 * HALF + 1):
+        counts[0, k] >>= 1
+        counts[1, k] >>= 1
+
+
+def add_fading(const int32_t[::1] y, const double[::1] score, const double[::1] variance,
+               int64_t rows, int64_t[:, ::1] counts, const int64_t[::1] units,
+               bint at_once) -> None:
+    """Count z = s / sqrt(1 + v) of each row under its class y, as units[i], after `rows` rows. What
+    was counted before is halved at certain row numbers; `at_once` all of these rows count alike."""
+    cdef int64_t i
+    counts_units(units, y.shape[0])
+    if counts.shape[0] != 2 or counts.shape[1] != 2 * HALF + 1:
         raise ValueError("the histogram has another shape")
+    if score.shape[0] < y.shape[0] or variance.shape[0] < y.shape[0]:
+        raise ValueError("one score and one variance a row are needed")
     with nogil:
+        if at_once:
+            for i in range(y.shape[0]):
+                if fades(rows + i + 1):
+                    halve(counts)
         for i in range(y.shape[0]):
-            t = rows + i + 1
-            if t & (t - 1) == 0:
-                for k in range(2 * HALF + 1):
-                    margins[0, k] = margins[1, k]
-                    margins[1, k] = 0
-            sign = 1.0 if y[i] == 1 else -1.0
-            if weighted:
-                n = units[i]
-            margins[1, bin_of(sign * score[i] / sqrt(1 + variance[i]))] += n
+            if not at_once and fades(rows + i + 1):
+                halve(counts)
+            counts[y[i] == 1, bin_of(score[i] / sqrt(1 + variance[i]))] += units[i]

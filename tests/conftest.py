@@ -160,9 +160,9 @@ def brief() -> Callable[[str], list[str]]:
 @pytest.fixture
 def spare_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that pack many models: none needs to survive a power cut, and the slope, which is
-    computed of the margins alone, says nothing that the margins, which are packed too, do not."""
+    computed of counts alone, says nothing that the counts, which are packed too, do not."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    monkeypatch.setattr("cwtool.calibration.Calibration.fit", lambda _: 1.0)
+    monkeypatch.setattr("cwtool.calibration.Calibration.fit", lambda _: (1.0, 0.0))
 
 
 @pytest.fixture(scope="session")

@@ -195,6 +195,15 @@ class Batch(Protocol):
 
 
 @runtime_checkable
+class Recalls(Protocol):
+    """Keeps all rows, and can predict each of them by the others."""
+
+    def recalled(self, state: State, run: Run) -> tuple[Ints, Scores] | None:
+        """The classes of all rows learned so far, and their scores, each without the row itself;
+        None if the rows have weights."""
+
+
+@runtime_checkable
 class Describes(Protocol):
     """Has more to show of its state than weights."""
 

@@ -91,6 +91,13 @@ class Neighbours(Remembered):
         """The scores of rows with these neighbours."""
         return vote(near)
 
+    def recalled(self, state: State, run: Run) -> tuple[Ints, Scores] | None:
+        """The classes of all rows, and their scores, each predicted by the other rows alone."""
+        if self.untrained(state) or self.row_weights(state) is not None:
+            return None
+        score = self.predict(state, self.rows(state), run, loo=True)
+        return (state.arrays["y"] > 0).astype(np.int32), Scores(score, np.zeros(len(score)))
+
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
         """Scores of the rows of the first batch, each predicted by the other rows alone."""
         out = super().fitted(state, rows, run)

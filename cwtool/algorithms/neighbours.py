@@ -44,7 +44,7 @@ class Near(NamedTuple):
     def nearest_of_all(self) -> NDArray[np.intp]:
         """The places of the k nearest points of all classes among those of each row."""
         m, _, k = self.who.shape
-        by = self.who.reshape(m, -1), self.distance.reshape(m, -1)
+        by = self.who.reshape(m, -1), leading(self.distance.reshape(m, -1))
         return np.lexsort(by, axis=-1)[:, :k]
 
     def rest(self, kind: NDArray[Any]) -> Near:
@@ -63,6 +63,15 @@ class Near(NamedTuple):
             return np.stack([mine[rows, own], found], axis=1)
 
         return Near(paired(self.who, others.who), paired(self.distance, others.distance))
+
+
+def leading(distance: Floats) -> Floats:
+    """Distances rounded to 40 bits, as they are compared: rounding does not decide which of two
+    equally near points comes first."""
+    with np.errstate(invalid="ignore", over="ignore"):  # there may be no point, at distance inf
+        c = 8193.0 * distance
+        found: Floats = np.where(np.isfinite(c), c - (c - distance), distance)
+    return found
 
 
 def counted(weight: Floats) -> Floats:
@@ -164,7 +173,7 @@ def shares(near: Near) -> Floats:
         counts = counted(np.take_along_axis(near.weight.reshape(m, -1), first, axis=1))
     votes = np.zeros((m, kinds))
     np.add.at(votes, (np.arange(m)[:, None], first // k), counts)
-    closest = near.distance[:, :, 0]
+    closest = leading(near.distance[:, :, 0])
     least = closest.min(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
         lean = np.where(closest == least, 1.0, least / closest)

@@ -139,13 +139,15 @@ class Spool:
         if there are any."""
         self._close()
         first = np.cumsum([0, *(window.n_rows for window in self.windows)]).tolist()
-        counted = self._all_counted()
+        counted = self.counted
         for k, order in shuffled([window.n_rows for window in self.windows], *seeds):
             rows = self._load(self.windows[k])
             here = None if counted is None else counted[first[k] : first[k + 1]]
             yield rows, order, here
 
-    def _all_counted(self) -> Floats | None:
+    @property
+    def counted(self) -> Floats | None:
+        """What metrics count all rows by; None: all 1."""
         if all(weight is None for _, weight in self._counted):
             return None
         return np.concatenate([np.ones(n) if w is None else w for n, w in self._counted])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwtool import __version__, params, registry
-from cwtool.algorithms.base import Algorithm, Batch, Coefficients, Linear, Ranks, Scores
+from cwtool.algorithms.base import Algorithm, Batch, Coefficients, Linear, Ranks, Recalls, Scores
 from cwtool.calibration import Calibration
 from cwtool.data.batches import batches
 from cwtool.data.known import RowSample
@@ -19,9 +19,10 @@ from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.data.rows import Longs, Origin, Rows, SlotRows, joined
 from cwtool.errors import ModelError, UsageError
-from cwtool.metrics import no_counts
+from cwtool.metrics import Tally
 from cwtool.model import file, packing
 from cwtool.model.class_weight import ClassWeight
+from cwtool.model.crossfit import shades
 from cwtool.model.results import Learned, Prediction, Weights
 from cwtool.model.scale import RowScale, slotted
 from cwtool.model.verdict import Verdict
@@ -74,8 +75,6 @@ class Model(Verdict):
         model.operating_point = OperatingPoint(threshold)
         if class_weight and not kind.takes_weights:
             raise _no_weights(algorithm, "class weights")
-        if class_weight:
-            model.calibration = Calibration(positive=no_counts())
         if model.labels.multiclass not in ("auto", "no"):
             from cwtool.model.several import check_mode
 
@@ -126,21 +125,37 @@ class Model(Verdict):
         self.state.reserve()
         before, after, done = [], [], 0
         for part in self.scale.observe(by_slot):
-            untrained = batch is not None and batch.untrained(self.state)
-            found = self.learner.learn(self.state, part, part.order, run)
-            before.append(found)
-            if batch is not None and untrained:
-                # an empty model says nothing of the slope; these rows do, once learned
-                found = batch.fitted(self.state, part, run)
-                after.append(found)
             here = slice(done, done := done + part.n_rows)
             importance = None if rows.weight is None else rows.weight[here]
-            self.calibration.add(part.y, *found, importance)
-            if batch is not None and self.several is None:
-                self.judge(part.y, found.score, importance, predicted=not untrained)
+            if batch is None:
+                before.append(self.learner.learn(self.state, part, part.order, run))
+                self.calibration.add(part.y, *before[-1], importance)
+            elif not batch.untrained(self.state):
+                before.append(self.learner.learn(self.state, part, part.order, run))
+                if not self._recall(run):
+                    self.count_batch(part.y, before[-1], importance, predicted=True)
+            else:
+                ask = run.calibrate and not isinstance(self.algorithm, Recalls)
+                found = shades(self.learner, self.index, self.labels, part, run) if ask else []
+                before.append(self.learner.learn(self.state, part, part.order, run))
+                after.append(batch.fitted(self.state, part, run))
+                self.count_first(part.y, found, after[-1], importance)
         scores = _joined(before)
         self.progress.add(rows.y, scores.score, rows.weight)
         return Learned(*scores, _joined(after).score if after else None, weight)
+
+    def _recall(self, run: Run) -> bool:
+        """Count all rows so far anew, if the algorithm keeps them: then probabilities do not depend
+        on how the rows were cut into batches."""
+        if self.several is not None or not isinstance(self.algorithm, Recalls):
+            return False
+        found = self.algorithm.recalled(self.state, run)
+        if found is None:
+            return False
+        self.calibration, self.of_batches = Calibration(), Tally()
+        y, scores = found
+        self.count_batch(y, scores, None, predicted=True)
+        return True
 
     def _observed(self, rows: Rows) -> SlotRows:
         """The rows by slots. Features that only rows of weight 0 have stay unknown: such rows are

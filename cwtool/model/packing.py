@@ -12,7 +12,7 @@ from cwtool.calibration import Calibration
 from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
-from cwtool.metrics import Counts, Tally, Weighted, dense, sparse
+from cwtool.metrics import UNIT, Counts, Tally, Weighted, dense, sparse
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.file import Arrays
 from cwtool.params import AUTO
@@ -38,7 +38,7 @@ def pack(model: Model, *, calibrated: bool = True) -> tuple[dict[str, Any], Arra
         "features": model.index.count,
         "rows": model.rows,
         "scale": {"value": model.scale.value, "rows": rows, "total": total},
-        "calibration": {"a": model.slope, "rows": model.calibration.rows},
+        "calibration": {"a": model.slope, "b": model.offset, "rows": model.calibration.rows},
         "numbers": model.state.pack_numbers(),
         "history": model.history,
     }
@@ -79,7 +79,7 @@ def _pack_two(model: Model) -> tuple[dict[str, Any], Arrays]:
         header["multiclass"] = "no"
     if labels.rest:
         header["rest"] = labels.rest
-    counts = {"score": progress.scores, "margin": calibration.margins}
+    counts = {"score": progress.scores, "odds": calibration.counts}
     if progress.weighted is not None:
         header["weighted_confusion"] = progress.weighted.confusion.tolist()
         counts["score.weight"] = progress.weighted.scores
@@ -89,11 +89,6 @@ def _pack_two(model: Model) -> tuple[dict[str, Any], Arrays]:
         counts["batch.score"] = model.of_batches.scores
         if model.of_batches.weighted is not None:
             counts["batch.score.weight"] = model.of_batches.weighted.scores
-    if calibration.positive is not None:
-        header["calibration"] = {"a": model.slope, "b": model.offset, "rows": calibration.rows}
-        counts["margin.positive"] = calibration.positive
-    if calibration.weighted is not None:
-        counts["margin.weight"] = calibration.weighted
     arrays: Arrays = {}
     for name, found in counts.items():
         for part, values in sparse(found).items():
@@ -147,13 +142,19 @@ def _unpack_two(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
         progress.weighted = Weighted(_histogram(arrays, "score.weight"), confusion)
     if "batch.score.at" in arrays:
         model.of_batches = _scores(arrays, "batch.score")
-    calibration = model.calibration = Calibration(
-        _histogram(arrays, "margin"), header["calibration"]["rows"]
-    )
-    if "margin.weight.at" in arrays:
-        calibration.weighted = _histogram(arrays, "margin.weight")
+    model.calibration = _calibration(header["calibration"]["rows"], arrays)
+
+
+def _calibration(rows: int, arrays: Arrays) -> Calibration:
+    """The counted scores; earlier versions had margins, of two stretches of rows."""
+    if "odds.at" in arrays:
+        return Calibration(_histogram(arrays, "odds"), rows)
+    weighted = "margin.weight.at" in arrays
+    margins = _histogram(arrays, "margin.weight" if weighted else "margin").sum(axis=0)
+    positive = None
     if "margin.positive.at" in arrays:
-        calibration.positive = _histogram(arrays, "margin.positive")
+        positive = _histogram(arrays, "margin.positive").sum(axis=0)
+    return Calibration.of_margins(margins if weighted else UNIT * margins, positive, rows)
 
 
 def _scores(arrays: Arrays, name: str) -> Tally:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from cwtool.algorithms.base import Scores
 from cwtool.calibration import Calibration, Reliability, probability
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Floats, Ints
 from cwtool.metrics import AnyTally, Tally
+from cwtool.model.crossfit import Shade, held
 from cwtool.threshold import OperatingPoint
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class Verdict:
     def calibrate(self) -> None:
         """Fit the probabilities to the scores so far."""
         if isinstance(self.calibration, Calibration):
-            self.slope, self.offset = self.calibration.fit_both()
+            self.slope, self.offset = self.calibration.fit()
         else:
             self.slope = self.calibration.fit()
 
@@ -110,3 +112,21 @@ class Verdict:
             self.of_batches = batch
         else:
             self.of_batches += batch
+
+    def count_first(
+        self, y: Ints, shades: list[Shade], fitted: Scores, weight: Floats | None
+    ) -> None:
+        """Count the scores of a first batch: those of models that have not learned the rows, or if
+        there are none, those of the model that has."""
+        if shades:
+            rows, fitted = held(shades, fitted, y, weight)
+            y, weight = y[rows], None if weight is None else weight[rows]
+        self.count_batch(y, fitted, weight, predicted=False)
+
+    def count_batch(
+        self, y: Ints, found: Scores, weight: Floats | None, *, predicted: bool
+    ) -> None:
+        """Count the scores of a batch, all given by one model."""
+        self.calibration.add(y, *found, weight, at_once=True)
+        if self.labels.several is None:
+            self.judge(y, found.score, weight, predicted=predicted)

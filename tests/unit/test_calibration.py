@@ -1,4 +1,4 @@
-"""Slope and offset of probabilities where the classes are learned with weights."""
+"""Slope and offset of probabilities."""
 
 import numpy as np
 import pytest
@@ -8,9 +8,10 @@ from scipy.optimize import minimize
 
 from cwtool.calibration import Calibration, Reliability, probability
 from cwtool.data.rows import Rows
-from cwtool.metrics import no_counts
+from cwtool.metrics import UNIT, no_counts
 from cwtool.model import Model
 from cwtool.run import Run
+from cwtool_ext import tally
 
 
 def sample(seed: int, n: int, shift: float, gap: float = 1.5) -> tuple[np.ndarray, np.ndarray]:
@@ -42,11 +43,11 @@ def test_against_a_general_minimizer(
 ) -> None:
     y, score = sample(seed, n, shift, gap)
     weight = np.random.default_rng(seed).choice([0.5, 1.0, 4.0], n) if weighted else np.ones(n)
-    latest = slice(2 ** int(np.log2(n)) // 2 - 1, None)  # what the histogram still has
-    calibration = Calibration(positive=no_counts())
+    age = int(np.log2(n)) - np.log2(np.arange(1, n + 1)).astype(int)  # halvings since
+    calibration = Calibration()
     calibration.add(y, score, np.zeros(n), weight)
-    a, b = calibration.fit_both()
-    want = slow(y[latest], score[latest], weight[latest])
+    a, b = calibration.fit()
+    want = slow(y, score, weight * 0.5**age)
     if want[0] > 1e-6:  # otherwise the scores tell nothing
         assert (a, b) == pytest.approx(tuple(want), rel=0.02, abs=0.02)  # bins are 0.4 % wide
     else:
@@ -55,34 +56,56 @@ def test_against_a_general_minimizer(
 
 def test_shifted_scores_get_good_probabilities() -> None:
     y, score = sample(1, 4000, 2.0)
-    both, slope_alone = Calibration(positive=no_counts()), Calibration()
-    quality = []
-    for calibration in (both, slope_alone):
-        calibration.add(y, score, np.zeros(len(y)))
-        a, b = calibration.fit_both()
-        reliability = Reliability()
-        reliability.add(y, probability(a, score, np.zeros(len(y)), b))
-        quality.append(reliability.summary())
-    assert slope_alone.fit_both() == (slope_alone.fit(), 0.0)
-    assert quality[0]["log_loss"] < 0.7 * quality[1]["log_loss"]
-    assert quality[0]["ece"] < 0.02 < 0.1 < quality[1]["ece"]
+    calibration, reliability = Calibration(), Reliability()
+    calibration.add(y, score, np.zeros(len(y)))
+    a, b = calibration.fit()
+    reliability.add(y, probability(a, score, np.zeros(len(y)), b))
+    assert b < -3
+    assert reliability.summary()["ece"] < 0.02
+
+
+def test_scores_of_zero_have_the_odds_of_the_classes() -> None:
+    calibration = Calibration()
+    y = np.array([0, 1, 1, 1] * 200, dtype=np.int32)
+    calibration.add(y, np.zeros(len(y)), np.zeros(len(y)))
+    assert calibration.fit() == pytest.approx((1.0, np.log(3)), abs=0.01)
+
+
+def test_margins_of_earlier_versions() -> None:
+    """Without the classes the offset is 0 and the slope that of the margins; with them both are
+    those of scores."""
+    y, score = sample(3, 500, 0.7)
+    now, margins, positive = Calibration(), no_counts(), no_counts()
+    now.add(y, score, np.zeros(500), at_once=True)
+    sign = np.where(y == 1, 1.0, -1.0)
+    counted = np.full(500, UNIT)
+    tally.add_fading(y, sign * score, np.zeros(500), 0, margins, counted, True)
+    tally.add_fading(y, sign * score, np.zeros(500), 0, positive, counted * (y == 1), True)
+    of_both = Calibration.of_margins(margins.sum(axis=0), positive.sum(axis=0), 500)
+    np.testing.assert_array_equal(of_both.counts, now.counts)
+    unknown = Calibration.of_margins(margins.sum(axis=0), None, 500)
+    mirrored = Calibration()
+    mirrored.add(np.append(y, 1 - y), np.append(score, -score), np.zeros(1000), at_once=True)
+    a, b = unknown.fit()
+    assert b == pytest.approx(0, abs=1e-9)
+    assert a == pytest.approx(mirrored.fit()[0], rel=0.01)
 
 
 @pytest.mark.parametrize("y", [[0, 0, 0], [1, 1, 1], []])
 def test_one_class_or_no_rows(y: list[int]) -> None:
-    calibration = Calibration(positive=no_counts())
+    calibration = Calibration()
     classes = np.array(y, dtype=np.int32)
     calibration.add(classes, 2.0 * classes - 1, np.zeros(len(y)))
-    a, b = calibration.fit_both()
+    a, b = calibration.fit()
     assert np.isfinite([a, b]).all()
     assert a > 0
 
 
 def test_scores_without_meaning() -> None:
-    calibration = Calibration(positive=no_counts())
+    calibration = Calibration()
     y = np.array([0, 1, 1, 1] * 8, dtype=np.int32)
     calibration.add(y, np.where(y == 1, -1.0, 1.0), np.zeros(32))
-    a, b = calibration.fit_both()
+    a, b = calibration.fit()
     assert 0 < a < 1e-12
     assert probability(a, np.array([5.0]), np.zeros(1), b)[0] == pytest.approx(0.75, abs=0.02)
 
@@ -95,13 +118,13 @@ def learned(parts: list[Rows], **settings: str) -> Model:
     return model
 
 
-def test_only_class_weights_have_an_offset_and_resuming_keeps_it() -> None:
+def test_resuming_keeps_slope_and_offset() -> None:
     random = np.random.default_rng(2)
     y = (random.random(300) < 0.15).astype(int)
     x = random.normal(size=(300, 2)) + y[:, None]
     rows = Rows.from_lists([list(enumerate(row)) for row in x.tolist()], y.tolist())
     parts = [rows.slice(0, 70), rows.slice(70, 71), rows.slice(71, 300)]
-    once, later = (learned(p, class_weight="balanced") for p in ([rows], parts))
-    assert (once.slope, once.offset) == (later.slope, later.offset)
-    assert once.offset < -0.5
-    assert learned([rows]).offset == 0
+    for setting in ("", "balanced"):
+        once, later = (learned(p, class_weight=setting) for p in ([rows], parts))
+        assert (once.slope, once.offset) == (later.slope, later.offset)
+        assert once.offset < -0.5

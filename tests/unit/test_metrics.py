@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cwtool.calibration import Calibration, Reliability, probability
 from cwtool.errors import DataError
-from cwtool.metrics import Tally, bin_centers, dense, sparse
+from cwtool.metrics import UNIT, Tally, bin_centers, dense, sparse
 from cwtool.stability import density_shares, kappa, stability
 
 Scores = tuple[np.ndarray, np.ndarray]
@@ -108,9 +108,9 @@ def test_any_split_gives_the_same(cut: int, seed: int) -> None:
     one, two = Calibration(), Calibration()
     one.add(y, score, variance)
     two.add(y[:cut], score[:cut], variance[:cut])
-    again = Calibration(dense(*sparse(two.margins).values()), two.rows)  # saved and loaded
+    again = Calibration(dense(*sparse(two.counts).values()), two.rows)  # saved and loaded
     again.add(y[cut:], score[cut:], variance[cut:])
-    assert (again.margins == one.margins).all()
+    assert (again.counts == one.counts).all()
     assert again.fit() == one.fit()
 
 
@@ -130,27 +130,35 @@ def test_scores_beyond_the_bins_are_counted(score: float) -> None:
     assert tally.confusion.sum() == 1
 
 
-def test_calibration_is_maximum_likelihood() -> None:
-    """a of the latest rows, by a fine search over the same likelihood."""
-    y, score = sample(4000, scale=3.0)
-    variance = np.full(4000, 0.5)
-    calibration = Calibration()
-    calibration.add(y, score, variance)
-    z = ((2 * y - 1) * score / np.sqrt(1 + variance))[2047 - 1024 :]  # since row 1024
-    z = np.append(z, -np.abs(z).mean())
-    grid = np.exp(np.linspace(np.log(0.01), np.log(10), 4001))
-    best = grid[np.argmin([np.logaddexp(0, -a * z).sum() for a in grid])]
-    assert calibration.fit() == pytest.approx(best, rel=0.01)
-
-
 def test_calibration_forgets_the_beginning() -> None:
-    y, score = sample(2000)
+    y, score = sample(20_000)
     wrong, right = Calibration(), Calibration()
-    wrong.add(y[:500], -score[:500], np.zeros(500))
-    right.add(y[:500], score[:500], np.zeros(500))
+    wrong.add(y[:2000], -score[:2000], np.zeros(2000))
+    right.add(y[:2000], score[:2000], np.zeros(2000))
     for calibration in (wrong, right):
-        calibration.add(y[500:], score[500:], np.zeros(1500))
-    assert wrong.fit() == right.fit()
+        calibration.add(y[2000:], score[2000:], np.zeros(18_000))
+    assert wrong.fit() == pytest.approx(right.fit(), rel=1e-3)
+    assert 20_000 / 8 < wrong.counts.sum() / UNIT < 20_000 / 4
+
+
+def test_counts_are_halved_at_powers_of_two_and_between_them() -> None:
+    calibration, halved, before = Calibration(), [], 0
+    for t in range(1, 10_001):
+        calibration.add(classes(1), np.ones(1), np.zeros(1))
+        if calibration.counts.sum() != before + UNIT:
+            halved.append(t)
+        before = calibration.counts.sum()
+    assert halved == [*(2**k for k in range(1, 12)), *range(4096, 8192, 512), 8192, 9216]
+
+
+def test_scores_at_once_count_alike() -> None:
+    y, score = sample(900)
+    calibration = Calibration()
+    calibration.add(y[:100], score[:100], np.zeros(100))
+    earlier = calibration.counts.sum() / UNIT
+    calibration.add(y[100:], score[100:], np.zeros(800), at_once=True)
+    faded = earlier / 2**3  # at rows 128, 256 and 512
+    assert calibration.counts.sum() / UNIT == pytest.approx(800 + faded)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +168,9 @@ def test_calibration_is_always_finite_and_positive(margins: list[float]) -> None
     calibration = Calibration()
     n = len(margins)
     calibration.add(classes(*[1] * n), np.array(margins), np.zeros(n))
-    assert 0 < calibration.fit() < np.inf
+    a, b = calibration.fit()
+    assert 0 < a < np.inf
+    assert np.isfinite(b)
 
 
 def test_probability() -> None:
@@ -285,7 +295,6 @@ def test_weights_of_one_leave_no_trace() -> None:
     assert "weight" not in plain.summary()
     found.add(y, score, score**2)
     same.add(y, score, score**2, np.ones(100))
-    assert same.weighted is None
     assert same.fit() == found.fit()
 
 

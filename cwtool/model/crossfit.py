@@ -1,0 +1,144 @@
+"""Scores of rows by models that have not learned them, for probabilities and thresholds.
+
+Scores of rows that a model has learned are too good. So parts of the rows are learned, each by a
+model of its own, a shadow, which then predicts rows that it has not learned:
+
+    rows                  shadows    rows that each of them learns
+    up to 1,000           5          4/5 of the rows
+    1,000 to 5,000        4 to 2     4/5 of the rows
+    5,000 and more        1          4/5 of the rows, but no more than MOST
+
+A shadow is not the model: its scores may be larger or shifted. Therefore the probabilities of both
+are fitted to the rows that both have learned, sigmoid(a z + b) to the scores z of the shadow and
+sigmoid(a' z' + b') to those of the model, and a score z of a row that the shadow has not learned
+counts as the z' of the same logit: a' z' + b' = a z + b.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from cwtool.algorithms.base import Algorithm, Scores
+from cwtool.calibration import LEAST, Calibration
+from cwtool.data.labels import Labels
+from cwtool.data.rows import Floats, Ints, Longs, SlotRows
+from cwtool.order import permutation
+from cwtool.run import Run, no_note, no_progress
+from cwtool.state import FeatureIndex
+
+if TYPE_CHECKING:
+    from cwtool.algorithms.several import Several
+
+FOLDS = 5
+ENOUGH = 1000  # rows to fit a probability to: there are no more shadows
+MOST = 20_000  # rows that a shadow learns at most
+
+
+class Fold(NamedTuple):
+    """The numbers of rows that are learned, and of those that are then predicted, ascending."""
+
+    learned: Longs
+    held: Longs
+
+
+class Shade(NamedTuple):
+    """What a shadow says of the rows of its fold: those that it has learned, and the others."""
+
+    fold: Fold
+    learned: Scores
+    held: Scores
+
+
+class Held(NamedTuple):
+    """The numbers of rows, and scores of them that are as those of the model would be, had it not
+    learned them."""
+
+    rows: Longs
+    scores: Scores
+
+
+def folds(y: Ints, seed: int) -> list[Fold]:
+    """The folds of rows of the classes y; none if all are of one class, or one has a single row.
+    Every fold has the same share of each class."""
+    counts = np.unique(y, return_counts=True)[1]
+    if len(counts) < 2 or counts.min() < 2:
+        return []
+    mixed = permutation(len(y), seed)
+    fold = np.empty(len(y), dtype=np.int64)
+    fold[mixed[np.argsort(y[mixed], kind="stable")]] = np.arange(len(y)) % FOLDS
+    count = min(FOLDS, -(-FOLDS * ENOUGH // len(y)))
+    return [
+        Fold(np.sort(mixed[fold[mixed] != k][:MOST]), np.flatnonzero(fold == k))
+        for k in range(count)
+        if (fold == k).any()
+    ]
+
+
+def held(shades: list[Shade], whole: Scores, y: Ints, weight: Floats | None) -> Held:
+    """The scores of all rows that shadows have not learned; `whole` are those of the model, which
+    has learned all rows, y their classes and `weight` their row weights."""
+    parts = [_matched(shade, whole, y, weight) for shade in shades]
+    both = Scores(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return Held(np.concatenate([shade.fold.held for shade in shades]), both)
+
+
+def _matched(shade: Shade, whole: Scores, y: Ints, weight: Floats | None) -> Scores:
+    """The held scores of the shadow, in the place of those of the model."""
+    some = shade.fold.learned
+    known = None if weight is None else weight[some]
+    fit = _line if whole.score.ndim == 1 else _slope
+    a, b = fit(y[some], shade.learned, known)
+    to_a, to_b = fit(y[some], Scores(*(column[some] for column in whole)), known)
+    z = _standardized(shade.held)
+    if not min(a, to_a) > LEAST * max(a, to_a):  # the scores of one of them tell nothing
+        return shade.held
+    return Scores((a * z + b - to_b) / to_a, np.zeros(len(z)))
+
+
+def _standardized(scores: Scores) -> Floats:
+    spread = np.sqrt(1 + scores.variance)
+    z: Floats = scores.score / (spread if scores.score.ndim == 1 else spread[:, None])
+    return z
+
+
+def _line(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, float]:
+    """Slope and offset of probabilities that are fitted to these scores alone."""
+    calibration = Calibration()
+    calibration.add(y, *scores, weight, at_once=True)
+    return calibration.fit()
+
+
+def _slope(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, float]:
+    """The same of several classes, which have no offset."""
+    from cwtool.softmax import Ring
+
+    ring = Ring()
+    ring.add(y, *scores, weight, at_once=True)
+    return ring.fit(), 0.0
+
+
+def quiet(run: Run) -> Run:
+    """The run without its progress, notes and warnings: what is learned is not the model."""
+    return replace(run, progress=no_progress, note=no_note, warn=no_note)
+
+
+def shades(
+    learner: Algorithm | Several, index: FeatureIndex, labels: Labels, rows: SlotRows, run: Run
+) -> list[Shade]:
+    """What models that have learned part of these rows say of all of them."""
+    some = rows.order if rows.weight is None else np.flatnonzero(rows.weight)
+    run, found = quiet(run), []
+    for learned, rest in folds(rows.y[some], run.seed):
+        state = learner.new_state(index)
+        if labels.several is not None:
+            state.admit(labels.several)
+        state.reserve()
+        fold = Fold(some[learned], some[rest])
+        parts = [rows.take(numbers) for numbers in fold]
+        learner.learn(state, parts[0], parts[0].order, run)
+        scores = (learner.scores(state, part, np.zeros(part.n_rows), run) for part in parts)
+        found.append(Shade(fold, *scores))
+    return found

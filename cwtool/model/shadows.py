@@ -1,0 +1,99 @@
+"""Probabilities after several passes.
+
+In later passes a model predicts rows that it has learned before, so that their scores are too good.
+Shadows are models that go through the same passes with part of the rows (see crossfit.py), and the
+scores of the other rows take the place of those that the model gave in its first pass. They learn
+at most 20,000 rows in each pass, whatever the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from cwtool.algorithms.base import Scores
+from cwtool.data.rows import Floats, Longs, Rows, joined
+from cwtool.model.crossfit import FOLDS, MOST, Fold, Shade, folds, held, quiet
+from cwtool.model.model import Model
+from cwtool.order import permutation
+from cwtool.run import Run
+
+SAMPLE = MOST * FOLDS // (FOLDS - 1)  # rows that are learned or predicted by shadows
+
+
+class Shadow(NamedTuple):
+    """A model, the rows that it learns, and those that it predicts."""
+
+    model: Model
+    learned: Rows
+    fold: Fold
+
+
+class Shadows:
+    """Models beside one that learns rows in several passes."""
+
+    def __init__(self, before: Model, rows: Rows, run: Run) -> None:
+        """`before` is the model before the first pass. The rows are those of the run, or a sample
+        of them, with their row weights; their first pass is made here."""
+        self.before, self.rows, self.run = before, rows, quiet(run)
+        self.parts: list[Shadow] = []
+        counts = np.arange(rows.n_rows) if rows.weight is None else np.flatnonzero(rows.weight)
+        for fold in folds(rows.y[counts], run.seed):
+            model = before.copy()
+            model.labels = before.labels
+            some = rows.take(counts[fold.learned])
+            learned = model.learn(some, self.run)
+            fold = Fold(counts[fold.learned], counts[fold.held])
+            self.parts.append(Shadow(model, some.weighing(learned.weight), fold))
+
+    def another_pass(self, pass_: int) -> None:
+        """Make the pass of this number."""
+        for model, rows, _ in self.parts:
+            order = permutation(rows.n_rows, self.run.seed, pass_)
+            model.relearn(rows, order, self.run)
+
+    def calibrate(self, model: Model) -> None:
+        """Count the scores of held rows in place of what the model counted in this run."""
+        if not self.parts:
+            return
+        shades = [
+            Shade(fold, *(self._scores(one, rows) for rows in fold)) for one, _, fold in self.parts
+        ]
+        y, weight = self.rows.y, self.rows.weight
+        rows, found = held(shades, self._scores(model, self.rows.order), y, weight)
+        model.calibration = self.before.copy().calibration
+        some = None if weight is None else weight[rows]
+        model.calibration.add(y[rows], *found, some, at_once=True)
+
+    def _scores(self, model: Model, rows: Longs) -> Scores:
+        found = model.scores(self.rows.take(rows), self.run)
+        return Scores(found.score, found.variance)
+
+
+def shadows_of(
+    before: Model, windows: Iterable[Rows], counted: Floats | None, n_rows: int, run: Run
+) -> Shadows:
+    """The shadows of a model that was `before` and has learned these windows of `n_rows` rows in a
+    first pass; `counted` are the row weights, without class weights."""
+    rows = _sampled(windows, n_rows, run.seed)
+    if counted is not None and n_rows > SAMPLE:
+        counted = counted[_chosen(n_rows, run.seed)]
+    return Shadows(before, rows.weighing(counted), run)
+
+
+def _chosen(n_rows: int, seed: int) -> Longs:
+    return np.sort(permutation(n_rows, seed, n_rows)[:SAMPLE])
+
+
+def _sampled(windows: Iterable[Rows], n_rows: int, seed: int) -> Rows:
+    """All rows, or SAMPLE of them in their order."""
+    if n_rows <= SAMPLE:
+        return joined(list(windows))
+    some, parts, first = _chosen(n_rows, seed), [], 0
+    for window in windows:
+        here = some[(some >= first) & (some < first + window.n_rows)] - first
+        parts.append(window.take(here))
+        first += window.n_rows
+    return joined(parts)
