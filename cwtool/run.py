@@ -28,7 +28,7 @@ class Run:
     jobs: int = 1  # threads that an algorithm may use
     max_memory: int = 0  # bytes that an algorithm may use; 0 allows most of what is free
     engine: EngineOptions | None = None  # for parts of an algorithm that can run elsewhere
-    calibrate: bool = True  # whether probabilities and thresholds of the model are asked for
+    calibrate: bool = True  # whether probabilities of the model are asked for
     progress: Progress = no_progress
     note: Note = no_note
     day: int = 0  # the date, as days from the year 1; 0: none

@@ -56,7 +56,7 @@ def fit(model: Model, rows: Rows, run: Run | None = None, passes: int = 1) -> Mo
         known = rows.weighing(learned.weight)  # all rows were one portion
         shadows = _shadows(before, model, rows, run) if before else None
         for pass_ in range(2, passes + 1):
-            model.relearn(known, permutation(rows.n_rows, run.seed, pass_), run)
+            model.relearn(known, permutation(known.n_rows, run.seed, pass_), run)
             if shadows:
                 shadows.another_pass(pass_)
         if shadows:

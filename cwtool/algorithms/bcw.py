@@ -15,14 +15,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cwtool import memory
 from cwtool.algorithms import cocoa, metric
 from cwtool.algorithms.ascent import Ascended, Start
-from cwtool.algorithms.base import Variants, each_choice
+from cwtool.algorithms.base import Scores, Variants, each_choice
 from cwtool.algorithms.batch import BATCHES, BatchParams, LinearBatchLearner, weights
 from cwtool.algorithms.dealt import Shards
+from cwtool.algorithms.precision import Precision, variances
+from cwtool.algorithms.row_space import NAMES, ROWS
 from cwtool.data.rows import Floats, SlotRows
-from cwtool.errors import UsageError
 from cwtool.params import AUTO, param
 from cwtool.run import Run
 from cwtool.state import Column, Layout, Number, State
@@ -77,11 +77,15 @@ class BCW(LinearBatchLearner):
         **each_choice(BcwParams, "carry", batch_rows=200),
     }
     takes_weights = True
-    shared = ("gram",)
+    counts_unknown = True
+    shared = ("gram", *NAMES)
     layout = Layout(
         tables=((Column("mean"), Column("dual")),),  # mu, and b = sum of all a_i y_i x_i
         numbers=(BATCHES, Number("precision_divisor", 0.0, formerly="kappa")),  # 0: not chosen yet
-        squares=("gram",),  # X'HX of all batches, on and below the diagonal
+        # X'HX of all batches, on and below the diagonal; or, as long as there are fewer rows than
+        # features, the rows themselves
+        squares=("gram",),
+        arrays=ROWS,
         compact=True,
     )
 
@@ -89,12 +93,12 @@ class BCW(LinearBatchLearner):
         self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
     ) -> None:
         """P does not depend on the classes: all states have one metric, and each its own ascent."""
-        p, n = self.params, states[0].index.count
-        gram = _gram(states[0], n, run)
-        metric.add_gram(rows, gram, n, run.jobs)
-        divisor = self._divisor(states, classes, rows, gram, float(weights(rows).sum()), run)
-        kind = metric.cheapest(rows, n, p.batch_passes, self.untrained(states[0]))
-        inverse = kind(gram, n, p.C / divisor, run.jobs)
+        p, first = self.params, states[0]
+        n = first.index.count
+        precision = Precision.of(first, rows, n, run)
+        total = float(weights(rows).sum())
+        divisor = self._divisor(states, classes, rows, precision, total, run)
+        inverse = precision.metric(rows, p.C / divisor, p.batch_passes, self.untrained(first))
         starts = [
             Start(rows.signs(class_), self._start(state, inverse))
             for state, class_ in zip(states, classes, strict=True)
@@ -103,10 +107,11 @@ class BCW(LinearBatchLearner):
         for state, start, (mu, a, _) in zip(states, starts, found, strict=True):
             state.table[:n, 0] = mu
             dual.add_rows(rows.csr, a * start.y, state.table, 1)
-            state.refer(states[0], self.shared)
+            state.refer(first, self.shared)
+            state.scratch.clear()
         passes = max(one.passes for one in found)
         run.note(
-            f"batch of {rows.n_rows:,} rows, {n:,} features: {kind.name} form, "
+            f"batch of {rows.n_rows:,} rows, {n:,} features: {inverse.name} form, "
             f"precision divisor {divisor:g}, {passes} passes"
         )
 
@@ -114,18 +119,38 @@ class BCW(LinearBatchLearner):
         self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run
     ) -> None:
         p, n = self.params, states[0].index.count
-        gram = _gram(states[0], n, run)
-        cocoa.add_grams(gram, shards)
+        precision = Precision.of_pairs(states[0], n, run)
+        assert precision.gram is not None
+        cocoa.add_grams(precision.gram, shards)
         total = float(weights(shards.rows).sum())
-        divisor = self._divisor(states, classes, shards.head, gram, total, run)
-        inverse = metric.Covariance(gram, n, p.C / divisor, run.jobs)
+        divisor = self._divisor(states, classes, shards.head, precision, total, run)
+        inverse = metric.Covariance(precision.gram, n, p.C / divisor, run.jobs)
         starts = np.array([self._start(state, inverse) for state in states])
         means, sums = cocoa.rounds_in_metric(inverse, starts, classes, p.batch_passes, shards)
         for state, mu, b in zip(states, means, sums, strict=True):
             state.table[:n, 0] = mu
             state.table[:n, 1] += b
             state.refer(states[0], self.shared)
+            state.scratch.clear()
         run.note(f"{n:,} features: precision divisor {divisor:g}")
+
+    def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
+        return self.score_classes([state], rows, unknown, run)[0]
+
+    def score_classes(
+        self, states: Sequence[State], rows: SlotRows, unknown: Floats, run: Run
+    ) -> list[Scores]:
+        """All classes have one precision, so that a row has the same variance x'P^-1 x for each."""
+        margins = [super(BCW, self).scores(state, rows, unknown, run).score for state in states]
+        variance = np.zeros(rows.n_rows)
+        if states and not self.untrained(states[0]):
+            c = self.params.C / self._used_divisor(states[0])
+            variance = variances(states[0], rows, c) + (unknown if len(unknown) else 0.0)
+        return [Scores(score, variance) for score in margins]
+
+    def _used_divisor(self, state: State) -> float:
+        given = self.params.precision_divisor
+        return float(state.numbers["precision_divisor"] or USUAL if given == AUTO else given)
 
     def _start(self, state: State, inverse: metric.Metric) -> Floats:
         """mu before the rows of the batch are visited."""
@@ -152,7 +177,7 @@ class BCW(LinearBatchLearner):
         states: Sequence[State],
         classes: Sequence[int],
         rows: SlotRows,
-        gram: Floats,
+        precision: Precision,
         total: float,
         run: Run,
     ) -> float:
@@ -163,17 +188,16 @@ class BCW(LinearBatchLearner):
         numbers = states[0].numbers
         if not numbers["precision_divisor"]:
             own = classes[1:] or classes
-            chosen = self._choose(states[0].index.count, own, rows, gram, total, run)
+            chosen = self._choose(own, rows, precision, total, run)
             for state in states:
                 state.numbers["precision_divisor"] = chosen
         return float(numbers["precision_divisor"])
 
     def _choose(
         self,
-        n: int,
         classes: Sequence[int],
         rows: SlotRows,
-        gram: Floats,
+        precision: Precision,
         total: float,
         run: Run,
     ) -> float:
@@ -181,10 +205,12 @@ class BCW(LinearBatchLearner):
         other rows decide. Small samples favour small divisors; therefore the usual one is left
         only for an error that is lower by three standard deviations."""
         half = rows.n_rows // 2
-        trial = rows.take(np.arange(0, 2 * half, 2)[:: max(1, half // TRIAL)][:TRIAL])
+        tried = np.arange(0, 2 * half, 2)[:: max(1, half // TRIAL)][:TRIAL]
+        trial = rows.take(tried)
         check = rows.take(np.arange(1, 2 * half, 2)[:: max(1, half // CHECK)][:CHECK])
-        share = gram[:n, :n] * (weights(trial).sum() / total)
-        errors = {d: self._error(trial, check, classes, share, d, run) for d in DIVISORS if half}
+        share = weights(trial).sum() / total
+        part = precision.part(tried, share)
+        errors = {d: self._error(trial, check, classes, part, d) for d in DIVISORS if half}
         best = min(errors, key=lambda d: errors[d], default=USUAL)
         usual = errors.get(USUAL, 0.0)
         if usual - errors.get(best, 0.0) < 3 * sqrt(
@@ -200,15 +226,12 @@ class BCW(LinearBatchLearner):
         trial: SlotRows,
         check: SlotRows,
         classes: Sequence[int],
-        gram: Floats,
+        precision: Precision,
         divisor: float,
-        run: Run,
     ) -> float:
         """The error rate on the rows `check` after learning `trial` with this divisor."""
-        n = len(gram)
-        kind = metric.cheapest(trial, n, 1, False)
-        inverse = kind(gram, n, self.params.C / divisor, run.jobs)
-        starts = [Start(trial.signs(class_), np.zeros(n)) for class_ in classes]
+        inverse = precision.metric(trial, self.params.C / divisor, 1, first=False)
+        starts = [Start(trial.signs(class_), np.zeros(inverse.n)) for class_ in classes]
         score = np.empty((len(classes), check.n_rows))
         for own, one in zip(score, self._ascend(trial, inverse, starts, 1), strict=True):
             dual.margins(check.csr, np.ascontiguousarray(one.mu[:, None]), 0, own)
@@ -228,27 +251,6 @@ def _effective(rows: SlotRows) -> float:
     """The number of rows of equal weight whose mean is as certain as that of these rows."""
     h = weights(rows)
     return float(h.sum() ** 2 / (h @ h)) if rows.n_rows else 0.0
-
-
-def _gram(state: State, n: int, run: Run) -> Floats:
-    """X'HX of all batches, with a row and a column for each of the n features seen."""
-    gram = state.squares.get("gram")
-    if gram is not None and n <= len(gram):
-        return gram
-    needed = 5 * 8 * n * n  # X'X, its factor, its inverse, and copies to work in and to save
-    free = memory.allowed(run.max_memory)
-    if needed > free:
-        raise UsageError(
-            f"bcw over {n:,} features needs {memory.words(needed)} for its precision matrix, "
-            f"and {memory.words(free)} may be used",
-            "use `algo=sbcw`, `algo=cw-fact` or `algo=cw`, whose memory grows only linearly with "
-            "the number of features, or fold the ids with `hash_bits`",
-        )
-    grown = np.zeros((n, n))
-    if gram is not None:
-        grown[: len(gram), : len(gram)] = gram
-    state.squares["gram"] = grown
-    return grown
 
 
 ALGORITHMS = {"bcw": BCW}

@@ -3,7 +3,7 @@ coordinate ascent.
 
 whitened    rows L^-1 x with P = LL': for dense rows; BLAS prepares rows ahead of the ascent
 covariance  Sigma = P^-1 itself and no square root: for sparse rows
-kernel      X Sigma X' over the rows of the first batch: for fewer rows than features
+kernel      X Sigma X' over the rows: for fewer rows than features (row_space.py)
 """
 
 from __future__ import annotations
@@ -190,8 +190,7 @@ class Covariance(Metric):
 
 
 class Kernel(Metric):
-    """Sigma = I - c X'(I + c HK)^-1 HX with K = XX', so X Sigma X' = (I + c KH)^-1 K, which is
-    symmetric, and Sigma X' = X'(I + c HK)^-1. Without weights I + c K has a Cholesky factor."""
+    """By the rows of a first batch: see row_space.py."""
 
     name = "kernel"
 
@@ -202,43 +201,15 @@ class Kernel(Metric):
         return np.zeros(self.n)  # used for a first batch only, where b is 0
 
     def carried(self, rows: SlotRows, u: Floats) -> Floats:
-        pulled: Floats = self.x.T @ self.divide(u, True)
-        return pulled
-
-    def prepare(self, k: Floats, weight: Floats | None) -> None:
-        """Factor I + c KH. Then divide(b, False) is (I + c KH)^-1 b, and divide(b, True) is
-        (I + c HK)^-1 b."""
-        from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
-
-        self.divide: Callable[[Floats, bool], Floats]
-        one = np.eye(len(k))
-        if weight is None:
-            inner = cho_factor(one + self.c * k, lower=True)
-            self.divide = lambda b, transposed: cho_solve(inner, b)
-        else:
-            factors = lu_factor(one + self.c * (k * weight))
-            self.divide = lambda b, transposed: lu_solve(factors, b, trans=int(transposed))
+        return self.inner.carried(rows, u)
 
     def ascend(
         self, rows: SlotRows, starts: list[Start], bounds: Bounds, passes: int
     ) -> list[Ascended]:
-        from scipy.sparse import csr_matrix
+        from cwtool.algorithms.row_space import RowSpace, matrix
 
-        n = rows.n_rows
-        self.x = csr_matrix((rows.values * rows.scale, rows.indices, rows.indptr), (n, self.n))
-        k = (self.x @ self.x.T).toarray()
-        self.prepare(k, rows.weight)
-        seen = np.ascontiguousarray(self.divide(k, False))
-        under_way = Ascents.of(starts, [np.zeros(n)] * len(starts))  # carries the scores
-
-        def one_pass(now: Ascents) -> Floats:
-            each = zip(now.y, now.carried, now.a, strict=True)
-            return np.array([dual_dense.kernel_pass(seen, y, *bounds, f, a) for y, f, a in each])
-
-        return [
-            found._replace(mu=self.carried(rows, found.a * start.y))
-            for start, found in zip(starts, under_way.repeat(one_pass, passes), strict=True)
-        ]
+        self.inner = RowSpace(matrix(rows, self.n), rows.weight, self.c, rows.order)
+        return self.inner.ascend(rows, starts, bounds, passes)
 
 
 def cheapest(rows: SlotRows, n: int, passes: int, first: bool) -> type[Metric]:

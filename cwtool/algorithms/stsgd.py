@@ -262,7 +262,7 @@ class Stsgd(Algorithm):
         if numbers["stage"] > 1 or self.params.stability == 0:
             return None
         needed, rows = self.schedule.stage_rows(numbers), int(numbers["rows"])
-        said = f"no feature was judged yet: that takes {needed:,} visits of rows, and there were "
+        said = f"no feature was judged yet: that takes {needed:,} rows, and there were "
         if numbers["restarted"]:
             passes = 1 + ceil(needed / max(rows, 1))
             return f"{said}{int(numbers['into']):,}; use `passes={passes}` or a smaller `burst`"

@@ -144,9 +144,9 @@ def command(
     The probability of the positive class is sigmoid(a * score / sqrt(1 + variance) + b), with a and
     b fitted in training. Rows whose score is the threshold or more are called positive; without a
     threshold it is 0, and rows that score exactly 0 (empty ones, and those with unknown features
-    alone) are called the class that was more frequent in training. With more than two classes, the class with the highest score is
-    predicted, and probabilities are the softmax of a * score / sqrt(1 + variance), with one
-    variance a row.
+    alone) are called the class that was more frequent in training. With more than two classes, the
+    class with the highest score is predicted, and probabilities are the softmax of
+    a * score / sqrt(1 + variance), with one variance a row.
     """
     from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Scores of rows by models that have not learned them, for probabilities and thresholds.
+"""Scores of rows by models that have not learned them, for probabilities.
 
 Scores of rows that a model has learned are too good. So parts of the rows are learned, each by a
 model of its own, a shadow, which then predicts rows that it has not learned:

@@ -19,7 +19,6 @@ from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.data.rows import Longs, Origin, Rows, SlotRows, joined
 from cwtool.errors import ModelError, UsageError
-from cwtool.metrics import Tally
 from cwtool.model import file, packing
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.crossfit import shades
@@ -132,8 +131,8 @@ class Model(Verdict):
                 self.calibration.add(part.y, *before[-1], importance)
             elif not batch.untrained(self.state):
                 before.append(self.learner.learn(self.state, part, part.order, run))
-                if not self._recall(run):
-                    self.count_batch(part.y, before[-1], importance, predicted=True)
+                self.count_batch(part.y, before[-1], importance)
+                self._recall(run)
             else:
                 ask = run.calibrate and not isinstance(self.algorithm, Recalls)
                 found = shades(self.learner, self.index, self.labels, part, run) if ask else []
@@ -144,18 +143,15 @@ class Model(Verdict):
         self.progress.add(rows.y, scores.score, rows.weight)
         return Learned(*scores, _joined(after).score if after else None, weight)
 
-    def _recall(self, run: Run) -> bool:
+    def _recall(self, run: Run) -> None:
         """Count all rows so far anew, if the algorithm keeps them: then probabilities do not depend
         on how the rows were cut into batches."""
         if self.several is not None or not isinstance(self.algorithm, Recalls):
-            return False
-        found = self.algorithm.recalled(self.state, run)
-        if found is None:
-            return False
-        self.calibration, self.of_batches = Calibration(), Tally()
-        y, scores = found
-        self.count_batch(y, scores, None, predicted=True)
-        return True
+            return
+        if found := self.algorithm.recalled(self.state, run):
+            y, scores = found
+            self.calibration = Calibration()
+            self.calibration.add(y, *scores, at_once=True)
 
     def _observed(self, rows: Rows) -> SlotRows:
         """The rows by slots. Features that only rows of weight 0 have stay unknown: such rows are

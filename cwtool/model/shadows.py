@@ -41,12 +41,18 @@ class Shadows:
         self.parts: list[Shadow] = []
         counts = np.arange(rows.n_rows) if rows.weight is None else np.flatnonzero(rows.weight)
         for fold in folds(rows.y[counts], run.seed):
-            model = before.copy()
-            model.labels = before.labels
+            model = self._before()
             some = rows.take(counts[fold.learned])
             learned = model.learn(some, self.run)
             fold = Fold(counts[fold.learned], counts[fold.held])
             self.parts.append(Shadow(model, some.weighing(learned.weight), fold))
+
+    def _before(self) -> Model:
+        """The model before the run, of as many classes as there are now."""
+        model = self.before.copy()
+        model.labels = self.before.labels
+        model.settle()
+        return model
 
     def another_pass(self, pass_: int) -> None:
         """Make the pass of this number."""
@@ -63,7 +69,7 @@ class Shadows:
         ]
         y, weight = self.rows.y, self.rows.weight
         rows, found = held(shades, self._scores(model, self.rows.order), y, weight)
-        model.calibration = self.before.copy().calibration
+        model.calibration = self._before().calibration
         some = None if weight is None else weight[rows]
         model.calibration.add(y[rows], *found, some, at_once=True)
 

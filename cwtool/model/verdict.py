@@ -113,20 +113,20 @@ class Verdict:
         else:
             self.of_batches += batch
 
+    def count_batch(self, y: Ints, found: Scores, weight: Floats | None) -> None:
+        """Count the scores of a batch that were given before it was learned."""
+        self.calibration.add(y, *found, weight, at_once=True)
+        if self.labels.several is None:
+            self.judge(y, found.score, weight, predicted=True)
+
     def count_first(
         self, y: Ints, shades: list[Shade], fitted: Scores, weight: Floats | None
     ) -> None:
-        """Count the scores of a first batch: those of models that have not learned the rows, or if
-        there are none, those of the model that has."""
+        """Count the scores of a first batch, `fitted` by the model that has learned it. For the
+        probabilities those of models that have not take their place, if there are any."""
+        if self.labels.several is None:
+            self.judge(y, fitted.score, weight, predicted=False)
         if shades:
             rows, fitted = held(shades, fitted, y, weight)
             y, weight = y[rows], None if weight is None else weight[rows]
-        self.count_batch(y, fitted, weight, predicted=False)
-
-    def count_batch(
-        self, y: Ints, found: Scores, weight: Floats | None, *, predicted: bool
-    ) -> None:
-        """Count the scores of a batch, all given by one model."""
-        self.calibration.add(y, *found, weight, at_once=True)
-        if self.labels.several is None:
-            self.judge(y, found.score, weight, predicted=predicted)
+        self.calibration.add(y, *fitted, weight, at_once=True)

@@ -61,12 +61,13 @@ def test_label_is_the_sign_of_the_score(ok: Run, model: str, planted: Run) -> No
 
 @pytest.mark.parametrize("algo", registry.names())
 def test_probability(algo: str, brief: Run, ok: Run, planted: Run) -> None:
-    """sigmoid(a s / sqrt(1 + v)), with the a of the model."""
+    """sigmoid(a s / sqrt(1 + v) + b), with the a and b of the model."""
     ok("train", planted("a.svm", 1, 300), *brief(algo), "-m", "m.cw")
-    a = json.loads(ok("inspect", "m.cw", "--json"))["calibration"]
+    described = json.loads(ok("inspect", "m.cw", "--json"))
+    a, b = described["calibration"], described["calibration_offset"]
     assert a > 0
     found = table(ok, planted("b.svm", 2, 200, first=20), "-m", "m.cw")
-    z = a * found["score"] / np.sqrt(1 + found["variance"])
+    z = a * found["score"] / np.sqrt(1 + found["variance"]) + b
     assert found["probability"] == pytest.approx(1 / (1 + np.exp(-z)), rel=1e-12)
 
 

@@ -84,7 +84,7 @@ def test_advice_says_how_many_rows_a_stage_takes():
     algo, rows = algorithm(burst=40), rows_of(X, y)
     state = fresh(algo, rows)
     algo.learn(state, rows, rows.order, RUN)
-    assert "takes 120 visits of rows, and there were 50" in algo.advice(state)
+    assert "takes 120 rows, and there were 50" in algo.advice(state)
     assert "`passes=6`" in algo.advice(state)
     assert algorithm(burst=40, stability=0.0).advice(state) is None
     for _ in range(2):

@@ -82,7 +82,6 @@ def test_learners_that_keep_rows_have_the_same_slope_in_one_file_and_two(name: s
     for model in (one, two):
         model.calibrate()
     assert (one.slope, one.offset) == (two.slope, two.offset)
-    assert one.judged.summary() == two.judged.summary()
 
 
 @pytest.mark.parametrize(("n", "count"), [(10, 5), (1000, 5), (1001, 5), (2000, 3), (6000, 1)])

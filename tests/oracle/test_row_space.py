@@ -1,0 +1,96 @@
+"""bcw by the rows instead of by the features, and the variance of its scores."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from cwtool.algorithms import row_space
+from cwtool.algorithms.bcw import BCW, BcwParams
+from cwtool.data.rows import Rows, SlotRows
+from cwtool.model import Model
+from cwtool.run import Run
+
+FEATURES = 40
+
+
+def batches(seed, sizes, weighted=False):
+    """Sparse rows over few features, as SlotRows whose slots are the columns."""
+    random, found = np.random.default_rng(seed), []
+    w = random.normal(size=FEATURES)
+    for n in sizes:
+        x = random.normal(size=(n, FEATURES)) * (random.random((n, FEATURES)) < 0.3)
+        x[0] = 1.0  # so that all features are met in the first row
+        rows = Rows.from_csr(csr_array(x), x @ w + random.normal(size=n) > 0)
+        h = random.choice([0.5, 1.0, 3.0], n) if weighted else None
+        found.append(SlotRows(rows.indptr, rows.indices, rows.values, rows.y, h, 0.7))
+    return found
+
+
+def learned(parts, *, by_features, **given):
+    algorithm = BCW(BcwParams(**{"precision_divisor": 10.0, "prior": 1.0, **given}))
+    state = algorithm.new_state()
+    for part in parts:
+        state.index.observe(part.indices)
+        state.reserve()
+        if by_features and "gram" not in state.squares:
+            state.squares["gram"] = np.zeros((FEATURES, FEATURES))
+        algorithm.learn(state, part, part.order, Run())
+    return algorithm, state
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
+@pytest.mark.parametrize("carry", ["dual", "printed", "forget"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_give_what_features_give(loss, carry, weighted):
+    """Also when a later batch makes the rows more than the features."""
+    parts = batches(1, [12, 9, 60], weighted)
+    for count in (1, 2, 3):
+        states = []
+        for by_features in (False, True):
+            for passes in (1, 3):
+                _, state = learned(
+                    parts[:count], by_features=by_features, loss=loss, carry=carry,
+                    batch_passes=passes,
+                )  # fmt: skip
+                states.append(state)
+            assert ("gram" in state.squares) == (by_features or count == 3)
+            rows = 0 if by_features or count == 3 else 3 + 9 * count
+            assert row_space.count(state) == rows
+        for one, other in zip(states[:2], states[2:], strict=True):
+            np.testing.assert_allclose(one.table, other.table, rtol=0, atol=1e-10)
+
+
+def test_the_divisor_is_chosen_alike():
+    parts = batches(2, [36])
+    found = [learned(parts, by_features=k, precision_divisor="auto")[1] for k in (False, True)]
+    assert found[0].numbers == found[1].numbers
+    np.testing.assert_allclose(found[0].table, found[1].table, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("sizes", [[12], [12, 9], [12, 60]])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_variances_are_those_of_the_inverse_precision(sizes, weighted):
+    parts = batches(3, sizes, weighted)
+    algorithm, state = learned(parts, by_features=False, C=2.0)
+    precision = np.eye(FEATURES)
+    for part in parts:
+        x = row_space.matrix(part, FEATURES).toarray()
+        h = np.ones(len(x)) if part.weight is None else part.weight
+        precision += 2.0 / 10.0 * x.T @ (h[:, None] * x)
+    (new,) = batches(4, [20])
+    x = row_space.matrix(new, FEATURES).toarray()
+    unknown = np.arange(20.0)
+    found = algorithm.scores(state, new, unknown, Run()).variance
+    target = np.einsum("ij,jk,ik->i", x, np.linalg.inv(precision), x) + unknown
+    np.testing.assert_allclose(found, target, rtol=1e-9)
+
+
+def test_features_that_came_later_have_their_prior_variance():
+    rows = Rows.from_lists([[(0, 1.0)], [(0, -1.0), (1, 1.0)]] * 4, [1, 0] * 4)
+    model = Model.new("bcw", {"prior": 1.0})
+    model.learn(rows, Run())
+    strange = Rows.from_lists([[(0, 1.0)], [(0, 1.0), (7, 2.0)]], [0, 0])
+    variance = model.scores(strange).variance
+    assert variance[1] == pytest.approx(variance[0] + 4)
+    again = model.copy().scores(strange).variance
+    np.testing.assert_allclose(again, variance, rtol=1e-12)
