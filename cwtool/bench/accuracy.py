@@ -48,7 +48,7 @@ def trained(cell: Cell, rows: Rows, passes: int = 1) -> tuple[Model, float]:
     """A model that has learned the rows in a random order, and the CPU seconds that it took."""
     mixed, model = rows.take(permutation(rows.n_rows, cell.seed)), new_model(cell, rows)
     started = process_time()
-    fit(model, mixed, Run(cell.seed), passes)
+    fit(model, mixed, Run(cell.seed, calibrate=False), passes)
     return model, process_time() - started
 
 
@@ -56,7 +56,10 @@ def validation(
     cell: Cell, folds: int, shuffled: bool = True, passes: int = 1, max_memory: int = 0
 ) -> Result:
     """The metrics on each fold of the training rows; test rows are never read."""
-    rows, run = cell.source.training(cell.seed), Run(cell.seed, max_memory=max_memory)
+    rows, run = (
+        cell.source.training(cell.seed),
+        Run(cell.seed, max_memory=max_memory, calibrate=False),
+    )
     if cell.algo in others.PROGRAMS:
         return others.validation(cell, rows, folds, passes)
     made = partial(new_model, cell, rows)
@@ -102,7 +105,7 @@ def selection(cell: Cell, rank: str = "weight", refit_C: float = 1.0) -> Result:
     train, test = cell.source.both(cell.seed)
     model, seconds = trained(cell, train)
     found = ranked(model, rank).first(cell.params["features"])
-    judge = Judge(train, test, Run(cell.seed), refit_C)
+    judge = Judge(train, test, Run(cell.seed, calibrate=False), refit_C)
     return {
         "error": judge.test_error(found),
         "refit_error": judge.refit_error(found),

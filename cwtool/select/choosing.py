@@ -43,7 +43,7 @@ class SelectOptions:
 
     @property
     def run(self) -> Run:
-        return Run(self.seed, max_memory=self.max_memory, warn=self.warn)
+        return Run(self.seed, max_memory=self.max_memory, calibrate=False, warn=self.warn)
 
 
 @dataclass(frozen=True)
