@@ -67,6 +67,14 @@ class Calibration:
         return float(a / typical), float(b)
 
 
+def fadings(first: int, last: int) -> int:
+    """How often counts are halved after row `first` and up to row `last`, at most 63: at powers of
+    two, and from 4,096 on at every eighth of the way between two of them."""
+    powers = [1 << k for k in range(int(last).bit_length())]
+    at = [p + j * p // 8 for p in powers for j in range(8 if p >= 4096 else 1)]
+    return min(sum(first < t <= last for t in at), 63)
+
+
 def _log_odds(rows: Floats) -> float:
     return float(np.log(rows[1] / rows[0]))
 

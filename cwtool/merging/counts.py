@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.calibration import Calibration
+from cwtool.calibration import Calibration, fadings
 from cwtool.confusion import Confusion
 from cwtool.data.known import RowSample
-from cwtool.metrics import UNIT, Counts, Tally
+from cwtool.metrics import Counts, Tally
 from cwtool.model import Model
 from cwtool.softmax import Ring, room
 
@@ -62,41 +62,15 @@ def _signed(models: Sequence[Model], base: Model | None) -> list[tuple[Model, in
 
 
 def calibration(parts: Sequence[Any], base: Any) -> Calibration:
-    """rows += those of the parts. If a power of two lies in (before, after], older = newer and
-    newer = the sum of the parts; else newer += the sum of the parts."""
+    """rows += those of the parts. The counts of the base, faded by all these rows, and what each
+    part has counted since the base."""
     start = Calibration() if base is None else base
     rows = start.rows + sum(part.rows - start.rows for part in parts)
-    turned = rows.bit_length() > int(start.rows).bit_length()
-    merged = Calibration(rows=rows)
-    for name in ("margins", "weighted", "positive"):
-        if all(getattr(part, name) is None for part in parts):
-            continue
-        old = _counts(start, name)
-        new = sum((_gained(part, start, name) for part in parts), np.zeros_like(old[1]))
-        setattr(merged, name, np.stack([old[1], new] if turned else [old[0], old[1] + new]))
-    return merged
-
-
-def _counts(one: Calibration, name: str) -> Counts:
-    """The older and newer counts. What is None in one model and not in another has its value."""
-    found: Counts | None = getattr(one, name)
-    if found is None:
-        found = UNIT * one.margins if name == "weighted" else np.zeros_like(one.margins)
-    return found
-
-
-def _gained(part: Calibration, base: Calibration, name: str) -> Counts:
-    """What a part has counted since the base, as far as it is still kept."""
-    own, old = _counts(part, name), _counts(base, name)
-    turns = int(part.rows).bit_length() - int(base.rows).bit_length()
-    found: Counts
-    if turns == 0:
-        found = own[1] - old[1]
-    elif turns == 1:
-        found = own[0] - old[1] + own[1]
-    else:  # twice or more: all that is kept is new
-        found = own[0] + own[1]
-    return found
+    counts = start.counts >> fadings(start.rows, rows)
+    for part in parts:
+        old = start.counts >> fadings(start.rows, part.rows)
+        counts = counts + np.maximum(part.counts - old, 0)  # rounding may be by one 2^-20th
+    return Calibration(counts, rows)
 
 
 # -- several classes ------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwtool.calibration import Calibration, Reliability, probability
+from cwtool.calibration import Calibration, Reliability, fadings, probability
 from cwtool.errors import DataError
 from cwtool.metrics import UNIT, Tally, bin_centers, dense, sparse
 from cwtool.stability import density_shares, kappa, stability
@@ -149,6 +149,8 @@ def test_counts_are_halved_at_powers_of_two_and_between_them() -> None:
             halved.append(t)
         before = calibration.counts.sum()
     assert halved == [*(2**k for k in range(1, 12)), *range(4096, 8192, 512), 8192, 9216]
+    assert fadings(1, 10_000) == len(halved)
+    assert fadings(4096, 9215) == 8
 
 
 def test_scores_at_once_count_alike() -> None:
