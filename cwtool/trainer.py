@@ -107,12 +107,13 @@ class Trainer:
         pass_ = 1
         self._check(pass_)
         shadows = self._shadows()
-        while shadows and pass_ < self.options.passes and not self._out_of_patience(pass_):
+        while pass_ < self.options.passes and not self._out_of_patience(pass_):
             pass_ += 1
             self._another_pass(pass_)
-            shadows.another_pass(pass_)
-            if self.heldout or pass_ == self.options.passes:
-                shadows.calibrate(self.model)
+            if shadows is not None:
+                shadows.another_pass(pass_)
+                if self.heldout or pass_ == self.options.passes:
+                    shadows.calibrate(self.model)
             self._check(pass_)
         record["passes"] = pass_
         if self.heldout:
@@ -123,7 +124,8 @@ class Trainer:
         return record
 
     def _shadows(self) -> Shadows | None:
-        """What the probabilities after several passes are fitted to."""
+        """What the probabilities after several passes are fitted to; None if there is one pass, or
+        the rows are with shards, whose probabilities are those of their first pass."""
         if self.kept is None or self.before is None:
             return None
         from cwtool.model.shadows import shadows_of
