@@ -14,7 +14,7 @@ SAMPLE := examples/sample
 unexport PYTHONDONTWRITEBYTECODE
 KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd)
 
-.PHONY: demo test test-slow test-all lint stubs estimators reference docs man debug reproduce bench-peers bench-self sample data clean
+.PHONY: demo test test-slow test-all fuzz lint stubs estimators reference docs man debug reproduce bench-peers bench-self sample data clean
 
 demo: .venv/ready
 	@mkdir -p build
@@ -70,6 +70,11 @@ docs: .venv/docs
 # a manual page for each command: man -l build/man/cwtool-train.1
 man: .venv/docs
 	$(SPHINX) -b man docs build/man
+
+# changed model files and lines, many more than the tests try; FUZZ=N: how many model files
+FUZZ ?= 20000
+fuzz: .venv/test
+	$(BIN)/python tools/fuzz_models.py --count $(FUZZ)
 
 # kernels with bounds checks, for hunting a crash; `make clean` brings the fast ones back
 debug: .venv/ready

@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from cwtool.data.labels import written
 from cwtool.data.rows import Floats, Ints
+from cwtool.errors import Damage
 from cwtool.metrics import UNIT, Counts, check_range, counted, ratio, uneven, units
+
+ROOM = 1024  # classes of a model file that may be more than were counted
 
 
 def label_order(labels: list[float]) -> NDArray[np.intp]:
@@ -150,12 +153,24 @@ class Confusion:
 
     @classmethod
     def unpack(cls, labels: list[float], arrays: dict[str, NDArray[Any]]) -> Confusion:
-        """What was packed; the arrays are copied."""
+        """What was packed; the arrays are copied. Damage if they cannot be those of so many
+        classes; there may be classes that no row was counted of yet."""
+        if "confusion" not in arrays:
+            raise Damage("it has no array confusion")
+        size = len(arrays["confusion"]) if arrays["confusion"].ndim else 0
+        if not 0 < size <= len(labels) + 1 <= max(ROOM, 4 * size):
+            raise Damage("the array confusion does not fit the labels")
+        for name in ("confusion", "confusion.weight"):
+            found = arrays.get(name)
+            if found is None:
+                continue
+            if found.shape != (size, size) or found.dtype.str != "<i8" or (found < 0).any():
+                raise Damage(f"the array {name} is no table of counts")
+            if float(found.sum(dtype=np.float64)) >= 2.0**63:
+                raise Damage(f"the array {name} has a value that cannot be")
         weighted = arrays.get("confusion.weight")
         return cls(
-            labels,
-            arrays["confusion"].astype(np.int64),
-            None if weighted is None else weighted.astype(np.int64),
+            labels, arrays["confusion"].copy(), None if weighted is None else weighted.copy()
         )
 
 

@@ -41,6 +41,10 @@ class ModelError(CwtoolError):
     exit_code = 4
 
 
+class Damage(ValueError):
+    """What is wrong in a model file, without the name of the file; it becomes a ModelError."""
+
+
 class QualityError(CwtoolError):
     """The new model did not pass its gate and does not replace the old one."""
 

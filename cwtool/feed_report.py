@@ -83,9 +83,9 @@ def _figures(found: dict[str, Any], day: dict[str, Any]) -> dict[str, float | No
 
 
 def _learned(run: dict[str, Any]) -> Day:
-    names, digests = zip(*((f["name"], f["digest"]) for f in run["files"]), strict=True)
+    names, digests = (", ".join(f[key] for f in run["files"]) for key in ("name", "digest"))
     evaluated = run.get("evaluated", {})
-    day = Day(run.get("time", ""), ", ".join(names), ", ".join(digests))
+    day = Day(run.get("time", ""), names, digests)
     shown = {name: run[name] for name in FIGURES if name in run} | evaluated
     day.figures = _figures(shown, run.get("day", {}))
     day.bins = evaluated.get("bins", [])

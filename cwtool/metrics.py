@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.data.rows import Floats, Ints, Longs
-from cwtool.errors import DataError
+from cwtool.errors import Damage, DataError
 from cwtool_ext import tally
 
 Counts = NDArray[np.int64]
@@ -136,6 +136,12 @@ class Tally:
         if self.weighted is not None:
             tally.add(y, score, *self.weighted, units(weight, len(y)), self.threshold)
             check_range(self.weighted.confusion)
+
+    def check(self) -> None:
+        """Raise Damage if counts that came from a file do not fit each other."""
+        rows, weight = self.scores.sum(axis=1), self.confusion.sum(axis=1)
+        if (rows != weight).any():
+            raise Damage("the scores and the confusion of its rows do not fit each other")
 
     def in_units(self) -> Weighted:
         """What was counted, in 2^-20ths of row weight."""

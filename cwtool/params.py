@@ -12,6 +12,7 @@ from cwtool.errors import UsageError
 P = TypeVar("P")
 
 AUTO = "auto"
+MOST = 1 << 53  # the greatest whole number
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ class Param:
             kind = "a whole number" if self.kind is int else "a number"
             raise UsageError(f"`{self.name}` is {value!r}; it must be {kind}") from None
         below = number <= self.low if self.open_low else number < self.low
-        if below or number > self.high or (self.kind is float and not math.isfinite(number)):
+        most = min(self.high, MOST) if self.kind is int else self.high
+        if below or number > most or (self.kind is float and not math.isfinite(number)):
             raise UsageError(f"`{self.name}` is {value}; it must be {self.range}")
         return number
 

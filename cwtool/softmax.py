@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cwtool.calibration import Flags, Reliability
 from cwtool.confusion import predicted
 from cwtool.data.rows import Floats, Ints
+from cwtool.errors import Damage
 from cwtool.metrics import HEAVIEST, counted
 
 ROWS = 1024  # the most rows that the slope is fitted to
@@ -117,12 +118,31 @@ class Ring:
         return arrays
 
     @classmethod
-    def unpack(cls, rows: int, arrays: dict[str, NDArray[Any]]) -> Ring:
-        """The ring that was packed."""
+    def unpack(cls, rows: int, arrays: dict[str, NDArray[Any]], classes: int) -> Ring:
+        """The ring that was packed, of so many classes; Damage if it cannot be."""
         ring = cls()
-        ring.rows, ring.z, ring.y = rows, arrays["ring.z"], arrays["ring.y"]
-        ring.weight = arrays.get("ring.weight", np.ones(len(ring.y)))
+        for name, dtype, dimensions in (("z", "<f8", 2), ("y", "<i4", 1), ("weight", "<f8", 1)):
+            found = arrays.get(f"ring.{name}")
+            if found is None and name == "weight":
+                found = np.ones(len(ring.y))
+            if found is None or found.dtype.str != dtype or found.ndim != dimensions:
+                raise Damage(f"the array ring.{name} is missing or of another kind")
+            setattr(ring, name, found)
+        ring.rows = rows
+        ring._check(classes)
         return ring
+
+    def _check(self, classes: int) -> None:
+        n = len(self.z)
+        fits = n == len(self.y) == len(self.weight) and n <= min(ROWS, self.rows)
+        if not fits or self.z.shape[1] > classes or (n and self.z.shape[1] == 0):
+            raise Damage("the array ring.z does not fit the others")
+        if n and not (self.z < np.inf).all():
+            raise Damage("the array ring.z has a value that cannot be")
+        if not _known(self.y, self.z, -np.inf).all():
+            raise Damage("the array ring.y has a class that cannot be")
+        if not ((self.weight > 0) & (self.weight < np.inf)).all():
+            raise Damage("the array ring.weight has a value that cannot be")
 
 
 def _known(y: Ints, values: Floats, unborn: float) -> Flags:

@@ -128,6 +128,11 @@ class Algorithm(ABC):
         """How states that learned different rows become one, or why they cannot."""
         return Refusal(self.unmergeable)
 
+    def check(self, state: State) -> None:
+        """Raise Damage if a state that came from a file cannot be, for reasons that its layout
+        does not say."""
+        return
+
     def advice(self, state: State) -> str | None:
         """A sentence for whoever trained this state, or nothing."""
         return None

@@ -115,6 +115,10 @@ class Covariance(ABC):
         """What inspect shows of Sigma."""
         return {}
 
+    def check(self, state: State) -> None:
+        """Raise Damage if a state that came from a file cannot be."""
+        return
+
 
 class Diagonal(Covariance):
     """mu_j and the precision gained, p_j: Sigma_jj = 1 / (1 + p_j)."""
@@ -275,6 +279,9 @@ class Confident(Online):
 
     def details(self, state: State) -> dict[str, Any]:
         return self.covariance.details(state)
+
+    def check(self, state: State) -> None:
+        self.covariance.check(state)
 
     def interactions(self, state: State) -> list[tuple[Ints, float]]:
         """The products of features that it uses: none."""

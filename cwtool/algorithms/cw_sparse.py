@@ -12,8 +12,10 @@ from cwtool.algorithms.covariance import PROJECTIONS
 from cwtool.algorithms.online import Online
 from cwtool.algorithms.priors import prior_of_weights
 from cwtool.data.rows import Ints
+from cwtool.errors import Damage
 from cwtool.params import param
 from cwtool.state import Array, Column, Layout, Number, State
+from cwtool.state.checking import ascending
 from cwtool_ext import budget, rules, smooth
 from cwtool_ext.diagonal import Diagonal
 from cwtool_ext.visit import Learner
@@ -112,7 +114,7 @@ class Budget(Online):
 
     counts_unknown = True
     layout = Layout(
-        ((Column("mean"), Column("precision")),), arrays=(Array("chosen", "<i4", (0,)),)
+        ((Column("mean"), Column("precision")),), arrays=(Array("chosen", "<i4", low=0),)
     )
 
     @property
@@ -135,6 +137,12 @@ class Budget(Online):
     def keep(self, state: State, learner: Any) -> None:
         kept = state.scratch.pop("kept")[: learner.count]
         state.arrays["chosen"] = np.sort(state.index.ids_of(kept))
+
+    def check(self, state: State) -> None:
+        chosen, ids = state.arrays["chosen"], state.index.ids_and_slots()[0]
+        known = ascending(chosen) and np.isin(chosen, ids).all()
+        if not known or len(chosen) > self.params.features:
+            raise Damage("the array array.chosen is not some of the features")
 
     def coefficients(self, state: State, slots: Ints) -> Coefficients:
         table = state.table[slots]
@@ -175,6 +183,9 @@ class CwSparse(Online):
 
     def keep(self, state: State, learner: Any) -> None:
         self.mode.keep(state, learner)
+
+    def check(self, state: State) -> None:
+        self.mode.check(state)
 
     def coefficients(self, state: State, slots: Ints) -> Coefficients:
         return self.mode.coefficients(state, slots)

@@ -21,7 +21,7 @@ from cwtool.algorithms.covariance import (
 )
 from cwtool.algorithms.merging import NAT, Merging, Refusal
 from cwtool.data.rows import Floats, Ints, SlotRows
-from cwtool.errors import UsageError
+from cwtool.errors import Damage, UsageError
 from cwtool.params import AUTO, param
 from cwtool.run import Run
 from cwtool.state import Array, Column, Layout, State
@@ -35,6 +35,7 @@ SMALL: Variants = {
     "factored": {"rank": 3, "buffer": 5},
     "em": {"rank": 3, "buffer": 5, "fit": "em", "em_iterations": 2},
 }
+CHAIN, PRECISION = 1, 2  # columns of the list of rows: see cwtool_ext/factor.pxd
 ROUNDING = 1e-10  # x'Sigma x is a difference: smaller shares of the prior are rounding errors
 
 
@@ -108,13 +109,14 @@ class Factored(Covariance):
     def layout(self) -> Layout:  # type: ignore[override]
         k = self.params.rank + self.params.buffer
         return Layout(
-            ((Column("row"),),),
+            ((Column("row", whole=True),),),
             arrays=(
-                Array("links", "<i4", (1, 2)),
-                Array("entries", shape=(1,)),
+                Array("links", "<i4", (1, 2), sizes=("entries", 2), low=0, below=1 << 31),
+                Array("entries", shape=(1,), sizes=("entries",)),
                 Array("factor", shape=(k, k)),
                 Array("shift", shape=(k,)),
-                Array("counts", "<i8", (4,)),  # columns, dense columns, rows, entries
+                # columns, dense columns, rows, entries
+                Array("counts", "<i8", (4,), low=0, below=1 << 31),
             ),
             lists=(("rows", self.params.rank + 3),),
         )
@@ -163,12 +165,41 @@ class Factored(Covariance):
 
         return FACTORED._replace(without_base=NAT["1"]) if additive else FACTORED
 
+    def check(self, state: State) -> None:
+        check_factor(state, self.params.rank)
+
     def details(self, state: State) -> dict[str, Any]:
         """Eigenvalues of D^-1/2 (R R' + B B') D^-1/2: the precision gained over D, by direction."""
         columns, _, rows, _ = state.arrays["counts"].tolist()
         factor = state.arrays["factor"][:columns, :columns]  # U'U = I + W'D^-1 W
         spectrum = np.linalg.svd(factor, compute_uv=False) ** 2 - 1
         return {"updated_features": rows, "spectrum": spectrum.tolist()}
+
+
+def check_factor(state: State, rank: int) -> None:
+    """The numbers of rows, of columns and of entries must be there; the entries of a feature are a
+    chain with descending numbers and columns, so that it ends."""
+    columns, dense, n_rows, n_entries = state.arrays["counts"].tolist()
+    links, rows = state.arrays["links"], state.lists["rows"]
+    _, slots = state.index.ids_and_slots()
+    numbers = state.table[slots, 0]
+    chains = rows.rows[: rows.count, CHAIN]
+    following, column = links[1:, 0], links[1:, 1]
+    sizes = 1 + n_rows == rows.count and 1 + n_entries == len(links)
+    used = dense in (0, rank) and dense <= columns <= len(state.arrays["shift"])
+    numbered = np.array_equal(np.sort(numbers[numbers > 0]), np.arange(1, n_rows + 1))
+    if not (sizes and used and numbered):
+        raise Damage("the array array.counts does not fit the others")
+    whole = (chains >= 0).all() and (chains <= n_entries).all() and (chains % 1 == 0).all()
+    ends = (following < np.arange(1, len(links))).all() and (links[0] == 0).all()
+    within = (column >= dense).all() and (column < columns).all()
+    descends = (column > links[following, 1])[following > 0].all()
+    if not (whole and ends and within and descends and chains[0] == 0):
+        raise Damage("the array array.links has chains of entries that cannot be")
+    if not (np.diag(state.arrays["factor"])[:columns] > 0).all():
+        raise Damage("the array array.factor has a value that cannot be")
+    if not (rows.rows[: rows.count, PRECISION] > -1).all():
+        raise Damage("the array table.rows has a value that cannot be")
 
 
 class Factorable(SecondOrder):

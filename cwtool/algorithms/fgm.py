@@ -22,7 +22,7 @@ from cwtool.algorithms.groups import Groups
 from cwtool.algorithms.growth import Growth, Side, row_order
 from cwtool.algorithms.inverted import Columns
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
-from cwtool.errors import UsageError
+from cwtool.errors import Damage, UsageError
 from cwtool.run import Run
 from cwtool.state import Array, Column, Layout, Number, State
 from cwtool_ext import sbcw as kernel
@@ -53,15 +53,16 @@ class FGM(LinearBatchLearner):
         width = self.params.width
         return Layout(
             # mu; s = sum of b_i y_i x_i of all batches; 1 + position among the chosen, 0 for others
-            tables=((Column("mean"), Column("dual"), Column("place")),),
+            tables=((Column("mean"), Column("dual"), Column("place", whole=True)),),
             # rows learned so far, and by how much the sum of their weights is more than that
             numbers=(BATCHES, Number("learned"), Number("surplus", 0.0)),
             arrays=(
-                Array("sizes", "<i8"),  # see Groups
-                Array("gram", shape=(0, width)),
-                Array("sigma", shape=(0, width)),
-                Array("share"),
-                Array("score"),  # of each chosen feature, by position
+                # see Groups
+                Array("sizes", "<i8", sizes=("groups",), low=1, below=width + 1),
+                Array("gram", shape=(0, width), sizes=("chosen", width)),
+                Array("sigma", shape=(0, width), sizes=("chosen", width)),
+                Array("share", sizes=("groups",), low=0),
+                Array("score", sizes=("chosen",)),  # of each chosen feature, by position
                 Array("theta"),  # objective after each group of the last batch
             ),
         )
@@ -76,6 +77,14 @@ class FGM(LinearBatchLearner):
         rows, K is the number of groups with the new one."""
         squares: Floats = (past + columns.x.products(v)) ** 2
         return squares
+
+    def check(self, state: State) -> None:
+        chosen = len(state.arrays["score"])
+        place = state.table[state.index.ids_and_slots()[1], PLACE]
+        if int(state.arrays["sizes"].sum()) != chosen:
+            raise Damage("the array array.sizes does not fit the number of chosen features")
+        if not np.array_equal(np.sort(place[place > 0]), np.arange(1, chosen + 1)):
+            raise Damage("the array feature.place does not number the chosen features")
 
     def groups(self, state: State) -> Groups:
         """A copy of the groups in the state."""

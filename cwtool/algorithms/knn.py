@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import Scores, each_choice
-from cwtool.algorithms.batch import learnable, squared_norms, usable, weights
+from cwtool.algorithms.batch import LEAST, learnable, squared_norms, usable, weights
 from cwtool.algorithms.column_scale import (
     SCALES,
     as_dense,
@@ -28,8 +28,7 @@ from cwtool.algorithms.remembered import NUMBERS, ROWS, Remembered, RememberedPa
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.params import AUTO, param
 from cwtool.run import Run
-from cwtool.state import Array, Layout, State
-from cwtool.state.layout import columns
+from cwtool.state import Array, Column, Layout, State
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,12 @@ class KNN(Voter):
     variants = each_choice(KnnParams, "scale", k=25)  # a plane wants more neighbours than 3
     takes_weights = True
     # weight: of each remembered row; empty if all are 1
-    layout = Layout((columns("divisor"),), NUMBERS, (*ROWS, Array("weight")), compact=True)
+    layout = Layout(
+        ((Column("divisor", low=0),),),
+        NUMBERS,
+        (*ROWS, Array("weight", sizes=("rows?",), low=LEAST)),
+        compact=True,
+    )
 
     def remember(self, state: State, rows: SlotRows, y: Floats, run: Run) -> None:
         before, a = self.row_weights(state), state.arrays

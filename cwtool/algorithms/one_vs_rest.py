@@ -28,6 +28,7 @@ from cwtool.algorithms.base import (
 )
 from cwtool.algorithms.several import Several, side_by_side
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
+from cwtool.errors import Damage
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, Layout, State
 
@@ -72,26 +73,32 @@ class States(State):
                 packed |= {f"class.{k}.{name}": array for name, array in own.items()}
         return packed
 
-    def unpack(self, packed: Mapping[str, NDArray[Any]]) -> None:
-        self.ghost.unpack({k: a for k, a in packed.items() if not k.startswith("class.")})
-        for k, part in enumerate(self.parts):
-            if part is not None:
-                own = f"class.{k}."
-                mine = {n.removeprefix(own): a for n, a in packed.items() if n.startswith(own)}
-                part.unpack({"ids": packed["ids"], **mine})
-                part.refer(self.ghost, self.base.shared)
+    def unpack(self, packed: Mapping[str, NDArray[Any]], numbers: Any = None) -> set[str]:
+        if not isinstance(numbers, dict) or "ghost" not in numbers:
+            raise Damage("its numbers are not given by class")
+        of_classes: dict[str, dict[str, NDArray[Any]]] = {}
+        for name, array in packed.items():
+            kind, _, rest = name.partition(".")
+            if kind == "class":
+                class_, _, own = rest.partition(".")
+                of_classes.setdefault(class_, {})[own] = array
+        names = [str(k) for k in range(len(self.parts))]
+        if {*of_classes, "ghost"} != set(numbers) or not set(of_classes) <= set(names):
+            raise Damage("its classes, their numbers and their arrays do not fit each other")
+        known = self.ghost.unpack(packed, numbers["ghost"])
+        shared = {f"{kind}.{n}" for n in self.base.shared for kind in ("array", "square")} | {"ids"}
+        common = {name: packed[name] for name in shared if name in known}
+        for class_, arrays in of_classes.items():
+            part = self.parts[int(class_)] = self.base.new_state(self.index)
+            found = part.checked({**arrays, **common}, numbers[class_])
+            part.fill(found, self.base.shared)
+            part.refer(self.ghost, self.base.shared)
+            known |= {f"class.{class_}.{name}" for name in set(found) - set(common)}
+        return known
 
     def pack_numbers(self) -> dict[str, Any]:
         parts = {str(k): part.numbers for k, part in enumerate(self.parts) if part is not None}
         return {"ghost": self.ghost.numbers, **parts}
-
-    def unpack_numbers(self, packed: dict[str, Any]) -> None:
-        for key, numbers in packed.items():
-            if key == "ghost":
-                self.ghost.unpack_numbers(numbers)
-            else:
-                part = self.parts[int(key)] = self.base.new_state(self.index)
-                part.unpack_numbers(numbers)
 
 
 class OneVsRest(Several):
@@ -214,3 +221,8 @@ class OneVsRest(Several):
         assert isinstance(state, States)
         for part in state.known:
             self.base.finish(part)
+
+    def check(self, state: State) -> None:
+        assert isinstance(state, States)
+        for part in state.known:
+            self.base.check(part)

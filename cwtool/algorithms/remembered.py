@@ -14,15 +14,19 @@ from cwtool import memory
 from cwtool.algorithms.base import Scores
 from cwtool.algorithms.batch import BATCHES, BatchLearner
 from cwtool.data.rows import Floats, Ints, SlotRows
-from cwtool.errors import UsageError
+from cwtool.errors import Damage, UsageError
 from cwtool.params import param
 from cwtool.run import Run
 from cwtool.state import Array, Number, State
 
 LARGEST = 1e50  # |value| of a row to be predicted, so that squares of products stay finite
 NUMBERS = (BATCHES, Number("columns"))  # columns: the features that the remembered rows have
-ROWS = (Array("rows.indptr", "<i8", (1,)), Array("rows.indices", "<i4"), Array("rows.values"),
-        Array("y"))  # fmt: skip
+ROWS = (
+    Array("rows.indptr", "<i8", (1,), sizes=("rows+1",), starts="entries"),
+    Array("rows.indices", "<i4", sizes=("entries",), low=0, below="columns"),
+    Array("rows.values", sizes=("entries",)),
+    Array("y", sizes=("rows",)),
+)
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,24 @@ class Remembered(BatchLearner):
     @abstractmethod
     def predict(self, state: State, rows: csr_array, run: Run) -> Floats:
         """The scores of rows that have the columns of the last fit."""
+
+    def check(self, state: State) -> None:
+        a, several = state.arrays, len(state.labels)
+        indices, ends = a["rows.indices"], a["rows.indptr"]
+        first = np.zeros(len(indices) + 1, dtype=np.bool_)
+        first[ends] = True  # the first entry of each row, and one behind the last
+        if not (first[1:-1] | (indices[1:] > indices[:-1])).all():
+            raise Damage("the array array.rows.indices does not ascend within its rows")
+        if state.numbers["columns"] > state.index.count:
+            raise Damage("its number columns is greater than the number of its features")
+        if (np.abs(a["rows.values"]) > LARGEST).any():
+            raise Damage("the array array.rows.values has a value that cannot be")
+        y = a["y"]
+        good = (y % 1 == 0) & (y >= 0) & (y < several) if several else np.abs(y) == 1
+        if not good.all():
+            raise Damage("the array array.y has a class that cannot be")
+        if (len(y) > 0) != (state.numbers["batches"] > 0):
+            raise Damage("its number batches does not fit its rows")
 
     def details(self, state: State) -> dict[str, Any]:
         return {"remembered_rows": len(state.arrays["y"]), **super().details(state)}

@@ -23,7 +23,7 @@ from cwtool.algorithms.knn import Neighbours
 from cwtool.algorithms.neighbours import Near
 from cwtool.algorithms.remembered import NUMBERS, ROWS, RememberedParams
 from cwtool.data.rows import Floats, Ints
-from cwtool.errors import UsageError
+from cwtool.errors import Damage, UsageError
 from cwtool.parallel import together
 from cwtool.params import param
 from cwtool.run import Run
@@ -37,10 +37,12 @@ MOST_ENTRIES = 5_000_000  # of the dense copy of all rows
 AT_ONCE = 1024  # rows that are predicted together
 FARTHEST = 1e8  # largest distance from the mean, in standard deviations, of a row to be predicted
 DRAWN = (
-    Array("drawn.samples", "<i4", (1,)),
-    Array("drawn.chains", "<i4", (1,)),
-    Array("drawn.z", "<i4"),
-    *(Array(f"drawn.{name}") for name in Samples._fields[3:]),
+    Array("drawn.samples", "<i4", (1,), sizes=("samples+1",), starts="waves"),
+    Array("drawn.chains", "<i4", (1,), sizes=("waves+1",), starts="atoms"),
+    Array("drawn.z", "<i4", sizes=("atoms",), low=0, below="columns"),
+    Array("drawn.omega", sizes=("atoms",)),
+    *(Array(f"drawn.{name}", sizes=("waves",)) for name in ("phase", "beta")),
+    *(Array(f"drawn.{name}", sizes=("samples",)) for name in ("intercept", "loglik")),
     Array("loglik"),  # the mean log-likelihood of each chain
 )
 
@@ -130,6 +132,16 @@ class RffMarkov(Neighbours):
 
     def untrained(self, state: State) -> bool:
         return len(state.arrays["loglik"]) == 0  # the ghost of several classes is never fitted
+
+    def check(self, state: State) -> None:
+        super().check(state)
+        samples = self.samples(state)
+        if (len(samples.intercept) > 0) != (len(state.arrays["loglik"]) > 0):
+            raise Damage("the array array.loglik does not fit the samples")
+        if not (np.diff(samples.chains) > 0).all():
+            raise Damage("the array array.drawn.chains has a feature of no columns")
+        if not (state.column("sd")[samples.z] > 0).all():
+            raise Damage("the array array.drawn.z has a column that does not vary")
 
     def fit(self, state: State, rows: csr_array, kind: Ints, run: Run) -> None:
         p, y = self.params, np.where(kind > 0, 1.0, -1.0)

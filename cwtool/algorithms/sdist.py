@@ -18,11 +18,10 @@ from cwtool.algorithms.sdist_fit import cross_validated, finder, prepared, score
 from cwtool.algorithms.sdist_params import SdistParams
 from cwtool.algorithms.sdist_space import Space, fitted_space
 from cwtool.data.rows import Floats, Ints
-from cwtool.errors import UsageError
+from cwtool.errors import Damage, UsageError
 from cwtool.params import AUTO
 from cwtool.run import Run
-from cwtool.state import Array, Layout, Number, State
-from cwtool.state.layout import columns
+from cwtool.state import Array, Column, Layout, Number, State
 
 FEW = {"k": 9, "steps": 25, "scale": "std", "update_every": 15}
 FIT = (  # what the last fit used and found
@@ -34,11 +33,11 @@ FIT = (  # what the last fit used and found
     Number("direction_share", 0.0, formerly="rho"),
     Number("lambda_c", 0.0),
 )
-SPACE = (Number("dense"), Number("share", 0.0), Number("std"))
+SPACE = (Number("dense", high=1), Number("share", 0.0, low=0), Number("std", high=1))
 METRIC = (
-    Array("metric.keys", "<i4", (0, 1)),
-    Array("metric.scale"),
-    Array("metric.factor", shape=(0, 0)),
+    Array("metric.keys", "<i4", (0, 1), sizes=("support", "order"), low=-1, below="columns"),
+    Array("metric.scale", sizes=("support",), low=0),
+    Array("metric.factor", shape=(0, 0), sizes=("support", "rank")),
 )
 
 
@@ -56,7 +55,7 @@ class SDist(Voter):
         },
     }  # fmt: skip
     layout = Layout(
-        tables=(columns("mean", "divisor", "importance"),),
+        tables=((Column("mean"), Column("divisor", low=0), Column("importance", low=0)),),
         numbers=(*NUMBERS, *FIT, *SPACE),
         arrays=(*ROWS, *METRIC),
         compact=True,
@@ -108,6 +107,14 @@ class SDist(Voter):
             f"{len(path.terms)} of {p.steps} steps accepted, {len(terms)} kept, "
             f"{len(space.metric.keys)} columns and products"
         )
+
+    def check(self, state: State) -> None:
+        super().check(state)
+        keys, scale = state.arrays["metric.keys"], state.arrays["metric.scale"]
+        if not ((keys >= 0).any(axis=1).all() and (scale > 0).all()):
+            raise Damage("its metric has a product of no columns, or without a scale")
+        if state.numbers["dense"] and not is_dense(self.rows(state)):
+            raise Damage("its number dense is 1, and its rows are sparse")
 
     def points(self, state: State, rows: csr_array) -> Any:
         return space_of(state).points(rows)

@@ -77,6 +77,10 @@ class Several(ABC):
     def finish(self, state: State) -> None:
         """Called before the state is packed."""
 
+    @abstractmethod
+    def check(self, state: State) -> None:
+        """Raise Damage if a state that came from a file cannot be."""
+
 
 def side_by_side(parts: Sequence[Scores | None], n_rows: int) -> Scores:
     """The scores of the classes as columns; None for a class without a row so far."""

@@ -14,8 +14,10 @@ import numpy as np
 from cwtool.algorithms.base import Coefficients, Scores
 from cwtool.algorithms.several import Several
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
+from cwtool.errors import Damage
 from cwtool.run import Run
 from cwtool.state import Array, FeatureIndex, State
+from cwtool.state.layout import MOST
 from cwtool_ext import visit
 from cwtool_ext.visit import Learner
 
@@ -54,7 +56,9 @@ class SideBySide(Several):
         """The learner on the tables of this state."""
 
     def new_state(self, index: FeatureIndex | None = None) -> State:
-        rounds = Array("rounds", "<i8")  # by place: rows since the first one of the class
+        rounds = Array(
+            "rounds", "<i8", low=0, below=MOST
+        )  # by place: rows since the first one of the class
         layout = self.base.layout._replace(numbers=(), arrays=(rounds,))
         state = State(layout, index or self.new_index())
         state.ghosts = self.ghosts
@@ -92,6 +96,10 @@ class SideBySide(Several):
 
     def finish(self, state: State) -> None:
         self.base.finish(state)
+
+    def check(self, state: State) -> None:
+        if len(state.arrays["rounds"]) > state.ghosts + len(state.labels):
+            raise Damage("the array array.rounds has more values than there are classes")
 
 
 class Rival(SideBySide):

@@ -23,7 +23,7 @@ from cwtool.algorithms.paths import drawn, walk
 from cwtool.algorithms.prepared import PreparedRows, counting, prepare, threads
 from cwtool.algorithms.schedule import REFIT, Schedule
 from cwtool.algorithms.stsgd_params import StsgdParams
-from cwtool.algorithms.stsgd_state import BEFORE, GONE, WEIGHT, layout, restart
+from cwtool.algorithms.stsgd_state import BEFORE, GONE, WEIGHT, check, layout, restart
 from cwtool.algorithms.underway import Emitted, Underway, put_back
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.parallel import together
@@ -267,6 +267,9 @@ class Stsgd(Algorithm):
             passes = 1 + ceil(needed / max(rows, 1))
             return f"{said}{int(numbers['into']):,}; use `passes={passes}` or a smaller `burst`"
         return f"{said}{rows:,}; with so few rows, use `passes=6`"
+
+    def check(self, state: State) -> None:
+        check(state)
 
     def finish(self, state: State) -> None:
         Underway.of(state).save(state)

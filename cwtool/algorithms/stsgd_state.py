@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from cwtool.errors import Damage
 from cwtool.state import Array, Layout, Number, State
-from cwtool.state.layout import columns
+from cwtool.state.layout import MOST, columns
 
 SHARED = (
     "damp",  # 1 / (1 + damp) is the scale of the column; -1 if it is constant
@@ -27,7 +28,7 @@ NUMBERS = (
     Number("seen", 0.0),  # rows in the column statistics, which have no very long rows
     Number("norms", 0.0),  # sum of the squared norms of these rows, columns scaled
     Number("stage"),  # number of the stage under way; 0 before the first
-    Number("burst"),  # rows of a burst in this stage
+    Number("burst"),  # rows of a burst in this stage; 0 before the first
     Number("into"),  # rows of this stage that were visited
     Number("base_gravity", 0.0),  # g0
     Number("fitted"),  # rows met when the scale of the columns was last fitted
@@ -52,14 +53,33 @@ def layout(paths: int) -> Layout:
         numbers=NUMBERS,
         arrays=(
             Array("intercept", shape=(paths,)),
-            Array("pool.id", "<i4"),  # a feature that a burst of this stage informed,
-            Array("pool.value"),  # the change of its weight relative to q,
-            Array("pool.kept", "|u1"),  # and whether the weight was kept
-            Array("touched.count", "<i8"),  # features that the burst under way informed, by path
-            Array("touched.id", "<i4"),  # these features,
-            Array("touched.began"),  # and their weights before the burst
+            # a feature that a burst of this stage informed,
+            Array("pool.id", "<i4", sizes=("pool",), low=0),
+            Array("pool.value", sizes=("pool",)),  # the change of its weight relative to q,
+            Array("pool.kept", "|u1", sizes=("pool",), below=2),  # and whether it was kept
+            # features that the burst under way informed, by path
+            Array("touched.count", "<i8", low=0, below=1 << 31),
+            Array("touched.id", "<i4", sizes=("touched",), low=0),  # these features,
+            Array("touched.began", sizes=("touched",)),  # and their weights before the burst
         ),
     )
+
+
+def check(state: State) -> None:
+    """Raise Damage if what is under way does not fit the features, the paths or the stage."""
+    a, numbers, ids = state.arrays, state.numbers, state.index.ids_and_slots()[0]
+    for name in ("pool.id", "touched.id"):
+        if not np.isin(a[name], ids).all():
+            raise Damage(f"the array array.{name} has a feature that is not there")
+    count, paths = a["touched.count"], len(state.tables) - 1
+    if len(count) not in (0, paths) or int(count.sum()) != len(a["touched.id"]):
+        raise Damage("the array array.touched.count does not fit array.touched.id")
+    if len(count) == 0 and len(a["pool.id"]):
+        raise Damage("the array array.pool.id has features of no stage")
+    if numbers["stage"] and not (numbers["burst"] and numbers["into"] < MOST):
+        raise Damage("its number burst is 0 within a stage")
+    if numbers["gone"] > numbers["met"] or numbers["positive"] > numbers["rows"]:
+        raise Damage("its numbers of features or of rows do not fit each other")
 
 
 def restart(state: State) -> None:

@@ -90,3 +90,6 @@ class Votes(Several):
 
     def finish(self, state: State) -> None:
         self.base.finish(state)
+
+    def check(self, state: State) -> None:
+        self.base.check(state)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from cwtool.data.chunks import chunks_of, load
 from cwtool.data.digest import hexdigest
 from cwtool.data.sources import read_once
+from cwtool.errors import Damage
 
 Hashes = NDArray[np.uint64]
 
@@ -30,6 +31,14 @@ class RowSample:
         self._level = level
         self._waiting: list[Hashes] = []
         self._n_waiting = 0
+
+    @classmethod
+    def checked(cls, hashes: Hashes, level: int) -> RowSample:
+        """The sample of a file; Damage if it cannot be one."""
+        ascends = bool((hashes[1:] > hashes[:-1]).all())
+        if len(hashes) > MOST or level < 0 or not ascends or not _below(hashes, level).all():
+            raise Damage("the array known is no sample of rows")
+        return cls(hashes, level)
 
     def add(self, hashes: Hashes) -> None:
         """Take in the hashes of more rows."""

@@ -163,6 +163,6 @@ def _labels(model: Model, order: NDArray[np.intp]) -> tuple[list[str], list[floa
     at = [0, 1] if labels.several is None else order.tolist()
     numbers = [float(labels.values[k] or 0.0) for k in at]
     named = model.estimator.get("classes")
-    if isinstance(named, list):
+    if isinstance(named, list) and set(numbers) <= set(range(len(named))):
         return [named[int(n)] for n in numbers], numbers
     return [labels.name(k) for k in at], numbers

@@ -20,19 +20,30 @@ import os
 import struct
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.errors import ModelError
+from cwtool.errors import Damage, ModelError
 from cwtool.files import replacing
+from cwtool.model.schema import entries, items, text, whole
 
 MAGIC = b"CWTOOL\0"
 VERSION = 3
 PRELUDE = struct.Struct("<7sBQQ")
-DTYPES = {"<f8", "<i8", "<i4", "|u1"}
+DTYPES = ("<f8", "<i8", "<i4", "|u1")
+LISTED = items(
+    entries(
+        {
+            "name": text(1000),
+            "dtype": text(3, DTYPES),
+            "shape": items(whole(0, 1 << 48), most=2),
+        }
+    )
+)
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -118,13 +129,19 @@ def parsed(path: Path, data: bytes) -> tuple[dict[str, Any], Arrays]:
     if sha256(memoryview(data)[:-32]).digest() != data[-32:]:
         raise _altered(path)
     arrays: Arrays = {}
-    for entry in header.pop("arrays"):
-        dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
-        if entry["dtype"] not in DTYPES:
-            raise _altered(path)
-        count = int(np.prod(shape, dtype=np.int64))
-        arrays[entry["name"]] = np.frombuffer(data, dtype, count, at).reshape(shape)
-        at += _padded(count * dtype.itemsize)
+    try:
+        LISTED(header["arrays"], "arrays")
+        for entry in header.pop("arrays"):
+            dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
+            count = prod(shape)  # in whole numbers that do not overflow
+            if entry["name"] in arrays or at + _padded(count * dtype.itemsize) > len(data) - 32:
+                raise Damage(f"its array {entry['name'][:60]!r} is twice there or too long")
+            arrays[entry["name"]] = np.frombuffer(data, dtype, count, at).reshape(shape)
+            at += _padded(count * dtype.itemsize)
+        if at != len(data) - 32:
+            raise Damage("its arrays are shorter than the file")
+    except Damage as failure:
+        raise ModelError(f"{path} is damaged: {failure}", "restore it from a copy") from None
     return header, arrays
 
 
@@ -156,12 +173,29 @@ def _header(path: Path, data: bytes, *, whole: bool = True) -> tuple[dict[str, A
         raise _truncated(path)
     if whole and len(data) > size:
         raise _altered(path)
+    if PRELUDE.size + length + 32 > size:
+        raise _altered(path)
     try:
-        header: dict[str, Any] = json.loads(data[PRELUDE.size : PRELUDE.size + length])
+        header: dict[str, Any] = json.loads(
+            data[PRELUDE.size : PRELUDE.size + length].decode("utf-8"),
+            parse_constant=_no_number,
+            object_pairs_hook=_without_repeats,
+        )
         header["algorithm"], header["arrays"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise _altered(path) from None
     return header, PRELUDE.size + length
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is there twice")
+    return found
 
 
 def _truncated(path: Path) -> ModelError:

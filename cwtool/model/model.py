@@ -18,7 +18,7 @@ from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.data.rows import Longs, Origin, Rows, SlotRows, joined
-from cwtool.errors import ModelError, UsageError
+from cwtool.errors import Damage, ModelError, UsageError
 from cwtool.model import file, packing
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.crossfit import shades
@@ -235,10 +235,17 @@ class Model(Verdict):
 def _unpacked(path: Path, header: dict[str, Any], arrays: file.Arrays) -> Model:
     try:
         return packing.unpack(header, arrays)
-    except (KeyError, TypeError, ValueError, UsageError) as failure:
+    except Damage as failure:
+        raise ModelError(f"{path} is damaged: {failure}", "restore it from a copy") from None
+    except UsageError as failure:  # of parameters and settings
+        version = str(header["cwtool"])
         raise ModelError(
-            f"{path} is a model of another version of cwtool: {failure}",
-            f"it was written by cwtool {header.get('cwtool', '?')}; this is {__version__}",
+            f"{path} is a model of another version of cwtool: {str(failure)[:400]}",
+            f"it was written by cwtool {version}; this is {__version__}",
+        ) from None
+    except (ArithmeticError, LookupError, MemoryError, OSError, TypeError, ValueError) as failure:
+        raise ModelError(
+            f"{path} is damaged: {str(failure)[:400]}", "restore it from a copy"
         ) from None
 
 

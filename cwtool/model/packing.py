@@ -12,15 +12,21 @@ from cwtool.calibration import Calibration
 from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
+from cwtool.errors import Damage
 from cwtool.metrics import UNIT, Counts, Tally, Weighted, dense, sparse
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.file import Arrays
+from cwtool.model.header import check_header
 from cwtool.params import AUTO
 from cwtool.state import FeatureIndex
+from cwtool.state.checking import array_of, ascending, without_others
 from cwtool.threshold import OperatingPoint
 
 if TYPE_CHECKING:
     from cwtool.model.model import Model
+
+# what the names of arrays begin with that are no part of the state
+COUNTS = ("score.", "odds.", "margin.", "batch.", "known", "confusion", "ring.")
 
 
 def pack(model: Model, *, calibrated: bool = True) -> tuple[dict[str, Any], Arrays]:
@@ -97,9 +103,13 @@ def _pack_two(model: Model) -> tuple[dict[str, Any], Arrays]:
 
 
 def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
-    """The model that was packed, by this version or an older one."""
+    """The model that was packed, by this version or an older one. All of it is checked before it
+    is used; what cannot be is raised as Damage."""
     from cwtool.model.model import Model
 
+    check_header(header)
+    if not isinstance(header["params"], dict):
+        raise Damage("its params are not given by name")
     model = Model.new(header["algorithm"], header["params"], Reading(**header["reading"]))
     model.scale.seen[:] = header["scale"]["rows"], header["scale"]["total"]
     if header["scale"]["rows"]:  # stsgd had a row scale once: such a model keeps it
@@ -117,16 +127,29 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
         model.index = model.state.index
         if model.labels.several is not None:
             model.state.admit(model.labels.several)
-    model.state.unpack_numbers(header["numbers"])
-    model.state.unpack(arrays)
+    known = model.state.unpack(arrays, header["numbers"])
+    without_others([name for name in arrays if not name.startswith(COUNTS)], known)
+    model.learner.check(model.state)
     model.slope = header["calibration"]["a"]
     model.offset = header["calibration"].get("b", 0.0)
     model.history = header["history"]
     if "known" in arrays:
-        model.known = RowSample(arrays["known"].view(np.uint64), header["known_level"])
+        hashes = array_of(arrays, "known", "<i8").view(np.uint64)
+        model.known = RowSample.checked(hashes, header.get("known_level", -1))
     model.version = header["cwtool"]
     model.estimator = header.get("estimator", {})
+    _check_whole(model, header)
     return model
+
+
+def _check_whole(model: Model, header: dict[str, Any]) -> None:
+    """Refuse parts that do not fit each other."""
+    if header["features"] != model.index.count:
+        raise Damage("its number of features is not that of its feature ids")
+    if header["rows"] != model.rows:
+        raise Damage("its number of rows is not that of its confusion")
+    if not 0 < model.scale.value < np.inf:
+        raise Damage("its row scale is not a positive number")
 
 
 def _unpack_two(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
@@ -137,6 +160,7 @@ def _unpack_two(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
     progress = model.progress = Tally(
         _histogram(arrays, "score"), np.array(header["confusion"], dtype=np.int64)
     )
+    progress.check()
     if "weighted_confusion" in header:
         confusion = np.array(header["weighted_confusion"], dtype=np.int64)
         progress.weighted = Weighted(_histogram(arrays, "score.weight"), confusion)
@@ -154,7 +178,12 @@ def _calibration(rows: int, arrays: Arrays) -> Calibration:
     positive = None
     if "margin.positive.at" in arrays:
         positive = _histogram(arrays, "margin.positive").sum(axis=0)
-    return Calibration.of_margins(margins if weighted else UNIT * margins, positive, rows)
+    if not weighted and margins.max() >= 1 << 43:
+        raise Damage("the array margin.n has a value that cannot be")
+    counts = margins if weighted else UNIT * margins
+    if positive is not None and (positive > counts).any():
+        raise Damage("the array margin.positive.n has more rows than there are")
+    return Calibration.of_margins(counts, positive, rows)
 
 
 def _scores(arrays: Arrays, name: str) -> Tally:
@@ -166,4 +195,10 @@ def _scores(arrays: Arrays, name: str) -> Tally:
 
 
 def _histogram(arrays: Arrays, name: str) -> Counts:
-    return dense(arrays[f"{name}.at"], arrays[f"{name}.n"])
+    at, n = array_of(arrays, f"{name}.at", "<i4"), array_of(arrays, f"{name}.n", "<i8")
+    size = no_counts().size
+    if len(at) != len(n) or not ascending(at) or (at.size and not 0 <= at[0] <= at[-1] < size):
+        raise Damage(f"the array {name}.at does not fit {name}.n")
+    if (n < 0).any() or float(n.sum(dtype=np.float64)) >= 2.0**63:
+        raise Damage(f"the array {name}.n has a value that cannot be")
+    return dense(at, n)

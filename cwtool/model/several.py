@@ -10,7 +10,7 @@ from cwtool.algorithms.several import Several
 from cwtool.algorithms.side_by_side import Rival, VersusRest, Wide
 from cwtool.algorithms.votes import Votes, Voting
 from cwtool.confusion import Confusion
-from cwtool.errors import UsageError
+from cwtool.errors import Damage, UsageError
 from cwtool.model.file import Arrays
 from cwtool.softmax import Ring
 
@@ -65,8 +65,11 @@ def pack(model: Model) -> tuple[dict[str, Any], Arrays]:
 
 def unpack(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
     """Take over what was packed into a new model."""
-    model.labels.several = list(header["labels"])
-    model.labels.multiclass = header["multiclass"]
+    labels, mode = list(header["labels"]), header["multiclass"]
+    progress = Confusion.unpack(labels, arrays)  # first, as it bounds the number of classes
+    if form_of(model.algorithm, mode).mode != mode:
+        raise Damage(f"its multiclass is {mode}, which its algorithm does not have")
+    model.labels.several, model.labels.multiclass = labels, mode
     settle(model)
-    model.progress = Confusion.unpack(model.labels.several, arrays)
-    model.calibration = Ring.unpack(header["calibration"]["rows"], arrays)
+    model.progress = progress
+    model.calibration = Ring.unpack(header["calibration"]["rows"], arrays, len(labels))

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.data.rows import Floats, Ints
+from cwtool.state import checking
+from cwtool.state.checking import Checked
 from cwtool.state.index import DIRECT, FeatureIndex
 from cwtool.state.layout import Layout
 from cwtool.state.tables import Table
@@ -121,28 +123,43 @@ class State:
                 packed[f"array.{name}"] = array
         return packed
 
-    def unpack(self, packed: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what was packed into this new state."""
-        places = self.slots_of(packed["ids"])
+    def checked(self, packed: Mapping[str, NDArray[Any]], numbers: Any) -> Checked:
+        """The arrays of a file that belong to this state, once they and the numbers have been
+        checked against the layout; what does not fit it is raised as Damage. The numbers are taken
+        over."""
+        self.numbers |= checking.check_numbers(self.layout, numbers)
+        ids = checking.check_ids(packed, compact=self.index.direct == 0)
+        found: Checked = {"ids": ids}
+        declared = {column.name: column for column in self.layout.columns}
         for name, place in self._packed_columns:
-            self.column(name, place)[places] = _unpacked(packed, _key(name, place))
-        for key, array in packed.items():
+            key = _key(name, place)
+            found |= checking.check_column(packed, key, len(ids), declared[name])
+        return found | checking.check_arrays(self.layout, self.numbers, packed, len(ids))
+
+    def unpack(self, packed: Mapping[str, NDArray[Any]], numbers: Any = None) -> set[str]:
+        """Take over what was packed into this new state, and the numbers if there are any. Gives
+        back the names of the arrays."""
+        found = self.checked(packed, {} if numbers is None else numbers)
+        self.fill(found)
+        return set(found)
+
+    def fill(self, found: Checked, without: Collection[str] = ()) -> None:
+        """Take over arrays that have been checked, `without` some of the squares and arrays."""
+        places = self.slots_of(found["ids"])
+        for name, place in self._packed_columns:
+            self.column(name, place)[places] = _unpacked(found, _key(name, place))
+        for key, array in found.items():
             kind, _, name = key.partition(".")
-            if kind == "square":
+            if kind == "square" and name not in without:
                 self.squares[name] = array.copy()
             elif kind == "table":
                 self.lists[name].fill(array)
-            elif kind == "array":
+            elif kind == "array" and name not in without:
                 self.arrays[name] = array.copy()
 
     def pack_numbers(self) -> dict[str, Any]:
         """The numbers by name, ready for JSON."""
         return self.numbers
-
-    def unpack_numbers(self, packed: dict[str, Any]) -> None:
-        """Take over numbers, by their names or by those of cwtool 0.1."""
-        names = {n.formerly: n.name for n in self.layout.numbers if n.formerly}
-        self.numbers |= {names.get(k, k): v for k, v in packed.items()}
 
     def take_over(self, other: State, shared: Collection[str] = ()) -> None:
         """Become a copy of a state that has the same layout and the same index, which may have met

@@ -140,7 +140,7 @@ def test_the_ring_depends_on_no_split(seed: int, cuts: list[int], weighted: bool
         columns = 3 if b <= 1500 else 4
         own = None if weight is None else weight[a:b]
         parts.add(y[a:b], score[a:b, :columns], variance[a:b], own)
-        parts = Ring.unpack(parts.rows, {k: v.copy() for k, v in parts.pack().items()})
+        parts = Ring.unpack(parts.rows, {k: v.copy() for k, v in parts.pack().items()}, 4)
     assert parts.rows == whole.rows
     for name, array in whole.pack().items():
         np.testing.assert_array_equal(parts.pack()[name], array)

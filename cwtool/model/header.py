@@ -1,0 +1,121 @@
+"""What the header of a model file may hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cwtool.errors import Damage
+from cwtool.model.schema import (
+    HEADER,
+    Check,
+    anything,
+    either,
+    entries,
+    flag,
+    items,
+    number,
+    text,
+    whole,
+)
+
+LARGE = 1e15  # the greatest figure of a history
+ROOM = 1024  # classes that a model may have, whatever it has counted
+
+share = number(0, 1 + 1e-9, none=True)
+figure = number(-LARGE, LARGE, none=True)
+label = number(-1e300, 1e300)
+
+FILE = entries({"name": text(), "digest": text(200), "rows": whole(), "nnz": whole()})
+METRICS = (
+    "error", "auc", "precision", "recall", "f1", "macro_f1", "weighted_f1", "balanced_error",
+    "base_rate", "unknown_share", "ece", "brier", "validation_error", "known_share",
+)  # fmt: skip
+SHARES: dict[str, Check] = dict.fromkeys(METRICS, share)
+BINS = items(items(number(-LARGE, LARGE), 3), 15)
+DAY = entries(
+    {
+        **dict.fromkeys(("rows", "worst_row", "worst_rows", "windows", "classes"), whole()),
+        **dict.fromkeys(("error", "median", "worst", "spread"), number(0, 1 + 1e-9)),
+        "entries": number(0, LARGE),
+    },
+    {"base_rate": share},
+)
+RUN = entries(
+    {
+        "files": items(FILE),
+        "seed": whole(-(1 << 64), 1 << 64),
+        "rows": whole(),
+        "error": share,
+        "features": whole(),
+        "passes": whole(1),
+    },
+    {
+        **SHARES,
+        "weight": number(0, LARGE),
+        "best_pass": whole(),
+        "time": text(100),
+        "day": DAY,
+        "evaluated": entries(
+            {}, {**SHARES, "log_loss": figure, "bins": either(items(figure, 0), BINS)}
+        ),
+        "bytes_before": whole(),
+    },
+)
+READING = entries(
+    {},
+    {
+        "zero_based": flag,
+        "normalize": text(20, ("none", "l2")),
+        "bias": flag,
+        "hash_bits": either(whole(0, 0), whole(1, 31)),
+    },
+)
+HEADER_OF = entries(
+    {
+        "cwtool": text(100),
+        "algorithm": text(100),
+        "params": anything,  # by Params of the algorithm
+        "reading": READING,
+        "features": whole(0, 1 << 31),
+        "rows": whole(),
+        "scale": entries({"value": number(), "rows": number(0), "total": number()}),
+        "calibration": entries({"a": number(0), "rows": whole()}, {"b": number()}),
+        "numbers": anything,  # by the layout of the algorithm
+        "history": items(RUN),
+        "labels": either(items(number(-1e300, 1e300, none=True), 2), items(label)),
+    },
+    {
+        "confusion": items(items(whole(), 2), 2),
+        "weighted_confusion": items(items(whole(0, (1 << 63) - 1), 2), 2),
+        "multiclass": text(20, ("no", "rival", "ovr")),
+        "rest": whole(0, 2),
+        "class_weight": entries({"setting": text(1 << 20), "counts": items(whole())}),
+        "threshold": entries({"setting": text(100)}, {"value": number()}),
+        "estimator": entries(
+            {"columns": whole(0, 1 << 31)},
+            {"classes": either(text(1, ("b", "i", "u")), items(text()))},
+        ),
+        "known_level": whole(0, 63),
+    },
+)
+
+
+def check_header(header: dict[str, Any]) -> None:
+    """Raise Damage if the header cannot be that of a model; parameters and numbers are checked by
+    the algorithm."""
+    HEADER_OF(header, HEADER)
+    several = header.get("multiclass", "no") != "no"
+    labels = [one for one in header["labels"] if one is not None]
+    if several and len(labels) != len(header["labels"]):
+        raise Damage("its labels have an entry that is no number")
+    if len(set(labels)) < len(labels) or (not several and len(header["labels"]) != 2):
+        raise Damage("its labels are not two, or not all different")
+    if not several and "confusion" not in header:
+        raise Damage("its header has no entry confusion")
+    counts = header.get("class_weight", {}).get("counts", [])
+    if len(counts) > max(2, len(labels)):
+        raise Damage("its class_weight has more counts than there are classes")
+    for number_, run in enumerate(header["history"]):
+        names = ("macro_f1", "balanced_error") if several else ("auc", "precision", "recall", "f1")
+        if missing := [name for name in names if name not in run]:
+            raise Damage(f"its history.{number_} has no entry {missing[0]}")

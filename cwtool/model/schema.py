@@ -1,0 +1,116 @@
+"""Declarations of JSON values, and the check of a value against them.
+
+A check raises Damage in words that name the place of the value, as in history.0.files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import inf, isfinite
+from typing import Any
+
+from cwtool.errors import Damage
+
+MOST = 1 << 53
+Check = Callable[[Any, str], None]
+
+
+def _wrong(value: Any, place: str, wanted: str) -> Damage:
+    kinds = {dict: "an object", list: "a list", type(None): "null"}
+    shown = kinds.get(type(value)) or ascii(value)[:40]
+    return Damage(f"its {place} is {shown}; it must be {wanted}")
+
+
+def whole(low: int = 0, high: int = MOST) -> Check:
+    """A whole number within these bounds."""
+
+    def check(value: Any, place: str) -> None:
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise _wrong(value, place, "a whole number in its range")
+
+    return check
+
+
+def number(low: float = -inf, high: float = inf, *, none: bool = False) -> Check:
+    """A finite number within these bounds; with `none` it may be null."""
+
+    def check(value: Any, place: str) -> None:
+        if value is None and none:
+            return
+        good = isinstance(value, int | float) and not isinstance(value, bool)
+        if not good or abs(value) > 1.8e308 or not isfinite(value) or not low <= value <= high:
+            raise _wrong(value, place, "a number in its range")
+
+    return check
+
+
+def text(longest: int = 4096, choices: tuple[str, ...] = ()) -> Check:
+    """Text that can be printed, or one of these words."""
+
+    def check(value: Any, place: str) -> None:
+        if not isinstance(value, str) or len(value) > longest:
+            raise _wrong(value, place, "text")
+        if choices and value not in choices:
+            raise _wrong(value, place, f"one of {', '.join(choices)}")
+        if any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise _wrong(value, place, "text that can be printed")
+
+    return check
+
+
+def flag(value: Any, place: str) -> None:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise _wrong(value, place, "true or false")
+
+
+def items(each: Check, length: int = -1, most: int = MOST) -> Check:
+    """A list, of this length if it is given, and of no more than `most` items."""
+
+    def check(value: Any, place: str) -> None:
+        if not isinstance(value, list) or len(value) > most or length not in (-1, len(value)):
+            raise _wrong(value, place, "a list of the right length")
+        for k, item in enumerate(value):
+            each(item, f"{place}.{k}")
+
+    return check
+
+
+def entries(required: Mapping[str, Check], optional: Mapping[str, Check] | None = None) -> Check:
+    """An object with these entries and no others."""
+    known = {**required, **(optional or {})}
+
+    def check(value: Any, place: str) -> None:
+        if not isinstance(value, dict):
+            raise _wrong(value, place, "an object")
+        for name in required:
+            if name not in value:
+                raise Damage(f"its {place} has no entry {name}")
+        for name, item in value.items():
+            if name not in known:
+                raise Damage(f"its {place} has an entry {ascii(name)[:60]} that is not known")
+            known[name](item, f"{place}.{name}" if place != HEADER else name)
+
+    return check
+
+
+def either(*checks: Check) -> Check:
+    """A value that passes one of the checks; what the last one says is told."""
+
+    def check(value: Any, place: str) -> None:
+        for one in checks[:-1]:
+            try:
+                one(value, place)
+            except Damage:
+                continue
+            return
+        checks[-1](value, place)
+
+    return check
+
+
+def anything(value: Any, place: str) -> None:
+    """A value that is checked elsewhere."""
+
+
+HEADER = "header"  # the place of the whole
