@@ -71,9 +71,11 @@ docs: .venv/docs
 man: .venv/docs
 	$(SPHINX) -b man docs build/man
 
-# changed model files and lines, many more than the tests try; FUZZ=N: how many model files
+# changed lines and model files, many more than the tests try; FUZZ=N: how many model files, and 100
+# times as many lines
 FUZZ ?= 20000
 fuzz: .venv/test
+	$(BIN)/python tools/fuzz_lines.py --lines $(FUZZ)00
 	$(BIN)/python tools/fuzz_models.py --count $(FUZZ)
 
 # kernels with bounds checks, for hunting a crash; `make clean` brings the fast ones back

@@ -117,7 +117,7 @@ cdef inline int careful_pair(
     while p < colon:
         if not c"0" <= p[0] <= c"9":
             return BAD_INDEX
-        if i <= LAST_STORED:
+        if i <= LAST_STORED + base:  # what is greater stays so, however many digits follow
             i = 10 * i + (p[0] - c"0")
         p += 1
     if negative:

@@ -176,6 +176,7 @@ FAULTS = [
     ("1 -3:1", 2, libsvm.NEGATIVE_INDEX, "feature index -3 is negative"),
     ("1 2147483648:1", 2, libsvm.LARGE_INDEX, "feature index 2147483648 is too large"),
     ("1 4294967297:1", 2, libsvm.LARGE_INDEX, "feature index 4294967297 is too large"),
+    ("1 21474836470:1", 2, libsvm.LARGE_INDEX, "feature index 21474836470 is too large"),
     ("1 18446744073709551617:1", 2, libsvm.LARGE_INDEX,
      "feature index 18446744073709551617 is too large"),
     ("1 23:1 17:1", 7, libsvm.DESCENDING, "feature index 17 after 23; indices must increase"),
