@@ -7,18 +7,31 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 DEBUG = os.environ.get("CWTOOL_DEBUG") == "1"  # set by `make debug`
+SANITIZE = os.environ.get("CWTOOL_SANITIZE") == "1"  # set by `make sanitize`
 
 # Same bits on every x86-64 machine: no contraction to fma, no fast-math, no -march.
 # -g0 because Python's own flags ask for debug information, a quarter of the time of gcc.
-FLAGS = ["-O1", "-g"] if DEBUG else ["-O3", "-g0"]
+FLAGS = ["-O1", "-g"] if DEBUG or SANITIZE else ["-O3", "-g0"]
+# a read or write outside an array, or what C does not define, ends the process with its place
+WATCHED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"] if SANITIZE else []
+FLAGS += WATCHED
 FLAGS += ["-ffp-contract=off", "-Wno-unused-function", "-Wno-unreachable-code"]
 
 # Cython generates this module: the memoryview code that each kernel would else repeat.
 # No row passes through it, hence -O1; and it takes longest to compile, hence it comes first.
 SHARED = "cwtool_ext._cyutility"
-EXTENSIONS = [Extension(SHARED, ["cwtool_ext/_cyutility.c"], extra_compile_args=[*FLAGS, "-O1"])]
+EXTENSIONS = [
+    Extension(
+        SHARED,
+        ["cwtool_ext/_cyutility.c"],
+        extra_compile_args=[*FLAGS, "-O1"],
+        extra_link_args=WATCHED,
+    )
+]
 EXTENSIONS += [
-    Extension(f"cwtool_ext.{path.stem}", [str(path)], extra_compile_args=FLAGS)
+    Extension(
+        f"cwtool_ext.{path.stem}", [str(path)], extra_compile_args=FLAGS, extra_link_args=WATCHED
+    )
     for path in sorted(Path("cwtool_ext").glob("*.pyx"))
 ]
 

@@ -146,9 +146,7 @@ def read_options(
     """The settings of the reading options."""
     from cwtool.data.pipeline import ReadOptions
     from cwtool.parallel import cores
-    from cwtool_ext import bus
 
-    bus.install()
     return ReadOptions(
         reading=reading,
         max_bad_lines=max_bad_lines if on_bad_line == "skip" else 0,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from threading import local
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -26,7 +26,6 @@ SENTINEL = np.frombuffer(ROOM, dtype=np.uint8)
 MAX_LINE = 1 << 30
 HEAD = 1 << 16  # bytes that are looked at to tell what the rows are
 SLACK = 1 << 14  # looked at behind a range for the end of its last line
-MAP = mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
 NEWLINE = b"\n"
 
 Bytes = NDArray[np.uint8]
@@ -79,7 +78,7 @@ def chunks_of(
     if isinstance(handle, Handle) and handle.size and kind is None and not follow:
         end = handle.size if span.stop is None else span.stop
         if end > handle.size:
-            raise shorter()
+            raise shorter(path)
         start = span.start
         while start < end:
             stop = min(start // step * step + step, end)
@@ -128,10 +127,10 @@ def _stream_chunks(
     yield chunk(b"".join([*waiting, ROOM]), n_waiting, last=True)
 
 
-def shorter() -> DataError:
+def shorter(path: str) -> DataError:
     return DataError(
-        "an input file became shorter while it was read",
-        "run again when nothing else writes to it",
+        f"{display(path)} became shorter while it was read",
+        "run again when nothing else writes to it; no model was changed",
     )
 
 
@@ -141,47 +140,66 @@ def endless(path: str) -> DataError:
     )
 
 
+class Room(local):
+    """Memory of a thread that chunks of plain files are read into, one after the other. Reading
+    into memory that was used before costs no more than mapping the file, and a file that is cut
+    short while it is read is an error of its own instead of a signal."""
+
+    text: Bytes = np.empty(0, dtype=np.uint8)
+
+    def read(self, chunk: Chunk, start: int, stop: int) -> Bytes:
+        """The bytes start .. stop of the file of a chunk, and the sentinel behind them."""
+        assert chunk.handle is not None
+        size = stop - start
+        if len(self.text) < size + len(SENTINEL):
+            self.text = np.empty(size + size // 8 + len(SENTINEL), dtype=np.uint8)
+        found, done = self.text[: size + len(SENTINEL)], 0
+        while done < size:
+            try:
+                n = os.preadv(chunk.handle.fd, [found[done:size].data], start + done)
+            except OSError as failure:
+                why = os.strerror(failure.errno or 0)
+                raise DataError(f"{display(chunk.path)}: {why}") from None
+            if n == 0:
+                raise shorter(chunk.path)
+            done += n
+        found[size:] = SENTINEL
+        return found
+
+
+ROOM = Room()
+
+
 def load(chunk: Chunk) -> Text:
-    """The lines of a chunk; those of a plain file are parsed where the system keeps them."""
+    """The lines of a chunk. Those of a plain file stay as they are until the same thread loads
+    another chunk."""
     if chunk.text is not None:
         return Text(chunk.text, chunk.start, chunk.stop, chunk.cells)
     assert chunk.handle is not None
     beyond = SLACK
     while True:
-        base = max(chunk.start - 1, 0) // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+        base = max(chunk.start - 1, 0)
         size = chunk.handle.size
         first, last = _next_cell(chunk.start, size), _next_cell(chunk.stop, size)
         end = max(min(chunk.stop + beyond, size), last)
-        text = _mapped(chunk.handle, base, end)
+        text = ROOM.read(chunk, base, end)
         start, stop = chunk.start - base, chunk.stop - base
         cells = Digest.of(text, first - base, last - base) if first < last else b""
         if not chunk.first:  # a line that began before belongs to the chunk before
             start = _after_newline(text, start - 1, stop)
         if start < stop:  # the last line may go on beyond
-            stop = _after_newline(text, stop - 1, len(text))
+            stop = _after_newline(text, stop - 1, end - base)
             if text[stop - 1] != NEWLINE[0] and end < size:
                 if end - chunk.start > MAX_LINE:
                     raise endless(chunk.path)
                 beyond *= 8
                 continue
-        if stop + len(SENTINEL) > len(text):  # the end of the file: make the room behind it
-            text = np.concatenate([text[start:stop], SENTINEL])
-            start, stop = 0, stop - start
         return Text(text, start, stop, cells)
 
 
 def _next_cell(at: int, size: int) -> int:
     """Where the first digest cell begins that does not begin before this place, or the end."""
     return min(-(-at // CELL) * CELL, size)
-
-
-def _mapped(handle: Handle, start: int, stop: int) -> Bytes:
-    """Bytes of a file without a copy: reading costs four times as much as mapping."""
-    try:
-        pages = mmap.mmap(handle.fd, stop - start, offset=start, flags=MAP, prot=mmap.PROT_READ)
-    except ValueError:
-        raise shorter() from None
-    return np.frombuffer(pages, dtype=np.uint8)
 
 
 def _after_newline(text: Bytes, start: int, stop: int) -> int:

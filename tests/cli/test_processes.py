@@ -357,7 +357,7 @@ def test_file_cut_short_while_it_is_read(
     os.truncate("b.svm", 0)
     code, _, err = finish(run)
     assert code == 3
-    assert "became shorter while it was read" in err
+    assert "b.svm became shorter while it was read" in err
     assert "Traceback" not in err
 
 

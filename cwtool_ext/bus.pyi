@@ -1,5 +1,0 @@
-# Generated from bus.pyx by tools/stubs.py.
-
-from typing import Any
-
-def install() -> Any: ...
