@@ -14,7 +14,7 @@ SAMPLE := examples/sample
 unexport PYTHONDONTWRITEBYTECODE
 KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd)
 
-.PHONY: demo test test-slow test-all fuzz lint stubs estimators reference docs man debug reproduce bench-peers bench-self sample data clean
+.PHONY: demo test test-slow test-all sanitize fuzz lint stubs estimators reference docs man debug reproduce bench-peers bench-self sample data clean
 
 demo: .venv/ready
 	@mkdir -p build
@@ -77,6 +77,16 @@ FUZZ ?= 20000
 fuzz: .venv/test
 	$(BIN)/python tools/fuzz_lines.py --lines $(FUZZ)00
 	$(BIN)/python tools/fuzz_models.py --count $(FUZZ)
+
+# kernels that end the process where they read or write outside an array, in a folder of their own,
+# and the tests that use them most
+WATCHED := LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	PYTHONPATH=build/sanitize PYTHONMALLOC=malloc
+sanitize: .venv/test
+	CWTOOL_SANITIZE=1 $(BIN)/python setup.py -q build_ext --build-lib build/sanitize \
+		--build-temp build/sanitize/temp
+	cp cwtool_ext/__init__.py build/sanitize/cwtool_ext/
+	$(WATCHED) $(BIN)/pytest -n auto tests/unit tests/oracle tests/fuzz tests/property
 
 # kernels with bounds checks, for hunting a crash; `make clean` brings the fast ones back
 debug: .venv/ready

@@ -36,7 +36,7 @@ class TuneOptions:
     passes: int = 1
     seed: int = 0
     engine: EngineOptions = field(default_factory=EngineOptions)
-    max_memory: int = 0  # bytes that the algorithm may use in each of the processes
+    max_memory: int = 0  # bytes that a model may take in all processes together
     read: ReadOptions = field(default_factory=ReadOptions)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from cwtool.errors import UsageError
@@ -20,9 +21,20 @@ def available() -> int:
     return free
 
 
+@dataclass
+class Bounds:
+    """What this process may use, where no other limit is given; set once."""
+
+    limit: int = 0  # bytes of all processes together; 0: most of what is free
+    processes: int = 1  # that share it
+
+
+BOUNDS = Bounds()
+
+
 def allowed(limit: int = 0) -> int:
-    """Bytes that one thing may take: the limit, or most of what is free."""
-    return limit or int(0.9 * available())
+    """Bytes that one thing may take: its part of the limit, or of most of what is free."""
+    return (limit or BOUNDS.limit or int(0.9 * available())) // BOUNDS.processes
 
 
 def _lines(path: str) -> list[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from cwtool import memory
 from cwtool.errors import CwtoolError, UsageError
 
 if TYPE_CHECKING:
@@ -135,11 +136,13 @@ class WorkerDied(Exception):
     """A process ended in the middle of its work."""
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches all processes of a terminal; the one that started the others handles it."""
+def _begin(limit: int, processes: int) -> None:
+    """Ctrl-C reaches all processes of a terminal; the one that started the others handles it. The
+    memory is shared by all of them."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    memory.BOUNDS.limit, memory.BOUNDS.processes = limit, processes
 
 
 def in_processes(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:
@@ -152,9 +155,8 @@ def in_processes(function: Callable[[T], R], items: Iterable[T], jobs: int) -> I
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     warnings.filterwarnings("ignore", ".* have been cancelled", UserWarning, "joblib")
-    pool = Parallel(
-        jobs, batch_size=1, return_as="generator_unordered", initializer=_ignore_interrupts
-    )
+    begin = partial(_begin, memory.BOUNDS.limit, jobs)
+    pool = Parallel(jobs, batch_size=1, return_as="generator_unordered", initializer=begin)
     try:
         yield from pool(delayed(function)(item) for item in items)
     except BrokenProcessPool:

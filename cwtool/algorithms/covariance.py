@@ -194,7 +194,8 @@ def grown_sigma(state: State, max_memory: int = 0) -> Floats:
         raise UsageError(
             f"a full covariance over {n:,} features needs {memory.words(8 * n**2)} of memory, and "
             f"{memory.words(free)} may be used",
-            "use `covariance=diag`, or fold the feature ids with `hash_bits`",
+            "use `covariance=diag`, or fold the feature ids, for example with "
+            f"`hash_bits={max(1, int((free / 8) ** 0.5).bit_length() - 1)}`",
         )
     grown = np.zeros((wanted, wanted))
     np.fill_diagonal(grown, 1.0)

@@ -53,6 +53,14 @@ class States(State):
         super().admit(labels)
         self.parts += [None] * (len(labels) - len(self.parts))
 
+    def bytes_for(self, features: int) -> int:
+        """Those of the ghost and of each class; what classes share counts once."""
+        own = [name for name in self.base.layout.squares if name not in self.base.shared]
+        squares = 8 * features**2 * len(own)
+        one = self.ghost.bytes_for(features) + squares
+        shared = [a.nbytes for name, a in self.ghost.arrays.items() if name in self.base.shared]
+        return one + len(self.parts) * (one - sum(shared))
+
     def reserve(self) -> None:
         for part in self.known:
             part.reserve()

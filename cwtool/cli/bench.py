@@ -51,6 +51,7 @@ from cwtool.errors import DataError
     help="Number of processes. It changes speed, never a result.  [default: all cores]",
 )
 @sharding.engine
+@options.max_memory
 @options.talking
 def command(
     suites: tuple[str, ...],
@@ -62,6 +63,7 @@ def command(
     jobs: int | None,
     engine: str | None,
     scheduler: str | None,
+    max_memory: int,
     as_json: bool,
     quiet: bool,
     verbose: bool,
@@ -89,6 +91,7 @@ def command(
     names = shelf.names() if "all" in suites else list(dict.fromkeys(suites))
     wanted = [shelf.load(name, quick=quick) for name in names]
 
+    from cwtool import memory
     from cwtool.bench import report, runner
     from cwtool.bench.cells import Store
     from cwtool.parallel import EngineOptions, cores, opened
@@ -98,6 +101,7 @@ def command(
     if how.kind == "dask":  # workers may have been started elsewhere
         data, out = data and data.absolute(), out.absolute()
     store = Store(out / "cells")
+    memory.BOUNDS.limit = max_memory
     failures = 0
     for suite in wanted:
         try:

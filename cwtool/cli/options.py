@@ -53,8 +53,8 @@ max_memory = click.option(
     "--max-memory",
     metavar="SIZE",
     callback=lambda ctx, param, text: parse_size(text) if text else 0,
-    help="Memory that an algorithm may use beside its table of features, such as 4GB; a run that "
-    "needs more is refused.  [default: most of the free memory]",
+    help="Memory that a model and its algorithm may take, such as 4GB; a run that needs more is "
+    "refused. Several processes share it.  [default: most of the free memory]",
 )
 
 

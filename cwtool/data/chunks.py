@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ROOM = b"\n" * 64  # the parser may look this far past its text
 SENTINEL = np.frombuffer(ROOM, dtype=np.uint8)
 MAX_LINE = 1 << 30
+PART = 1 << 14  # of a long line, by which one that is no text is told
 HEAD = 1 << 16  # bytes that are looked at to tell what the rows are
 SLACK = 1 << 14  # looked at behind a range for the end of its last line
 NEWLINE = b"\n"
@@ -122,7 +123,7 @@ def _stream_chunks(
             waiting = [text[cut:n_waiting]]
             n_waiting -= cut
             whole, first, counted = False, False, raw.length
-        elif n_waiting > MAX_LINE:
+        elif n_waiting > MAX_LINE or _no_rows(waiting[-1]):
             raise endless(path)
     yield chunk(b"".join([*waiting, ROOM]), n_waiting, last=True)
 
@@ -134,13 +135,21 @@ def shorter(path: str) -> DataError:
     )
 
 
+def _no_rows(line: bytes | Bytes) -> bool:
+    """Whether the last part of a long line that has not ended yet is no part of a row, so that
+    there is no use in reading on: it has a zero byte, or only three different bytes."""
+    last = bytes(line[-PART:])
+    return len(last) == PART and (b"\0" in last or len(set(last)) <= 3)
+
+
 def endless(path: str) -> DataError:
     return DataError(
-        f"{display(path)}: a line is longer than {MAX_LINE >> 30} GiB", "is this a text file?"
+        f"{display(path)}: a line is longer than {MAX_LINE >> 30} GiB, or no text",
+        "is this a text file?",
     )
 
 
-class Room(local):
+class Reused(local):
     """Memory of a thread that chunks of plain files are read into, one after the other. Reading
     into memory that was used before costs no more than mapping the file, and a file that is cut
     short while it is read is an error of its own instead of a signal."""
@@ -167,7 +176,7 @@ class Room(local):
         return found
 
 
-ROOM = Room()
+REUSED = Reused()
 
 
 def load(chunk: Chunk) -> Text:
@@ -182,7 +191,7 @@ def load(chunk: Chunk) -> Text:
         size = chunk.handle.size
         first, last = _next_cell(chunk.start, size), _next_cell(chunk.stop, size)
         end = max(min(chunk.stop + beyond, size), last)
-        text = ROOM.read(chunk, base, end)
+        text = REUSED.read(chunk, base, end)
         start, stop = chunk.start - base, chunk.stop - base
         cells = Digest.of(text, first - base, last - base) if first < last else b""
         if not chunk.first:  # a line that began before belongs to the chunk before
@@ -190,7 +199,7 @@ def load(chunk: Chunk) -> Text:
         if start < stop:  # the last line may go on beyond
             stop = _after_newline(text, stop - 1, end - base)
             if text[stop - 1] != NEWLINE[0] and end < size:
-                if end - chunk.start > MAX_LINE:
+                if end - chunk.start > MAX_LINE or _no_rows(text[: end - base]):
                     raise endless(chunk.path)
                 beyond *= 8
                 continue

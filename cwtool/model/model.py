@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwtool import __version__, params, registry
+from cwtool import __version__, memory, params, registry
 from cwtool.algorithms.base import Algorithm, Batch, Coefficients, Linear, Ranks, Recalls, Scores
 from cwtool.calibration import Calibration
 from cwtool.data.batches import batches
@@ -121,6 +121,8 @@ class Model(Verdict):
             batch = self.several or self.batch
         weight = self.class_weight.learning(rows, self.labels, at_once=batch is not None)
         by_slot = self._observed(rows if weight is rows.weight else replace(rows, weight=weight))
+        if run.max_memory or memory.BOUNDS.limit:
+            self._check_memory(run)
         self.state.reserve()
         before, after, done = [], [], 0
         for part in self.scale.observe(by_slot):
@@ -152,6 +154,20 @@ class Model(Verdict):
             y, scores = found
             self.calibration = Calibration()
             self.calibration.add(y, *scores, at_once=True)
+
+    def _check_memory(self, run: Run) -> None:
+        """Refuse features whose tables would take more than may be used."""
+        features, free = self.index.count, memory.allowed(run.max_memory)
+        if (needed := self.state.bytes_for(features)) <= free:
+            return
+        each = max(1, self.state.bytes_for(1 << 20) - self.state.bytes_for(0)) >> 20
+        fits = max(0, (free - self.state.bytes_for(0)) // max(1, each)).bit_length() - 1
+        hint = f"fold the feature ids with `hash_bits={fits}`, or " if fits > 0 else ""
+        raise UsageError(
+            f"{self.algorithm.name} needs {memory.words(needed)} for {features:,} features, and "
+            f"{memory.words(free)} may be used",
+            f"{hint}raise `max_memory`",
+        )
 
     def _observed(self, rows: Rows) -> SlotRows:
         """The rows by slots. Features that only rows of weight 0 have stay unknown: such rows are

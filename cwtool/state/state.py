@@ -49,6 +49,11 @@ class State:
         """The first, and mostly the only, of the tables."""
         return self._tables[0].rows
 
+    def bytes_for(self, features: int) -> int:
+        """What tables and lists with so many features take, and the arrays as they are."""
+        row = sum(table.width for table in (*self._tables, *self.lists.values()))
+        return 8 * row * features + sum(array.nbytes for array in self.arrays.values())
+
     def reserve(self) -> None:
         """Follow the index: a row for every slot."""
         for table in self._tables:

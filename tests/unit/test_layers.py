@@ -53,7 +53,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "files": ("errors",),
     "lock": ("errors",),
     "catalog": (),
-    "parallel": ("errors", "cluster"),
+    "parallel": ("errors", "cluster", "memory"),
     "cluster": ("errors",),
     "gate": ("errors",),
     "console": ("clock", "errors", "event_text", "memory", "metrics_text"),

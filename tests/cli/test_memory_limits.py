@@ -1,0 +1,80 @@
+"""A run that needs more memory than it may use is refused before it uses it."""
+
+import gzip
+import lzma
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cwtool import registry
+from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.errors import DataError
+
+Run = Callable[..., Any]
+
+
+@pytest.mark.parametrize("algo", registry.names())
+def test_every_algorithm_keeps_to_the_limit(
+    algo: str, cwtool: Run, planted: Run, brief: Callable[[str], list[str]]
+) -> None:
+    rows = planted("a.svm", 1, 60, width=3000, entries=40)
+    ended = cwtool("train", rows, *brief(algo), "--max-memory", "4kB", "-m", "m.cw")
+    assert ended.code == 2, ended.err
+    assert "4 kB may be used" in ended.err
+    assert "hint: " in ended.err
+    assert not Path("m.cw").exists()
+
+
+def test_what_would_fit_fits(cwtool: Run, ok: Run, planted: Run) -> None:
+    rows = planted("a.svm", 1, 60, width=3000, entries=40)
+    said = cwtool("train", rows, "--max-memory", "8kB", "-m", "m.cw").err
+    option, bits = said.split("hint: ")[1].split("with ")[1].split(",")[0].split()
+    assert option == "--hash-bits"
+    ok("train", rows, "--max-memory", "8kB", option, bits, "-m", "m.cw")
+    more = cwtool("train", rows, "--max-memory", "8kB", option, int(bits) + 2, "-m", "n.cw")
+    assert more.code == 2
+
+
+def test_each_class_counts(cwtool: Run, ok: Run) -> None:
+    lines = [f"{k % 20} {k + 1}:1 {k + 200}:1" for k in range(100)]
+    Path("a.svm").write_text("\n".join(lines))
+    full = ["--covariance", "full", "-m", "m.cw"]
+    assert cwtool("train", "a.svm", *full, "--max-memory", "1MB").code == 2
+    ok("train", "a.svm", *full, "--max-memory", "20MB")
+    ok("train", "a.svm", *full, "--positive", "3", "--max-memory", "1MB")
+
+
+def test_processes_share_the_limit(cwtool: Run, ok: Run, planted: Run) -> None:
+    rows = planted("a.svm", 1, 60, width=60)
+    command = ["tune", rows, "--covariance", "full", "--grid", "r=1,2", "--max-memory", "40kB"]
+    ok(*command, "-j", "1")
+    ended = cwtool(*command, "-j", "2")
+    assert ended.code == 3
+    assert "20 kB may be used" in ended.err
+
+
+def in_gzip(data: bytes) -> bytes:
+    return gzip.compress(data, 1)
+
+
+def in_xz(data: bytes) -> bytes:
+    return lzma.compress(data, preset=0)
+
+
+@pytest.mark.parametrize(
+    ("pack", "filling"),
+    [(in_gzip, b"\0"), (in_gzip, b" "), (in_gzip, b"1:"), (in_xz, b"\0"), (bytes, b"\0")],
+)
+def test_a_bomb_does_not_grow(pack: Callable[[bytes], bytes], filling: bytes, folder: Path) -> None:
+    """A line that does not end is refused long before it is in memory."""
+    text = b"+1 1:1\n-1 2:" + filling * (40_000_000 // len(filling))
+    (folder / "bomb.svm").write_bytes(pack(text))
+    tracemalloc.start()
+    with pytest.raises(DataError, match=r"bomb\.svm: a line is longer than 1 GiB, or no text"):
+        list(read_blocks([str(folder / "bomb.svm")], ReadOptions(jobs=1)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40_000_000
