@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import log
 from pathlib import Path
 from typing import Any
@@ -57,16 +58,17 @@ FIGURES: dict[str, tuple[str, Callable[[float | None], str]]] = {
 
 def days_of(model: Model, size: int, logs: Sequence[Path]) -> list[Day]:
     """All days, in the order of time: those that the model learned, and those of the logs that
-    were refused."""
+    were refused. If the clock went back between days, they stand in the order they were learned,
+    and the refused ones behind them."""
     runs = [run for run in model.history if run["files"]]  # a merge may have none
     days = [_learned(run) for run in runs]
     for day, run in zip(days, runs[1:], strict=False):
         day.figures["bytes"] = run.get("bytes_before")
     if days:
         days[-1].figures["bytes"] = float(size)
-    refused = [day for path in logs for day in _refused(path)]
-    days += refused
-    if all(day.time for day in days):
+    forward = all(a.time <= b.time for a, b in pairwise(days))
+    days += [day for path in logs for day in _refused(path)]
+    if forward and all(day.time for day in days):
         days.sort(key=lambda day: day.time)
     before: list[list[list[float]]] = []
     for day in days:

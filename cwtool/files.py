@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
@@ -58,20 +60,19 @@ def replacing(path: Path, mode: str = "wb", *, durable: bool = False) -> Iterato
     leaves `path` as it was. A file that is replaced keeps its permissions, and a symbolic link its
     place: the file that it points to is replaced. Pipes and devices are written to directly.
 
-    `durable`: return only when the file is on disk, and first remove the temporary files of
-    processes that were killed. Only one process at a time may write the same path in this way.
+    Temporary files that killed processes have left are removed first: the others are locked by the
+    processes that write them. `durable`: return only when the file is on disk.
     """
     if path.exists() and not path.is_file():
         with path.open(mode) as out:
             yield out
         return
     target = Path(os.path.realpath(path))
-    if durable:
-        for left in target.parent.glob(f".{escape(target.name)}.*.tmp"):
-            left.unlink(missing_ok=True)
+    _remove_left(target)
     aside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with aside.open(mode) as out:
+            fcntl.flock(out.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
             if target.exists():
                 os.fchmod(out.fileno(), stat.S_IMODE(target.stat().st_mode))
             yield out
@@ -83,6 +84,18 @@ def replacing(path: Path, mode: str = "wb", *, durable: bool = False) -> Iterato
             _sync_folder(target.parent)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def _remove_left(target: Path) -> None:
+    """Remove the temporary files of this name, and of the old models of this name, that no process
+    has locked."""
+    mine = re.compile(rf"\.{re.escape(target.name)}(\.\d+)?\.\d+\.tmp")
+    for left in target.parent.glob(f".{escape(target.name)}.*.tmp"):
+        if not mine.fullmatch(left.name):
+            continue
+        with suppress(OSError), left.open("rb") as file:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:

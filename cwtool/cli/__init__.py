@@ -154,10 +154,25 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 def main() -> None:
     """Run, and turn every ending into its exit code."""
+    _open_closed_streams()
     one_blas_thread()
     signal.signal(signal.SIGTERM, _terminate)
     gc.set_threshold(50_000)  # imports make no garbage; looking for it took a tenth of the start
     sys.exit(run(sys.argv[1:]))
+
+
+def _open_closed_streams() -> None:
+    """Streams that were closed by whoever started this process go nowhere. Otherwise the next file
+    that is opened would take the place of one, and messages would be written into it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
 
 
 def _flushed(code: int) -> int:

@@ -1,5 +1,6 @@
 """Files that are complete or not there."""
 
+import fcntl
 import os
 import stat
 from pathlib import Path
@@ -57,16 +58,24 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert path.read_text() == "new"
 
 
-def test_only_durable_files_remove_what_killed_processes_left(tmp_path: Path) -> None:
-    for name in (".a[1].7.tmp", ".a[1].8.tmp", ".a1.7.tmp", ".b.7.tmp"):
+@pytest.mark.parametrize("durable", [False, True])
+def test_what_killed_processes_left_is_removed(tmp_path: Path, durable: bool) -> None:
+    others = [".a1.7.tmp", ".a[1].txt.7.tmp", ".b.7.tmp"]
+    for name in (".a[1].7.tmp", ".a[1].8.tmp", ".a[1].2.8.tmp", *others):
         (tmp_path / name).touch()
     path = tmp_path / "a[1]"
-    with replacing(path) as out:
-        out.write(b"1")
-    assert len(names(tmp_path)) == 5
-    with replacing(path, durable=True) as out:
+    with replacing(path, durable=durable) as out:
         out.write(b"2")
-    assert names(tmp_path) == [".a1.7.tmp", ".b.7.tmp", "a[1]"]
+    assert names(tmp_path) == sorted([*others, "a[1]"])
+
+
+def test_what_another_process_is_writing_stays(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    with (tmp_path / ".a.7.tmp").open("w") as other:
+        fcntl.flock(other.fileno(), fcntl.LOCK_EX)
+        with replacing(path) as out:
+            out.write(b"1")
+        assert names(tmp_path) == [".a.7.tmp", "a"]
 
 
 def test_a_durable_file_is_on_disk_before_it_has_its_name(

@@ -1,0 +1,117 @@
+"""Kill commands at random moments: python tests/cli/killing.py COUNT SEED, in an empty folder.
+
+Each command runs in a copy of this process. After every kill the model is one that a run without a
+kill could have left; after a last run without a kill there is no lock and no temporary file.
+"""
+
+import os
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from cwtool.parallel import one_blas_thread
+
+one_blas_thread()
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from conftest import planted_text  # noqa: E402
+
+from cwtool import cli  # noqa: E402
+from cwtool.model import Model  # noqa: E402
+
+SUITE = """
+title = "Small"
+repeats = 1
+folds = 2
+[data.made]
+make = "words"
+rows = 60
+features = 50
+[method.a]
+label = "AROW"
+algo = "arow"
+[[experiment]]
+name = "first"
+task = "test"
+[[table]]
+title = "Error"
+metric = "error"
+"""
+COMMANDS = {
+    "train": ["train", "a.svm", "-m", "m.cw", "--passes", "3"],
+    "resume": ["train", "b.svm", "--resume", "m.cw", "-m", "m.cw", "--again"],
+    "feed": ["feed", "b.svm", "-m", "m.cw", "--keep", "2", "--again", "--accept",
+             "--reservoir", "50"],
+    "tune": ["tune", "a.svm", "--grid", "r=0.1,1,10", "-j", "1", "-m", "m.cw"],
+    "select": ["select-features", "a.svm", "--algo", "l1svm", "--features", "5", "-o", "s.txt",
+               "--project", "p.svm"],
+    "report": ["report", "m.cw", "-o", "page.html"],
+    "predict": ["predict", "b.svm", "-m", "m.cw", "-o", "out.txt"],
+    "bench": ["bench", "small.toml", "-o", "out", "-j", "1"],
+}  # fmt: skip
+KILLS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+GOOD = {0, 2, 3, 5, 130, 143}  # 2: select-features refuses to replace what is there
+
+
+def started(args: list[str]) -> int:
+    """The process that runs the command."""
+    child = os.fork()
+    if child == 0:
+        quiet = os.open("said.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
+        signal.signal(signal.SIGTERM, cli._terminate)
+        code = 70
+        try:
+            code = cli.run(args)
+        except KeyboardInterrupt:
+            code = 130
+        finally:
+            os._exit(code)
+    return child
+
+
+def ended(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def strays() -> list[str]:
+    found = [p.name for p in Path().rglob(".*") if p.suffix in (".tmp", ".lock")]
+    return sorted(found)
+
+
+def main(count: int, seed: int) -> None:
+    draw, took, codes = random.Random(seed), {}, Counter()
+    Path("a.svm").write_text(planted_text(1, 400))
+    Path("b.svm").write_text(planted_text(2, 300, first=20))
+    Path("small.toml").write_text(SUITE)
+    for name, args in COMMANDS.items():
+        begin = time.monotonic()
+        code = ended(started(args))
+        assert code == 0, (name, code, Path("said.log").read_text()[-2000:])
+        took[name] = time.monotonic() - begin
+    for k in range(count):
+        name = list(COMMANDS)[k % len(COMMANDS)]
+        child = started(COMMANDS[name])
+        time.sleep(draw.uniform(0, 1.2 * took[name]))
+        how = draw.choice(KILLS)
+        os.kill(child, how)
+        code = ended(child)
+        assert code in GOOD or code == -signal.SIGKILL, (name, code)
+        codes[code] += 1
+        assert Model.load(Path("m.cw")).rows > 0
+        for old in Path().glob("m.cw.[0-9]"):
+            assert Model.load(old).rows > 0
+    for name, args in COMMANDS.items():
+        code = ended(started(args))
+        assert code == 0, (name, code, Path("said.log").read_text()[-2000:])
+    assert strays() == [], strays()
+    assert "Traceback" not in Path("said.log").read_text()
+    print(f"{count} kills: {dict(sorted(codes.items()))}")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,89 @@
+"""Kills, full disks, closed streams and clocks that go back: nothing is lost, and each has its
+sentence."""
+
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cwtool import feed
+
+Run = Callable[..., Any]
+KILLING = Path(__file__).with_name("killing.py")
+
+
+@pytest.mark.parametrize("kills", [8, pytest.param(1000, marks=pytest.mark.slow)])
+def test_killed_at_random_moments(kills: int, folder: Path) -> None:
+    """No model is lost or half-written, and the next run leaves no lock and no temporary file."""
+    done = subprocess.run(
+        [sys.executable, KILLING, str(kills), str(kills)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"{kills} kills" in done.stdout
+
+
+@pytest.fixture
+def model(ok: Run, planted: Run) -> bytes:
+    ok("train", planted("a.svm", 1, 100), "-m", "m.cw")
+    return Path("m.cw").read_bytes()
+
+
+WRITING = {
+    "train": ["train", "a.svm", "--again", "--resume", "m.cw", "-m", "m.cw"],
+    "feed": ["feed", "b.svm", "-m", "m.cw", "--accept"],
+    "predict": ["predict", "a.svm", "-m", "m.cw", "--output", "all", "-o", "out.txt"],
+    "report": ["report", "m.cw", "-o", "out.txt"],
+    "select": ["select-features", "a.svm", "--algo", "l1svm", "--features", "25", "--project",
+               "made"],
+    "export": ["export", "m.cw", "--format", "json", "-o", "out.txt"],
+}  # fmt: skip
+
+
+def no_room() -> None:
+    """Files may have 900 bytes: what a full disk, or a quota, is to a program."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (900, 900))
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_no_room(name: str, model: bytes, planted: Run, process: Run) -> None:
+    planted("b.svm", 2, 100)
+    Path("out.txt").write_text("old")
+    run = process(*WRITING[name], preexec_fn=no_room)
+    _, err = run.communicate()
+    assert run.returncode in (4, 74), err
+    assert b"File too large" in err
+    assert b"Traceback" not in err
+    assert Path("m.cw").read_bytes() == model
+    assert Path("out.txt").read_text() == "old"
+    assert not [p for p in Path().glob(".*") if p.suffix in (".tmp", ".lock")]
+
+
+@pytest.mark.parametrize("place", ["/proc/m.cw", "/dev/null/m.cw"])
+def test_a_place_that_cannot_be_written(place: str, model: bytes, cwtool: Run) -> None:
+    ended = cwtool("train", "a.svm", "-m", place)
+    assert ended.code == 4
+    assert "Traceback" not in ended.err
+    assert place in ended.err
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams(closed: str, model: bytes) -> None:
+    """Whoever closes stdout or stderr gets the model all the same."""
+    command = f"{sys.executable} -m cwtool train a.svm -m n.cw {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0
+    assert Path("n.cw").read_bytes() == model
+
+
+def test_a_clock_that_goes_back(ok: Run, planted: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Days are learned, and shown, in the order they come."""
+    times = iter(["2026-03-02T00:00:00Z", "2026-03-01T00:00:00Z", "1970-01-01T00:00:00Z"])
+    monkeypatch.setattr(feed, "now", lambda: next(times))
+    for k in range(3):
+        ok("feed", planted(f"{k}.svm", k, 100), "-m", "m.cw", "--accept")
+    assert "last 9.00 %" in ok("report", "m.cw", "--text").splitlines()[3]
