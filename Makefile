@@ -14,7 +14,7 @@ SAMPLE := examples/sample
 unexport PYTHONDONTWRITEBYTECODE
 KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd)
 
-.PHONY: demo test test-slow test-all sanitize fuzz lint stubs estimators reference docs man debug reproduce bench-peers bench-self sample data clean
+.PHONY: demo test test-slow test-all wheel sanitize fuzz lint stubs estimators reference docs man debug reproduce bench-peers bench-self sample data clean
 
 demo: .venv/ready
 	@mkdir -p build
@@ -112,6 +112,10 @@ BASE ?= HEAD~1
 bench-self: .venv/ready
 	$(BIN)/python tools/bench_self.py $(BASE)
 
+# dist/: an archive of the sources, and a wheel that is built from it, tagged and tried
+wheel: .venv/release
+	$(BIN)/python tools/wheel.py
+
 sample: .venv/ready
 	$(BIN)/python examples/make_sample.py $(SAMPLE)
 
@@ -131,7 +135,7 @@ data-%: .venv/ready
 	@$(BIN)/python -c 'import scipy.linalg, scipy.sparse' # the bytecode of what cwtool imports
 	@touch $@
 
-.venv/test .venv/lint .venv/docs .venv/peers .venv/report: .venv/%: .venv/ready
+.venv/test .venv/lint .venv/docs .venv/peers .venv/report .venv/release: .venv/%: .venv/ready
 	$(PIP) 'cwtool[$*]' # installed already: fetches the extra alone and compiles nothing again
 	@touch $@
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -46,7 +47,7 @@ class Gzip(Member):
 
 
 class Blocked(Member):
-    """bz2 and xz."""
+    """bz2 and xz, and zstd of the standard library."""
 
     def __init__(self, module: str, name: str) -> None:
         self.inner: BZ2Decompressor | LZMADecompressor = getattr(import_module(module), name)()
@@ -74,11 +75,18 @@ class Zstd(Member):
                 return
 
 
+def _zstd() -> Member:
+    """By the standard library where it has zstd."""
+    if sys.version_info >= (3, 14):
+        return Blocked("compression.zstd", "ZstdDecompressor")
+    return Zstd()
+
+
 KINDS: dict[str, tuple[bytes, Callable[[], Member], bool]] = {  # magic, member, zeros may follow
     "gzip": (b"\x1f\x8b", Gzip, True),
     "bz2": (b"BZh", lambda: Blocked("bz2", "BZ2Decompressor"), False),
     "xz": (b"\xfd7zXZ\x00", lambda: Blocked("lzma", "LZMADecompressor"), True),
-    "zstd": (b"\x28\xb5\x2f\xfd", Zstd, False),
+    "zstd": (b"\x28\xb5\x2f\xfd", _zstd, False),
 }
 
 

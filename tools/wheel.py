@@ -1,0 +1,93 @@
+"""Build dist/cwtool-*.tar.gz, and from nothing but its contents a wheel for any Linux whose C
+library is new enough; install the wheel into an empty environment and use it there.
+
+The tag manylinux_2_N says that the kernels need glibc 2.N and no library but those that every Linux
+has (PEP 600). auditwheel does the same and may bundle libraries, of which the kernels need none.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+DIST = HERE / "dist"
+EVERYWHERE = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1"}
+BUILD = "from setuptools import build_meta as b; import sys; print(b.build_{}(sys.argv[1]))"
+
+
+def built(kind: str, source: Path) -> Path:
+    """The archive that the build system makes of a folder."""
+    command = [sys.executable, "-c", BUILD.format(kind), str(DIST)]
+    done = subprocess.run(command, cwd=source, check=True, stdout=subprocess.PIPE, text=True)
+    return DIST / done.stdout.splitlines()[-1]
+
+
+def glibc_needed(wheel: Path) -> int:
+    """The N of the greatest GLIBC_2.N that a kernel in the wheel asks for."""
+    newest = 17  # the oldest that manylinux knows
+    with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
+        for name in archive.namelist():
+            if not name.endswith(".so"):
+                continue
+            path = archive.extract(name, folder)
+            shown = subprocess.run(
+                ["readelf", "-dV", path], check=True, stdout=subprocess.PIPE, text=True
+            ).stdout
+            needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", shown))
+            if needed - EVERYWHERE:
+                sys.exit(f"{name} needs {', '.join(sorted(needed - EVERYWHERE))}")
+            newest = max([newest, *map(int, re.findall(r"GLIBC_2\.(\d+)", shown))])
+    return newest
+
+
+def tagged(wheel: Path) -> Path:
+    """The wheel under the tag of the oldest systems that it runs on."""
+    tag = f"manylinux_2_{glibc_needed(wheel)}_{platform.machine()}"
+    command = [sys.executable, "-m", "wheel", "tags", "--remove", "--platform-tag", tag, str(wheel)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return DIST / done.stdout.splitlines()[-1]
+
+
+def smoke(wheel: Path) -> None:
+    """Install the wheel into an empty environment without a compiler, train and predict."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        venv.create(place / "env", with_pip=True)
+        only = {**os.environ, "PATH": str(place / "env" / "bin"), "CC": "no-compiler"}
+        only.pop("PYTHONPATH", None)
+
+        def run(*words: object) -> None:
+            program, *args = map(str, words)
+            path = place / "env" / "bin" / program
+            subprocess.run([path, *args], check=True, cwd=place, env=only)
+
+        sample = HERE / "examples" / "sample"
+        run("pip", "install", "--quiet", "--only-binary", ":all:", wheel)
+        run("cwtool", "train", sample / "day1.svm", "-m", "m.cw")
+        run("cwtool", "predict", sample / "day2.svm", "-m", "m.cw", "--evaluate")
+        run("cwtool", "train", sample / "topics.svm", "-a", "cw-fact", "-m", "t.cw")
+
+
+def main() -> None:
+    DIST.mkdir(exist_ok=True)
+    source = built("sdist", HERE)
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(source) as archive:
+            archive.extractall(folder, filter="data")
+        wheel = built("wheel", next(Path(folder).iterdir()))
+    wheel = tagged(wheel)
+    smoke(wheel)
+    print(f"{source}\n{wheel}")
+
+
+if __name__ == "__main__":
+    main()
