@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ROOM = b"\n" * 64  # the parser may look this far past its text
 SENTINEL = np.frombuffer(ROOM, dtype=np.uint8)
 MAX_LINE = 1 << 30
-PART = 1 << 14  # of a long line, by which one that is no text is told
+PART = 1 << 20  # of a long line, by which one that is no text is told
 HEAD = 1 << 16  # bytes that are looked at to tell what the rows are
 SLACK = 1 << 14  # looked at behind a range for the end of its last line
 NEWLINE = b"\n"
@@ -123,7 +123,7 @@ def _stream_chunks(
             waiting = [text[cut:n_waiting]]
             n_waiting -= cut
             whole, first, counted = False, False, raw.length
-        elif n_waiting > MAX_LINE or _no_rows(waiting[-1]):
+        elif n_waiting > MAX_LINE or _no_rows(waiting):
             raise endless(path)
     yield chunk(b"".join([*waiting, ROOM]), n_waiting, last=True)
 
@@ -135,11 +135,17 @@ def shorter(path: str) -> DataError:
     )
 
 
-def _no_rows(line: bytes | Bytes) -> bool:
-    """Whether the last part of a long line that has not ended yet is no part of a row, so that
-    there is no use in reading on: it has a zero byte, or only three different bytes."""
-    last = bytes(line[-PART:])
-    return len(last) == PART and (b"\0" in last or len(set(last)) <= 3)
+def _no_rows(pieces: list[bytes]) -> bool:
+    """Whether the last mebibyte of a line that has not ended yet is no part of a row, so that there
+    is no use in reading on: it has only three different bytes."""
+    if len(set(pieces[-1][-64:])) > 3:
+        return False
+    last = b""
+    for piece in reversed(pieces):
+        last = piece[len(last) - PART :] + last
+        if len(last) == PART:
+            return len(set(last)) <= 3
+    return False
 
 
 def endless(path: str) -> DataError:
@@ -199,7 +205,7 @@ def load(chunk: Chunk) -> Text:
         if start < stop:  # the last line may go on beyond
             stop = _after_newline(text, stop - 1, end - base)
             if text[stop - 1] != NEWLINE[0] and end < size:
-                if end - chunk.start > MAX_LINE or _no_rows(text[: end - base]):
+                if end - chunk.start > MAX_LINE or _no_rows([text[: end - base].tobytes()]):
                     raise endless(chunk.path)
                 beyond *= 8
                 continue

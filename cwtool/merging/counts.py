@@ -26,8 +26,9 @@ def put(model: Model, models: Sequence[Model], base: Model | None) -> None:
     model.class_weight.counts = _class_counts(model, models, base)
     if model.several is None:
         model.progress = _sum(Tally(), [m.progress for m in models], base and base.progress)
-        judged = [m.of_batches for m in models]
-        model.of_batches = _sum(Tally(), judged, base and base.of_batches)
+        model.of_batches = _judged(
+            [m.of_batches for m in models], None if base is None else base.of_batches
+        )
         model.calibration = calibration([m.calibration for m in models], base and base.calibration)
     else:
         model.progress = _confusion(model, models, base)
@@ -40,6 +41,16 @@ def _sum(start: Any, parts: Sequence[Any], base: Any) -> Any:
     for part in parts:
         total = total + (part if base is None else part - base)
     return total
+
+
+def _judged(parts: Sequence[Tally], base: Tally | None) -> Tally:
+    """The scores that thresholds are found from. Those of a base that had predicted no batch are
+    left out as soon as a part has predicted one, which then has only its own."""
+    if base is None or all(((part - base).scores >= 0).all() for part in parts):
+        total: Tally = _sum(Tally(), parts, base)
+        return total
+    own: Tally = _sum(Tally(), [p for p in parts if ((p - base).scores < 0).any()], None)
+    return own
 
 
 def _class_counts(model: Model, models: Sequence[Model], base: Model | None) -> list[int]:

@@ -7,6 +7,7 @@ from typing import Any
 from cwtool.errors import Damage
 from cwtool.model.schema import (
     HEADER,
+    MOST,
     Check,
     anything,
     either,
@@ -61,6 +62,25 @@ RUN = entries(
         "bytes_before": whole(),
     },
 )
+MERGE = entries(
+    {
+        "files": items(FILE),
+        "seed": whole(-(1 << 64), 1 << 64),
+        "rows": whole(),
+        "features": whole(),
+        "passes": whole(1),
+        "merged": items(entries({"name": text(), "rows": whole(-MOST)})),
+        "chosen": text(100),
+    },
+    {"base": text(), "tail_error": number(0, LARGE)},
+)
+
+
+def run_of_history(value: Any, place: str) -> None:
+    """A run that learned, or a merge of models."""
+    (MERGE if isinstance(value, dict) and "merged" in value else RUN)(value, place)
+
+
 READING = entries(
     {},
     {
@@ -81,7 +101,7 @@ HEADER_OF = entries(
         "scale": entries({"value": number(), "rows": number(0), "total": number()}),
         "calibration": entries({"a": number(0), "rows": whole()}, {"b": number()}),
         "numbers": anything,  # by the layout of the algorithm
-        "history": items(RUN),
+        "history": items(run_of_history),
         "labels": either(items(number(-1e300, 1e300, none=True), 2), items(label)),
     },
     {
@@ -96,6 +116,7 @@ HEADER_OF = entries(
             {"classes": either(text(1, ("b", "i", "u")), items(text()))},
         ),
         "known_level": whole(0, 63),
+        "partial": flag,
     },
 )
 
@@ -117,5 +138,6 @@ def check_header(header: dict[str, Any]) -> None:
         raise Damage("its class_weight has more counts than there are classes")
     for number_, run in enumerate(header["history"]):
         names = ("macro_f1", "balanced_error") if several else ("auc", "precision", "recall", "f1")
-        if missing := [name for name in names if name not in run]:
+        missing = [name for name in names if name not in run and "merged" not in run]
+        if missing:
             raise Damage(f"its history.{number_} has no entry {missing[0]}")

@@ -117,12 +117,19 @@ def test_scores_of_several_classes_for_the_probabilities() -> None:
     assert both.rows == 1900
 
 
+def run_of(name: str) -> dict[str, Any]:
+    """A run of a history."""
+    file = {"digest": name, "name": name, "rows": 1, "nnz": 1}
+    metrics = dict.fromkeys(("error", "auc", "precision", "recall", "f1"), 0.5)
+    return {"files": [file], "seed": 0, "rows": 1, "features": 1, "passes": 1, **metrics}
+
+
 def test_the_history_has_the_runs_of_all() -> None:
     base = learned(new(), 1, 50)
-    base.history = [{"files": [{"digest": "a", "name": "a"}]}]
+    base.history = [run_of("a")]
     parts = [learned(base.copy(), k, 30) for k in (2, 3)]
     for name, part in zip("bc", parts, strict=True):
-        part.history.append({"files": [{"digest": name, "name": name}]})
+        part.history.append(run_of(name))
     assert list(merge(parts, base).model.learned()) == ["a", "b", "c"]
     with pytest.raises(ModelError, match="model 1 and model 2 both learned a"):
         merge(parts)
