@@ -40,7 +40,7 @@ class PriorParams:
         "Smallest variance of a weight, as a share of the prior. It only guards against numerical "
         "underflow; there is rarely a reason to change it.",
         above=0,
-        high=1,
+        high=0.999999,
         kind=float,
         formerly=("floor",),
     )

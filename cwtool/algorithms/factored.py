@@ -76,7 +76,7 @@ class FactorParams(PriorParams):
         "Smallest variance of a weight, as a share of the prior; the factored covariance uses at "
         "least 1e-10. It only guards against numerical underflow.",
         above=0,
-        high=1,
+        high=0.999999,
         kind=float,
         formerly=("floor",),
     )

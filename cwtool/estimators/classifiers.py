@@ -268,7 +268,7 @@ class SOPClassifier(Importances, WeightedClassifier):
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
         Smallest variance of a weight, as a share of the prior. It only guards against numerical
-        underflow; there is rarely a reason to change it. Must be above 0 and at most 1.
+        underflow; there is rarely a reason to change it. Must be above 0 and at most 0.999999.
     covariance : 'diag' or 'full', default='diag'
         How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
         the whole matrix, which needs 8 bytes a pair of features.
@@ -348,7 +348,8 @@ class CWClassifier(LinearScore, WeightedClassifier):
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
         Smallest variance of a weight, as a share of the prior; the factored covariance uses at
-        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most 1.
+        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most
+        0.999999.
     covariance : 'diag' or 'full' or 'factored', default='diag'
         How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
         the whole matrix, which needs 8 bytes a pair of features; factored keeps a diagonal and
@@ -458,7 +459,8 @@ class CWVarClassifier(LinearScore, WeightedClassifier):
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
         Smallest variance of a weight, as a share of the prior; the factored covariance uses at
-        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most 1.
+        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most
+        0.999999.
     covariance : 'diag' or 'full' or 'factored', default='diag'
         How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
         the whole matrix, which needs 8 bytes a pair of features; factored keeps a diagonal and
@@ -568,7 +570,8 @@ class CWFactClassifier(LinearScore, WeightedClassifier):
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
         Smallest variance of a weight, as a share of the prior; the factored covariance uses at
-        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most 1.
+        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most
+        0.999999.
     rank : int, default=8
         Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
         feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
@@ -660,7 +663,8 @@ class ArowClassifier(LinearScore, WeightedClassifier):
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
         Smallest variance of a weight, as a share of the prior; the factored covariance uses at
-        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most 1.
+        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most
+        0.999999.
     covariance : 'diag' or 'full' or 'factored', default='diag'
         How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
         the whole matrix, which needs 8 bytes a pair of features; factored keeps a diagonal and
@@ -769,7 +773,7 @@ class NarowClassifier(Importances, WeightedClassifier):
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
         Smallest variance of a weight, as a share of the prior. It only guards against numerical
-        underflow; there is rarely a reason to change it. Must be above 0 and at most 1.
+        underflow; there is rarely a reason to change it. Must be above 0 and at most 0.999999.
     covariance : 'diag' or 'full', default='diag'
         How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
         the whole matrix, which needs 8 bytes a pair of features.
@@ -854,7 +858,7 @@ class NHerdClassifier(LinearScore, WeightedClassifier):
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
         Smallest variance of a weight, as a share of the prior. It only guards against numerical
-        underflow; there is rarely a reason to change it. Must be above 0 and at most 1.
+        underflow; there is rarely a reason to change it. Must be above 0 and at most 0.999999.
     covariance : 'diag' or 'full', default='diag'
         How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
         the whole matrix, which needs 8 bytes a pair of features.
@@ -939,7 +943,8 @@ class SCWClassifier(LinearScore, WeightedClassifier):
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
         Smallest variance of a weight, as a share of the prior; the factored covariance uses at
-        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most 1.
+        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most
+        0.999999.
     covariance : 'diag' or 'full' or 'factored', default='diag'
         How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
         the whole matrix, which needs 8 bytes a pair of features; factored keeps a diagonal and
@@ -1054,7 +1059,8 @@ class SCW2Classifier(LinearScore, WeightedClassifier):
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
         Smallest variance of a weight, as a share of the prior; the factored covariance uses at
-        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most 1.
+        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most
+        0.999999.
     covariance : 'diag' or 'full' or 'factored', default='diag'
         How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
         the whole matrix, which needs 8 bytes a pair of features; factored keeps a diagonal and

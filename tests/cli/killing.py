@@ -53,7 +53,8 @@ COMMANDS = {
     "bench": ["bench", "small.toml", "-o", "out", "-j", "1"],
 }  # fmt: skip
 KILLS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-GOOD = {0, 2, 3, 5, 130, 143}  # 2: select-features refuses to replace what is there
+# a signal right after the start meets no handler yet
+GOOD = {0, 130, 143, *(-number for number in KILLS)}
 
 
 def started(args: list[str]) -> int:
@@ -100,7 +101,7 @@ def main(count: int, seed: int) -> None:
         how = draw.choice(KILLS)
         os.kill(child, how)
         code = ended(child)
-        assert code in GOOD or code == -signal.SIGKILL, (name, code)
+        assert code in GOOD, (name, code)
         codes[code] += 1
         assert Model.load(Path("m.cw")).rows > 0
         for old in Path().glob("m.cw.[0-9]"):

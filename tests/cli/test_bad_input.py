@@ -623,3 +623,13 @@ def test_what_may_not_be_read(
     ended = cwtool(*args)
     assert ended.code == code, ended.err
     assert "secret: Permission denied" in ended.err
+
+
+@pytest.mark.parametrize("covariance", ["diag", "full", "factored"])
+def test_the_largest_variance_floor_is_below_one(
+    covariance: str, cwtool: Run, planted: Run
+) -> None:
+    """At 1 there would be nothing to learn, and learners refuse it."""
+    train = ["train", planted("a.svm", 1, 40), "--covariance", covariance, "-m", "m.cw"]
+    assert cwtool(*train, "--variance-floor", "1").code == 2
+    assert cwtool(*train, "--variance-floor", "0.999999").code == 0
