@@ -15,6 +15,7 @@ from cwtool.model.schema import (
     flag,
     items,
     number,
+    plain,
     text,
     whole,
 )
@@ -39,7 +40,7 @@ DAY = entries(
         **dict.fromkeys(("error", "median", "worst", "spread"), number(0, 1 + 1e-9)),
         "entries": number(0, LARGE),
     },
-    {"base_rate": share},
+    {"base_rate": share, "auc": share},
 )
 RUN = entries(
     {
@@ -61,6 +62,7 @@ RUN = entries(
         ),
         "bytes_before": whole(),
     },
+    plain,
 )
 MERGE = entries(
     {
@@ -73,6 +75,7 @@ MERGE = entries(
         "chosen": text(100),
     },
     {"base": text(), "tail_error": number(0, LARGE)},
+    plain,
 )
 
 

@@ -76,8 +76,12 @@ def items(each: Check, length: int = -1, most: int = MOST) -> Check:
     return check
 
 
-def entries(required: Mapping[str, Check], optional: Mapping[str, Check] | None = None) -> Check:
-    """An object with these entries and no others."""
+def entries(
+    required: Mapping[str, Check],
+    optional: Mapping[str, Check] | None = None,
+    others: Check | None = None,
+) -> Check:
+    """An object with these entries; `others`, if there may be any, pass that check."""
     known = {**required, **(optional or {})}
 
     def check(value: Any, place: str) -> None:
@@ -87,9 +91,11 @@ def entries(required: Mapping[str, Check], optional: Mapping[str, Check] | None 
             if name not in value:
                 raise Damage(f"its {place} has no entry {name}")
         for name, item in value.items():
-            if name not in known:
+            if name not in known and others is None:
                 raise Damage(f"its {place} has an entry {ascii(name)[:60]} that is not known")
-            known[name](item, f"{place}.{name}" if place != HEADER else name)
+            text(200)(name, place)
+            check_item = known.get(name, others or anything)
+            check_item(item, f"{place}.{name}" if place != HEADER else name)
 
     return check
 
@@ -111,6 +117,19 @@ def either(*checks: Check) -> Check:
 
 def anything(value: Any, place: str) -> None:
     """A value that is checked elsewhere."""
+
+
+def plain(value: Any, place: str) -> None:
+    """A value of which nothing is known but that it can be shown: numbers, text, and lists and
+    objects of these."""
+    if isinstance(value, list):
+        items(plain)(value, place)
+    elif isinstance(value, dict):
+        entries({}, others=plain)(value, place)
+    elif isinstance(value, str):
+        text()(value, place)
+    elif not isinstance(value, bool):
+        number(-1e15, 1e15, none=True)(value, place)
 
 
 HEADER = "header"  # the place of the whole

@@ -94,8 +94,9 @@ def write(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
 def load(path: Path) -> Change:
     """The change of a file; everything wrong with it is a ModelError."""
     header, arrays = file.load(path)
-    about = header[SHARD]
-    model = packing.unpack(header, arrays)
+    about = header.pop(SHARD)
+    of_model = {k: a for k, a in arrays.items() if not k.startswith((f"{SHARD}.", "tail."))}
+    model = packing.unpack(header, of_model)
     pieces = unpack_pieces(about["pieces"], arrays, model)
     tail = []
     for k, (source, number) in enumerate(about["tail"]):
