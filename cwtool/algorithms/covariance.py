@@ -20,7 +20,7 @@ from cwtool.algorithms.merging import NAT, Merging, Refusal
 from cwtool.algorithms.online import Online
 from cwtool.algorithms.priors import prior_of_weights
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
-from cwtool.errors import UsageError
+from cwtool.errors import Damage, UsageError
 from cwtool.params import param
 from cwtool.run import Run
 from cwtool.state import Column, Layout, State
@@ -162,6 +162,9 @@ class Full(Covariance):
     def moments(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         return state.table[slots, 0], np.diag(grown_sigma(state))[slots]
 
+    def check(self, state: State) -> None:
+        check_sigma(state)
+
     def forget(self, state: State, factor: float) -> None:
         """Sigma <- (I + f (Sigma^-1 - I))^-1 = (f I + (1 - f) Sigma)^-1 Sigma, over the features
         that were learned."""
@@ -177,6 +180,12 @@ class Full(Covariance):
         from cwtool.algorithms.merged_matrices import FULL  # only merges need it
 
         return FULL._replace(without_base=NAT["1"]) if additive else FULL
+
+
+def check_sigma(state: State) -> None:
+    """Raise Damage if there are features and no Sigma over them, which would have to be made."""
+    if state.index.count and "sigma" not in state.squares:
+        raise Damage("it has no array square.sigma")
 
 
 def grown_sigma(state: State, max_memory: int = 0) -> Floats:
