@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cwtool.algorithms import cocoa, metric
+from cwtool.algorithms import cocoa, metric, row_space
 from cwtool.algorithms.ascent import Ascended, Start
 from cwtool.algorithms.base import Scores, Variants, each_choice
 from cwtool.algorithms.batch import BATCHES, BatchParams, LinearBatchLearner, weights
@@ -147,6 +147,10 @@ class BCW(LinearBatchLearner):
             c = self.params.C / self._used_divisor(states[0])
             variance = variances(states[0], rows, c) + (unknown if len(unknown) else 0.0)
         return [Scores(score, variance) for score in margins]
+
+    def check(self, state: State) -> None:
+        super().check(state)
+        row_space.check(state)
 
     def _used_divisor(self, state: State) -> float:
         given = self.params.precision_divisor

@@ -17,12 +17,17 @@ from cwtool.algorithms.ascent import Ascended, Ascents, Start
 from cwtool.algorithms.batch import Bounds, weights
 from cwtool.algorithms.metric import Metric
 from cwtool.data.rows import Floats, Longs, SlotRows
+from cwtool.errors import Damage
 from cwtool.state import Array, State
 from cwtool_ext import dual_dense
 
 # X with the row scale, and H; `rows.weight` is empty if all rows weigh 1
-ROWS = (Array("rows.indptr", "<i8", (1,)), Array("rows.indices", "<i4"), Array("rows.values"),
-        Array("rows.weight"))  # fmt: skip
+ROWS = (
+    Array("rows.indptr", "<i8", (1,), sizes=("rows+1",), starts="entries"),
+    Array("rows.indices", "<i4", sizes=("entries",), low=0, below=1 << 31),
+    Array("rows.values", sizes=("entries",)),
+    Array("rows.weight", sizes=("rows?",), low=0),
+)
 NAMES = tuple(array.name for array in ROWS)
 
 
@@ -47,6 +52,17 @@ def kept(state: State, n: int) -> tuple[csr_matrix, Floats | None]:
 def count(state: State) -> int:
     """How many rows the state keeps."""
     return len(state.arrays["rows.indptr"]) - 1
+
+
+def check(state: State) -> None:
+    """Raise Damage if the rows that a state from a file keeps cannot be."""
+    a, n = state.arrays, state.index.count
+    if a["rows.indices"].max(initial=-1) >= n:
+        raise Damage("the array array.rows.indices has a feature that is not known")
+    if not np.isfinite(a["rows.values"]).all():
+        raise Damage("the array array.rows.values has a value that cannot be")
+    if count(state) and "gram" in state.squares:
+        raise Damage("it has both rows and a matrix over pairs of features")
 
 
 def keep(state: State, rows: SlotRows, n: int) -> None:

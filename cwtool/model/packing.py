@@ -13,7 +13,7 @@ from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.errors import Damage
-from cwtool.metrics import UNIT, Counts, Tally, Weighted, dense, sparse
+from cwtool.metrics import UNIT, Counts, Tally, Weighted, dense, no_counts, sparse
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.file import Arrays
 from cwtool.model.header import check_header

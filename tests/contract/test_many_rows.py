@@ -24,7 +24,7 @@ def aged(model: Model) -> Model:
     model.progress.scores[:, middle] += FAR
     model.progress.confusion += [[FAR, 0], [0, FAR]]
     model.calibration.rows += FAR
-    model.calibration.margins[:, middle] += FAR
+    model.calibration.counts[:, middle] += FAR
     for name in COUNTERS:
         if name in model.state.numbers and name != "met":
             model.state.numbers[name] += FAR
