@@ -145,6 +145,8 @@ KEYS = {
     "growth": Key("number", "How many times as far each round ends as the one before."),
     "bytes_sent": Key("whole number", "Bytes that were sent in all rounds of a batch."),
     "gap": Key("number", "The relative duality gap at which dcd stops."),
+    "out": Key("text", "The file that was written."),
+    "new_names": Key("whole number", "Names of features that got an id."),
     "suite": Key("text", "The suite of the measurement."),
 }
 
@@ -217,6 +219,9 @@ EVENTS = {
         (*STAMP, "algo", "files", "seed", "passes", "rows", "error", "features", "merged", "base",
          "chosen", "losses", "tail_rows", "tail_error", "seconds", "bytes", "warnings"),
     ),
+    "convert": Event(
+        "A file was converted.", "convert", (*STAMP, "out", "rows", "bad_lines", "new_names")
+    ),
     "cell": Event(
         "A measurement of a suite; the other keys are the columns of its CSV file.", "bench",
         (*STAMP, "suite"),
@@ -240,8 +245,8 @@ PARTS = {
         "support": "Number of rows of the class.",
     },
     "day": {
-        "rows, error, base_rate, classes, entries": "Rows, error, share of the positive class, "
-        "number of classes, and mean number of entries of a row.",
+        "rows, error, auc, base_rate, classes, entries": "Rows, error, AUC, share of the positive "
+        "class, number of classes, and mean number of entries of a row.",
         "windows, median, worst, spread": "Number of windows of 500 rows, and the median, the "
         "greatest and the standard deviation of their errors.",
         "worst_row, worst_rows": "First row of the worst window, and its number of rows.",

@@ -1,7 +1,5 @@
 """The error messages for lines that are not valid LIBSVM text."""
 
-import re
-
 from cwtool_ext import libsvm
 
 SENTENCES: dict[int, tuple[str, str]] = {
@@ -69,17 +67,9 @@ SENTENCES: dict[int, tuple[str, str]] = {
 }
 
 
-OTHER = re.compile(rb"[,|]|://")  # what CSV, VW text and URLs have, and LIBSVM text has not
-
-
 def describe(code: int, line: bytes, column: int) -> tuple[str, str]:
     """The sentence and the hint for the fault at line[column] (counted from 0)."""
     sentence, hint = SENTENCES[code]
-    strange = code in (libsvm.BAD_LABEL, libsvm.MISSING_COLON, libsvm.BAD_INDEX)
-    if strange and OTHER.search(line.split(b"#")[0]):
-        hint = (
-            "LIBSVM text has label index:value ...; cwtool convert makes it of CSV, VW text or URLs"
-        )
     item = _first(line[column:])
     before = line[:column].split()
     at_value = line[:column].endswith(b":")

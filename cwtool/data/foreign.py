@@ -32,16 +32,16 @@ def _convert(form: str, *more: str) -> Callable[[File], str]:
 
     def command(file: File) -> str:
         told = file.ending in ENDINGS[form] and not more
-        words = [file.name, *([] if told else [f"`from={form}`"]), *more, "-o", file.out]
+        ids = "`hash_bits=22`" if form == "urls" else "`names=names.tsv`"  # the same for all files
+        words = [file.name, *([] if told else [f"`from={form}`"]), *more, "-o", file.out, ids]
         return f"cwtool convert {' '.join(words)}"
 
     return command
 
 
 def _from_table(how: str) -> Callable[[File], str]:
-    return lambda file: (
-        f"{how.format(**vars(file))}, then cwtool convert {file.table} -o {file.out}"
-    )
+    then = "then cwtool convert {table} -o {out} `names=names.tsv`"
+    return lambda file: f"{how}, {then}".format(**vars(file))
 
 
 def _from_python(file: File) -> str:

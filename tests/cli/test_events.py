@@ -59,6 +59,7 @@ def test_events_are_as_described(said: Run, planted: Run, cwtool: Run) -> None:
     cwtool("train", a, "-m", "a.cw")
     cwtool("train", b, "-m", "b.cw")
     seen += said("merge", "a.cw", "b.cw", "-m", "ab.cw", "--tail", planted("c.svm", 3, 100))
+    seen += said("convert", a, "-o", "a.vw")
     missing = events.EVENTS.keys() - {event["event"] for event in seen} - {"cell"}
     assert not missing
 

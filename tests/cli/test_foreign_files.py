@@ -13,42 +13,44 @@ FOREIGN = {
     "CSV with names": (
         "t.csv", b"clicked,age,city\n1,34,Paris\n",
         "t.csv:1:1: this is a table (CSV), not LIBSVM text (label clicked,age,city is not",
-        "cwtool convert t.csv -o t.svm",
+        "cwtool convert t.csv -o t.svm --names names.tsv",
     ),
     "CSV of numbers": (
         "day 1.csv", b"1,34,5\n0,2,3\n", "day 1.csv:1:1: this is a table (CSV)",
-        "cwtool convert 'day 1.csv' -o 'day 1.svm'",
+        "cwtool convert 'day 1.csv' -o 'day 1.svm' --names names.tsv",
     ),
     "CSV under another name": (
         "t.svm", b"1;34;5\n", "this is a table (CSV)",
-        "cwtool convert t.svm --from csv -o t.rows.svm",
+        "cwtool convert t.svm --from csv -o t.rows.svm --names names.tsv",
     ),
     "TSV": (
-        "t.tsv", b"1\t34\t5\n", "t.tsv:1:3: this is a table (TSV)", "cwtool convert t.tsv -o t.svm",
+        "t.tsv", b"1\t34\t5\n", "t.tsv:1:3: this is a table (TSV)",
+        "cwtool convert t.tsv -o t.svm --names names.tsv",
     ),
     "blanks": (
         "t.txt", b"1 34 5\n0 2 3\n", "this is a table with blanks",
-        "cwtool convert t.txt --from csv --delimiter ' ' -o t.svm",
+        "cwtool convert t.txt --from csv --delimiter ' ' -o t.svm --names names.tsv",
     ),
     "VW text": (
-        "t.vw", b"1 2.0 'tag|f a:1 b\n", "this is VW text", "cwtool convert t.vw -o t.svm",
+        "t.vw", b"1 2.0 'tag|f a:1 b\n", "this is VW text",
+        "cwtool convert t.vw -o t.svm --names names.tsv",
     ),
     "VW text behind a comment": (
         "t.txt", b"# made today\n1 |f a:1 b\n", "t.txt:2:3: this is VW text",
-        "cwtool convert t.txt --from vw -o t.svm",
+        "cwtool convert t.txt --from vw -o t.svm --names names.tsv",
     ),
     "Parquet": (
         "t.parquet", b"PAR1\x15\x04\x15\x10\n", "t.parquet:1:1: this is a Parquet file",
-        "cwtool convert t.parquet -o t.svm",
+        "cwtool convert t.parquet -o t.svm --names names.tsv",
     ),
     "URLs": (
         "u.txt", b"http://a.example/b 1\n", "this is a list of URLs",
-        "cwtool convert u.txt --from urls -o u.svm",
+        "cwtool convert u.txt --from urls -o u.svm --hash-bits 22",
     ),
     "JSON lines": (
         "j.jsonl", b'{"label": 1, "x": 2}\n', "this is JSON lines",
         "pandas.read_json('j.jsonl', lines=True).to_csv('j.csv', index=False)\", "
-        "then cwtool convert j.csv -o j.svm",
+        "then cwtool convert j.csv -o j.svm --names names.tsv",
     ),
     "HTML": (
         "day.svm", b"<!DOCTYPE html>\n<html>404</html>\n", "this is an HTML or XML page",
