@@ -45,6 +45,8 @@ def test_events_are_as_described(said: Run, planted: Run, cwtool: Run) -> None:
     a, b = planted("a.svm", 1, 600), planted("b.svm", 2, 600, first=3)
     seen = said("train", a, "-m", "m.cw", "--passes", "2", "--holdout", "0.2", "--trace", "200",
                 "--threshold", "f1")  # fmt: skip
+    shards = ("--shards", "2", "--engine", "inline", "--head", "8192", "--tail-rows", "100")
+    seen += said("train", a, b, "-m", "s.cw", *shards)
     seen += said("train", a, "--resume", "m.cw", "-m", "m.cw")
     seen += said("train", a, "--algo", "dcd", "--batch-rows", "200", "-m", "d.cw")
     seen += said("predict", b, "-m", "m.cw", "--evaluate")

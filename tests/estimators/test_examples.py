@@ -1,8 +1,10 @@
 """The scripts in examples/ run, and print what their comments promise."""
 
 import runpy
+import shutil
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -13,7 +15,7 @@ def run(
     name: str, args: list[str], capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch
 ) -> str:
     patch.setattr(sys, "argv", [name, *args])
-    runpy.run_path(str(EXAMPLES / name))
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
     return capsys.readouterr().out
 
 
@@ -50,3 +52,34 @@ def test_export_onnx(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     lines = run("export_onnx.py", [], capsys, monkeypatch).splitlines()
     assert lines[0] == "labels that differ: 0"
     assert all(float(line.split(": ")[1]) < 1e-6 for line in lines[1:])
+
+
+def test_draw_feed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "days").mkdir()
+    for k in (1, 2):
+        shutil.copy(EXAMPLES / "sample" / f"day{k}.svm", f"days/day{k}.svm")
+    out = run("draw_feed.py", ["days", "feed.svg"], capsys, monkeypatch)
+    assert out.count("mean ") == 5
+    drawn = ElementTree.parse("feed.svg")
+    assert len(drawn.findall(".//{http://www.w3.org/2000/svg}polyline")) == 5
+
+
+def test_compare_algorithms(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, train, test in (("url", "day1", "day2"), ("topics", "topics", "topics_test")):
+        (folder / "data" / name).mkdir(parents=True)
+        for part, source in (("train", train), ("test", test)):
+            text = (EXAMPLES / "sample" / f"{source}.svm").read_text().splitlines(True)[:200]
+            (folder / "data" / name / f"{part}.svm").write_text("".join(text))
+    shutil.copytree(folder / "data" / "url", folder / "data" / "days")
+    (folder / "data" / "days" / "test.svm").rename(folder / "data" / "days" / "also.svm")
+    out = run("compare_algorithms.py", ["data"], capsys, monkeypatch)
+    rows = [line.split(" | ") for line in out.splitlines() if line.startswith("| url")]
+    assert len(rows) == 4  # what it is, errors, times and features
+    assert rows[0][1].startswith("200 rows")
+    assert 10 < float(rows[1][4].strip("*")) < 50  # arow
+    assert rows[2][4] == "1.0"
+    assert rows[3][10] == "100"  # sbcw
