@@ -5,39 +5,23 @@ command, and pages of the parameters of all algorithms, of the estimators and of
 from __future__ import annotations
 
 import argparse
-import inspect
 import re
 import sys
 from pathlib import Path
 
 import click
 import estimators
+from event_pages import events_page, events_schema
+from markdown_text import MADE, cell, sentences
 
 from cwtool import catalog, registry
 from cwtool.algorithms.base import Selects
-from cwtool.cli import COMMANDS, events, group
+from cwtool.cli import COMMANDS, group
 from cwtool.cli.algorithm import AlgorithmCommand
 from cwtool.cli.declared import spellings
 from cwtool.params import Param, declared
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
-MADE = "<!-- made by tools/reference.py; `make reference` writes it anew -->"
-
-
-def cell(text: str) -> str:
-    """Text in a table of Markdown."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "\\<")
-
-
-def sentences(text: str) -> str:
-    """Paragraphs of a docstring as Markdown; what click keeps as it stands becomes a block."""
-    parts = []
-    for part in inspect.cleandoc(text).split("\n\n"):
-        if part.startswith("\b"):
-            parts.append("```text\n" + part.removeprefix("\b\n") + "\n```")
-        else:
-            parts.append(cell(part))
-    return "\n\n".join(parts)
 
 
 def option_row(option: click.Option, ctx: click.Context) -> str:
@@ -149,23 +133,6 @@ def estimators_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def events_page() -> str:
-    """The events of --json and of logs, with their keys."""
-    lines = [MADE, "", "# JSON events", "", events.ABOUT]
-    for name, event in events.EVENTS.items():
-        lines += ["", f"## {name}", "", f"{event.meaning} Printed by {event.commands}.", ""]
-        lines += ["| key | type | meaning |", "|---|---|---|"]
-        for key in event.keys:
-            found = events.KEYS[key]
-            lines += [f"| `{key}` | {found.type} | {cell(found.meaning)} |"]
-    lines += ["", "## Parts of keys", ""]
-    for key, parts in events.PARTS.items():
-        lines += [f"`{key}`", ""]
-        lines += [f"- `{part}`: {cell(meaning)}" for part, meaning in parts.items()]
-        lines += [""]
-    return "\n".join(lines).rstrip() + "\n"
-
-
 def index_page() -> str:
     """The list of commands."""
     lines = [MADE, "", "# Commands", "", "| command | what it does |", "|---|---|"]
@@ -182,6 +149,7 @@ def pages() -> dict[str, str]:
     found = {f"cwtool-{name}.md": command_page(name) for name in COMMANDS}
     found |= {"commands.md": index_page(), "algorithms.md": algorithms_page()}
     found |= {"estimators.md": estimators_page(), "events.md": events_page()}
+    found |= {"events.schema.json": events_schema()}
     return {name: re.sub(r"\n{3,}", "\n\n", text) for name, text in found.items()}
 
 
