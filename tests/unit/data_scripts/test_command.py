@@ -151,7 +151,7 @@ def test_names(run: Callable[..., tuple[int, str]]) -> None:
     assert len(command.selected(["all"], CATALOGUE)) == len(CATALOGUE)
 
 
-def test_the_readme_has_the_table() -> None:
+def test_the_page_has_the_table() -> None:
     assert command.table(CATALOGUE) in (ROOT / "docs/guides/data-sets.md").read_text()
 
 
