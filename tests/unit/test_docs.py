@@ -6,10 +6,13 @@ import re
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from cwtool import errors, registry
-from cwtool.cli import COMMANDS
+from cwtool.cli import COMMANDS, group
+from cwtool.cli.declared import spellings
+from cwtool.params import declared
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -19,6 +22,8 @@ LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 MENTION = re.compile(r"`((?:cwtool|cwtool_ext|docs|examples|tests|tools|data_scripts)/[\w./-]*\w)`")
 TREE = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
+# options of cwtool.bench.peers, data_scripts, Vowpal Wabbit, and of the example of CONTRIBUTING.md
+OTHER_PROGRAMS = {"--only", "--size", "--base-url", "--oaa", "--smoothing"}
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
@@ -39,6 +44,30 @@ def test_links_lead_somewhere(page: Path) -> None:
 @every_page
 def test_files_that_are_mentioned_exist(page: Path) -> None:
     assert [path for path in MENTION.findall(page.read_text()) if not (ROOT / path).exists()] == []
+
+
+def options() -> set[str]:
+    """All options of all commands and algorithms."""
+    found = {word for param in group.params for word in param.opts} | {"--help"}
+    for name in COMMANDS:
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
+        found |= {w for param in command.params for w in (*param.opts, *param.secondary_opts)}
+    for name in registry.names():
+        words = {w for p in declared(registry.algorithm(name).Params) for w in spellings(p)}
+        found |= words | {f"--no-{w[2:]}" for w in words if w.startswith("--")}
+    return found
+
+
+def test_options_that_are_mentioned_exist() -> None:
+    known = options() | OTHER_PROGRAMS
+    found = [
+        f"{page.relative_to(ROOT)}: {word}"
+        for page in PAGES
+        for word in re.findall(r"(?<![\w-])--[A-Za-z][\w-]*", page.read_text())
+        if word not in known
+    ]
+    assert found == []
 
 
 def test_every_page_is_in_a_list_of_pages() -> None:
