@@ -442,7 +442,7 @@ def test_unknown_algorithm_lists(cwtool: Run, planted: Run) -> None:
         (["--r", "nan"], "above 0"),
         (["--r", "x"], "a number"),
         (["--prior", "-1"], "auto, or above 0"),
-        (["--floor", "2"], "at most 1"),
+        (["--floor", "2"], "at most 0.999999"),
         (["--covariance", "some"], "one of diag, full"),
         (["--passes", "0"], "--passes"),
         (["--holdout", "1"], "--holdout"),
