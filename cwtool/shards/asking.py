@@ -39,6 +39,7 @@ class Asking:
         self.slots: list[Ints] = [model.index.known(a["ids"]).copy() for a in met]
         self.ends = np.cumsum([int(a["learned"].sum()) for a in met]).tolist()
         self.rows = self._without_entries(met)
+        self.first: SlotRows  # the rows of the head, before any is left out
         self.head: SlotRows
         self.digest = hashlib.sha256(reads[0].target.encode()).hexdigest()[:16]
         self.asked = 0
@@ -57,8 +58,9 @@ class Asking:
     def begin(self, head: Rows) -> None:
         """Have these first rows, whose features are all known."""
         rows = self._weighed(head)
-        by_slot = slotted(rows, self.model.index.known(rows.indices), self.model.scale.value)
-        self.head = learnable(by_slot)[0]
+        slots = self.model.index.known(rows.indices)
+        self.first = slotted(rows, slots, self.model.scale.value)
+        self.head = learnable(self.first)[0]
 
     def ask(
         self, step: Step, given: Sequence[Arrays], common: Arrays | None = None

@@ -17,6 +17,7 @@ from cwtool.algorithms.one_vs_rest import NOBODY, States
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.data.rows import Rows, joined
 from cwtool.model import file
+from cwtool.model.crossfit import Shade, shades
 from cwtool.model.scale import slotted
 from cwtool.shards.asking import Asking, rows_of
 from cwtool.shards.batch_task import Reading, Scoring, perform, untrained
@@ -44,13 +45,12 @@ class BatchTrainer(ShardTrainer):
                 self.engine, self.folder, self.model, self.sharding, reads, met, self._tell
             )
             asking.begin(head)
+            found = self._shades(asking) if first else []
             self._learn(asking)
             self.written += asking.written
-            after: Sequence[Scores | None] = [None] * len(reads)
-            if first:
-                after = self._fitted(reads)
-            for found in zip(reads, met, before, after, strict=True):
-                self._count(*found)
+            after = self._fitted(reads) if first else None
+            self._count_files(reads, met, before, after)
+            self._count_all(rows_of(met), found, joined_scores(before), after)
         self._report_files()
 
     # -- reading ----------------------------------------------------------------------------------
@@ -144,6 +144,13 @@ class BatchTrainer(ShardTrainer):
             for one in states:
                 one.numbers["batches"] += 1
 
+    def _shades(self, asking: Asking) -> list[Shade]:
+        """What models that have learned part of the head say of it, for the probabilities."""
+        model, run = self.model, replace(self.settings, jobs=1)
+        if not run.calibrate or not asking.first.n_rows:
+            return []
+        return shades(model.learner, model.index, model.labels, asking.first, run)
+
     def _tell(self, told: dict[str, Any]) -> None:
         self.rounds.append(told)
         self.console.event("round", told)
@@ -168,26 +175,38 @@ class BatchTrainer(ShardTrainer):
 
     # -- counting ---------------------------------------------------------------------------------
 
-    def _count(self, task: Reading, met: Arrays, before: Scores, after: Scores | None) -> None:
-        """Count the scores of a shard, as the model counts those of a batch."""
-        model, weight, start = self.model, met.get("weight"), 0
-        self.turns.add(met["y"])
-        for number, rows in zip(task.files, met["file_rows"].tolist(), strict=True):
-            here = slice(start, start := start + rows)
-            y, own = met["y"][here], None if weight is None else weight[here]
-            tally = model.new_tally()
-            tally.add(y, before.score[here], own)
-            self._count_in(number)
-            self.by_file[number] = self.file + tally
-            self.met += rows
-            if after is not None:
-                self.untrained += tally
-                self.fitted.add(y, after.score[here], own)
-        found = before if after is None else after
-        model.calibration.add(met["y"], *found, weight)
-        if model.several is None:
-            model.judge(met["y"], found.score, weight, predicted=after is None)
-        model.progress.add(met["y"], before.score, weight)
+    def _count_files(
+        self,
+        reads: Sequence[Reading],
+        met: Sequence[Arrays],
+        before: Sequence[Scores],
+        after: Sequence[Scores] | None,
+    ) -> None:
+        """Count the scores of the rows of each file."""
+        for k, task in enumerate(reads):
+            y, weight, start = met[k]["y"], met[k].get("weight"), 0
+            self.turns.add(y)
+            for number, rows in zip(task.files, met[k]["file_rows"].tolist(), strict=True):
+                here = slice(start, start := start + rows)
+                own, tally = None if weight is None else weight[here], self.model.new_tally()
+                tally.add(y[here], before[k].score[here], own)
+                self._count_in(number)
+                self.by_file[number] = self.file + tally
+                self.met += rows
+                if after is not None:
+                    self.untrained += tally
+                    self.fitted.add(y[here], after[k].score[here], own)
+
+    def _count_all(
+        self, rows: Rows, found: list[Shade], before: Scores, after: Sequence[Scores] | None
+    ) -> None:
+        """Count the scores of all rows, as the model counts those of a batch; the shadows have
+        seen the first of the rows."""
+        if after is None:
+            self.model.count_batch(rows.y, before, rows.weight)
+        else:
+            self.model.count_first(rows.y, found, joined_scores(after), rows.weight)
+        self.model.progress.add(rows.y, before.score, rows.weight)
 
     def _dealt(self) -> dict[str, Any]:
         return {
@@ -197,3 +216,8 @@ class BatchTrainer(ShardTrainer):
             "head": self.sharding.head,
             "gap": self.sharding.gap,
         }
+
+
+def joined_scores(parts: Sequence[Scores]) -> Scores:
+    """The scores of the rows of all shards."""
+    return Scores(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -86,6 +86,7 @@ def test_counts_are_those_of_plain_training(algo: str, ok: Run, files: list[str]
     assert ended["fitted"]["error"] == pytest.approx(here["error"], abs=0.02)
     if isinstance(model.algorithm, Selects):
         assert np.allclose(model.weights().weight, wanted.weights().weight, rtol=1e-10, atol=1e-12)
+        assert model.slope == pytest.approx(wanted.slope, rel=1e-9)  # the head has all rows
     assert "3 shards in" in ok("inspect", "m.cw")
     assert "bytes sent" in ok("inspect", "m.cw")
 
