@@ -66,9 +66,11 @@ def add_grams(gram: Floats, shards: Shards) -> None:
     """gram += X'HX of all shards, on and below the diagonal."""
     parts = shards.ask(gram_of, [{} for _ in shards.slots])
     for part, slots in zip(parts, shards.slots, strict=True):
-        at, beside = np.tril_indices(len(slots))
-        i, j = slots[at], slots[beside]
-        gram[np.maximum(i, j), np.minimum(i, j)] += part["gram"]
+        end = 0
+        for k, slot in enumerate(slots):
+            start, end, below = end, end + k + 1, slots[: k + 1]
+            at = np.maximum(slot, below), np.minimum(slot, below)
+            gram[at] += part["gram"][start:end]
 
 
 def rounds_in_metric(
@@ -125,7 +127,8 @@ def gram_of(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     """X'HX over the columns of a shard, on and below the diagonal."""
     gram = np.zeros((shard.columns, shard.columns))
     add_gram(shard.rows, gram, shard.columns, 1)
-    return {"gram": gram[np.tril_indices(shard.columns)]}
+    lines = [line[: k + 1] for k, line in enumerate(gram)]
+    return {"gram": np.concatenate([np.empty(0), *lines])}
 
 
 def _stretched(shard: Shard) -> SlotRows:
