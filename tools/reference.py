@@ -38,7 +38,8 @@ def command_page(name: str) -> str:
     """The page of a command: usage, meaning, options and examples."""
     command = group.get_command(click.Context(group), name)
     assert command is not None
-    ctx = click.Context(command, info_name=f"cwtool {name}", max_content_width=100)
+    above = click.Context(group, **group.context_settings)
+    ctx = click.Context(command, parent=above, info_name=name)
     usage = " ".join(command.collect_usage_pieces(ctx))
     lines = [MADE, "", f"# cwtool {name}", "", COMMANDS[name], ""]
     lines += ["## Synopsis", "", "```text", f"cwtool {name} {usage}", "```", ""]
