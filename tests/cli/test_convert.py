@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 import random
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,15 @@ def test_cells_become_features(folder: Path, ok: Run) -> None:
     assert (folder / "n.tsv").read_text() == names
 
 
-def test_training_on_a_table_says_what_to_do(folder: Path, cwtool: Run) -> None:
-    write(folder, a_csv=TABLE, b_vw="1 | a b\n", c_txt="1 http://a.example/\n")
-    for name in "a.csv", "b.vw", "c.txt":
+def test_training_on_a_table_says_what_to_do(folder: Path, cwtool: Run, ok: Run) -> None:
+    write(folder, a_csv=TABLE, b_vw="1 | a b\n", c_txt="1 http://a.example/\n", d_txt="1 2 3\n")
+    for name in "a.csv", "b.vw", "c.txt", "d.txt":
         ended = cwtool("train", name, "-m", "m.cw")
-        assert ended.code == 3 and "cwtool convert makes it" in ended.err
+        assert ended.code == 3
+        program, *args = shlex.split(ended.err.partition("hint: ")[2])
+        assert program == "cwtool"
+        ok(*args)
+        assert (folder / f"{name[0]}.svm").read_text()
 
 
 def test_a_second_day_goes_on_with_the_names(folder: Path, ok: Run) -> None:
