@@ -9,7 +9,7 @@ from cwtool.model import Model
 
 MOST = 1000  # features; there are half a million pairs of them
 AT_ONCE = 1 << 16  # rows
-SHARED = ("sbcw", "fgm")  # algorithms with one covariance for all classes
+SHARED = ("sbcw", "fgm", "bcw")  # algorithms with one covariance for all classes
 ROUNDING = 1e-14  # what is smaller, beside the variances, is 0
 CLOSE = 1e-9
 

@@ -95,6 +95,8 @@ def scorer_of(model: Model) -> Scorer:
     if model.labels.several is not None:
         order = label_order(model.labels.several)
     weight, variance = _columns(weights, order)
+    if name == "bcw":  # it has variances of scores, from which those of the weights are found
+        variance = np.zeros_like(weight)
     constant = np.broadcast_to(np.asarray(weights.intercept, dtype=float), weight.shape[1:])[order]
     threshold = float(model.threshold) if model.several is None else 0.0
     if len(order) == 2:  # as one score: the second class is called where it is above 0

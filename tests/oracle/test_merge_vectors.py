@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from cwtool.algorithms.merging import INC, NAT, SUM, Merging, Part, Rule
-from cwtool.calibration import Calibration
 from cwtool.data.rows import Rows
-from cwtool.merging import Merged, counts, merge
-from cwtool.metrics import no_counts
+from cwtool.merging import Merged, merge
 from cwtool.model import Model
 from cwtool.run import Run
 from cwtool.state import State
@@ -183,26 +181,3 @@ def test_factored_covariances() -> None:
         np.testing.assert_allclose(rows[:, 0], want["mean"], rtol=case["tolerance"])
         np.testing.assert_allclose(rows[:, 2], want["d"], rtol=case["tolerance"])
         np.testing.assert_allclose(R @ R.T, want["RRt"], rtol=case["tolerance"], atol=1e-12)
-
-
-@pytest.mark.parametrize("case", VECTORS["margins"]["cases"])
-def test_margins(case: dict[str, Any]) -> None:
-    """The vectors have the histograms of the parts of this round."""
-    given = VECTORS["margins"]
-
-    def histogram(older: list[int], newer: list[int]) -> Any:
-        found = no_counts()
-        found[:, : len(older)] = older, newer
-        return found
-
-    rows = case["rows_before"]
-    base = Calibration(histogram(given["older"], given["newer"]), rows)
-    parts = []
-    for gained, n in zip(given["parts"], case["rows"], strict=True):
-        older, newer = np.array(given["older"]), np.array(given["newer"])
-        if (rows + n).bit_length() > rows.bit_length():  # the part has turned over at this row
-            older, newer = newer, np.zeros_like(newer)
-        parts.append(Calibration(histogram(older.tolist(), (newer + gained).tolist()), rows + n))
-    found = counts.calibration(parts, base)
-    assert found.rows == case["rows_after"]
-    assert found.margins[:, :3].tolist() == [case["older"], case["newer"]]
