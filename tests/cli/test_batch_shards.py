@@ -46,6 +46,7 @@ def bytes_of(name: str) -> bytes:
     return Path(name).read_bytes()
 
 
+@pytest.mark.slow
 @EVERY
 def test_every_engine_gives_the_same_bits(algo: str, ok: Run, files: list[str]) -> None:
     ok("train", *files, "-m", "inline.cw", *given(algo), "--engine", "inline")

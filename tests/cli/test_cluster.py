@@ -78,6 +78,7 @@ def on(started: Processes) -> tuple[str, ...]:
     return ("--engine", "dask", "--scheduler", started.address, "--work-dir", "work")
 
 
+@pytest.mark.slow
 def test_items_and_their_failures(started: Processes) -> None:
     with connected(started.address, 1) as engine:
         found = dict(engine.each(deaths.double, [1, 2, 3], lambda n: -n))

@@ -93,6 +93,7 @@ def test_select_features_gives_interactions(ok: Run, hidden_xor: str) -> None:
     assert "1*2" not in ok(*command)  # a table of features
 
 
+@pytest.mark.slow
 def test_cross_validation_does_not_depend_on_jobs(ok: Run, hidden_xor: str) -> None:
     for jobs in ("1", "3"):
         ok("train", hidden_xor, *SHORT, "--cv", "3", "--jobs", jobs, "-m", f"{jobs}.cw")

@@ -118,6 +118,7 @@ def test_compressed_files_stay_whole(ok: Run, planted: Callable[..., str]) -> No
     assert (model.rows, model.history[0]["rounds"]) == (4800, 1)
 
 
+@pytest.mark.slow
 def test_further_passes_and_validation(ok: Run, files: list[str]) -> None:
     given = ("-m", "m.cw", *DEALT, "--passes", 3, "--validation", "b.svm")
     out = ok("train", *files, *given, "--json")

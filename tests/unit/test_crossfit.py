@@ -38,7 +38,10 @@ def losses(model: Model, rows: Rows) -> tuple[float, float]:
     return found[0], found[1]
 
 
-@pytest.mark.parametrize("name", ["dcd", "bcw", "sbcw", "fgm", "l1svm", "spar-dca"])
+LONG = [pytest.param(name, marks=pytest.mark.slow) for name in ("l1svm", "spar-dca")]
+
+
+@pytest.mark.parametrize("name", ["dcd", "bcw", "sbcw", "fgm", *LONG])
 def test_learners_of_batches(name: str) -> None:
     rows, test = planted(1, 200), planted(2, 2000)
     model, too_good = Model.new(name, {}), Model.new(name, {})

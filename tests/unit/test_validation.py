@@ -42,7 +42,12 @@ def trained_by_train(algo: str, path: str, passes: int = 1) -> Model:
 QUICK = {"rff-markov": {"iterations": 3000, "chains": 2}}
 
 
-@pytest.mark.parametrize("algo", registry.names())
+LONG = [pytest.param(name, marks=pytest.mark.slow) for name in ("l1svm", "spar-dca")]
+
+
+@pytest.mark.parametrize(
+    "algo", [*(n for n in registry.names() if n not in ("l1svm", "spar-dca")), *LONG]
+)
 def test_the_model_is_that_of_train(
     algo: str, path: str, rows: Rows, planted: Callable[..., str]
 ) -> None:
