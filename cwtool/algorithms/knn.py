@@ -145,7 +145,7 @@ class KNN(Voter):
     layout = Layout(
         ((Column("divisor", low=0),),),
         NUMBERS,
-        (*ROWS, Array("weight", sizes=("rows?",), low=LEAST)),
+        (*ROWS, Array("weight", sizes=("rows?",), low=LEAST, later=True)),
         compact=True,
     )
 

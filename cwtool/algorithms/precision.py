@@ -1,5 +1,5 @@
 """The precision of bcw, X'HX of all batches: as a matrix over pairs of features, or by the rows
-themselves as long as these are fewer than the features."""
+themselves as long as these are fewer than the features, and than MOST_ROWS."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from cwtool.run import Run
 from cwtool.state import State
 from cwtool_ext import dual
 
+MOST_ROWS = 5000  # kept instead of pairs of features: time grows with the cube of their number
 AT_ONCE = 256  # rows whose variances are computed together
 
 
@@ -36,7 +37,7 @@ class Precision:
     def of(cls, state: State, rows: SlotRows, n: int, run: Run) -> Precision:
         """The precision with these new rows, which the state keeps in the form that fits."""
         before = row_space.count(state)
-        if "gram" not in state.squares and before + rows.n_rows < n:
+        if "gram" not in state.squares and before + rows.n_rows < min(n, MOST_ROWS):
             _check(before + rows.n_rows, "rows", run)
             row_space.keep(state, rows, n)
             x, weight = row_space.kept(state, n)

@@ -23,10 +23,10 @@ from cwtool_ext import dual_dense
 
 # X with the row scale, and H; `rows.weight` is empty if all rows weigh 1
 ROWS = (
-    Array("rows.indptr", "<i8", (1,), sizes=("rows+1",), starts="entries"),
-    Array("rows.indices", "<i4", sizes=("entries",), low=0, below=1 << 31),
-    Array("rows.values", sizes=("entries",)),
-    Array("rows.weight", sizes=("rows?",), low=0),
+    Array("rows.indptr", "<i8", (1,), sizes=("rows+1",), starts="entries", later=True),
+    Array("rows.indices", "<i4", sizes=("entries",), low=0, below=1 << 31, later=True),
+    Array("rows.values", sizes=("entries",), later=True),
+    Array("rows.weight", sizes=("rows?",), low=0, later=True),
 )
 NAMES = tuple(array.name for array in ROWS)
 

@@ -101,7 +101,10 @@ def check_arrays(layout: Layout, numbers: dict[str, Any], packed: Packed, n: int
     found: Checked = {}
     for declared in layout.arrays:
         key = f"array.{declared.name}"
-        found[key] = array_of(packed, key, declared.dtype, len(declared.shape))
+        if declared.later and key not in packed:
+            found[key] = np.zeros(declared.shape, dtype=declared.dtype)
+        else:
+            found[key] = array_of(packed, key, declared.dtype, len(declared.shape))
         _check_sizes(declared, found[key].shape, lengths)
     for declared in layout.arrays:
         _check_values(declared, found[f"array.{declared.name}"], lengths)

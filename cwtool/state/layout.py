@@ -43,6 +43,7 @@ class Array(NamedTuple):
     low: float = -inf  # its least value
     below: int | str = ""  # all values are less than this number or length
     starts: str = ""  # it begins with 0, never falls, and ends with this length
+    later: bool = False  # files of earlier versions are without it, and mean that of a new state
 
 
 class Layout(NamedTuple):
