@@ -6,6 +6,7 @@ kill could have left; after a last run without a kill there is no lock and no te
 
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -84,6 +85,14 @@ def strays() -> list[str]:
     return sorted(found)
 
 
+def without_ignored(text: str) -> str:
+    """What was said, but for interrupts that Python met where nothing can be raised, as in a fork:
+    it prints and ignores them."""
+    return re.sub(
+        r"Exception ignored in:.*?\n\S*(KeyboardInterrupt|Terminated):? *\n", "", text, flags=re.S
+    )
+
+
 def main(count: int, seed: int) -> None:
     draw, took, codes = random.Random(seed), {}, Counter()
     Path("a.svm").write_text(planted_text(1, 400))
@@ -110,7 +119,7 @@ def main(count: int, seed: int) -> None:
         code = ended(started(args))
         assert code == 0, (name, code, Path("said.log").read_text()[-2000:])
     assert strays() == [], strays()
-    assert "Traceback" not in Path("said.log").read_text()
+    assert "Traceback" not in without_ignored(Path("said.log").read_text())
     print(f"{count} kills: {dict(sorted(codes.items()))}")
 
 
