@@ -57,8 +57,9 @@ def _distance(apart: list[float]) -> float:
 
 
 def _error(day: Day, past: list[Day], limits: Limits) -> str | None:
-    """error <= tolerance m + 3 s, with the median m of the past errors, and s the larger of the
-    binomial deviation and of that by the usual spread of windows."""
+    """Refuse a day whose error rate is above tolerance m + 3 s. m is the median error rate of the
+    past days; s is the larger of two standard deviations of the error rate of a day: the binomial
+    one for its number of rows, and the one that the usual spread between windows gives."""
     usual = _usual(past, "error")
     spread = SIGMAS * _usual(past, "spread") / sqrt(day.windows)
     limit = limits.tolerance * usual + max(_noise(usual, day.rows), spread)

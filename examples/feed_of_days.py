@@ -1,6 +1,6 @@
-"""A feed of ten days, made by this script: each day is learned by `cwtool feed`; one day has
-inverted labels and one has lines that were cut off, which are refused; and `cwtool report` draws
-what happened.
+"""Make ten files of a daily feed, give each to `cwtool feed`, and draw them with `cwtool report`.
+
+One day has inverted labels and one has lines that were cut off; `cwtool feed` refuses both.
 
     python examples/feed_of_days.py FOLDER
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -76,7 +76,6 @@ class Covariance(ABC):
     """One way of keeping Sigma, for one rule."""
 
     layout: ClassVar[Layout]
-    forgets: ClassVar[bool] = False  # whether it has `forget`
 
     def __init__(self, params: Any, rule: Rule) -> None:
         self.params = params
@@ -102,10 +101,6 @@ class Covariance(ABC):
     def moments(self, state: State, slots: Ints) -> tuple[Floats, Floats]:
         """Mean and variance of the weights of the features at these slots."""
 
-    def forget(self, state: State, factor: float) -> None:
-        """Multiply the precision that was gained by this number: Sigma^-1 - I."""
-        raise NotImplementedError
-
     @abstractmethod
     def merging(self, additive: bool) -> Merging | Refusal:
         """How states are merged. The precision of a rule that is `additive` gains the same from a
@@ -120,10 +115,17 @@ class Covariance(ABC):
         return
 
 
+@runtime_checkable
+class Forgets(Protocol):
+    """A covariance whose gained precision, Sigma^-1 - I, can fade with time."""
+
+    def forget(self, state: State, factor: float) -> None:
+        """Multiply the precision that was gained by this number, which is between 0 and 1."""
+
+
 class Diagonal(Covariance):
     """mu_j and the precision gained, p_j: Sigma_jj = 1 / (1 + p_j)."""
 
-    forgets = True
     layout = Layout(((Column("mean"), Column("precision")),))
 
     def learner(self, state: State) -> Learner:
@@ -146,7 +148,6 @@ class Diagonal(Covariance):
 class Full(Covariance):
     """mu_j, and all of Sigma over the features seen."""
 
-    forgets = True
     layout = Layout(((Column("mean"),),), squares=("sigma",), compact=True)
     shrink = 0.0  # NAROW's b: score = mu.x / max(1, b v)
 
@@ -230,7 +231,8 @@ class Confident(Online):
         self.covariance = self.kinds[params.covariance](params, self.rule)
         given = getattr(params, "half_life", 0)
         self.half_life = forgetting.HalfLife.of(given) if given else None
-        if self.half_life and not self.covariance.forgets:
+        self.fading = self.covariance if isinstance(self.covariance, Forgets) else None
+        if self.half_life and self.fading is None:
             raise UsageError(
                 f"`half_life` is not for `covariance={params.covariance}`, which does not keep the "
                 "precision that was gained apart from the prior",
@@ -260,11 +262,11 @@ class Confident(Online):
 
     def learn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
         self.covariance.reserve(state, rows, run)
-        if self.half_life is None:
+        if self.half_life is None or self.fading is None:
             return self._learn(state, rows, order, run)
         return self.half_life.learn(
             lambda some: self._learn(state, rows, some, run),
-            self.covariance.forget, state, rows, order, run.day,
+            self.fading.forget, state, rows, order, run.day,
         )  # fmt: skip
 
     def _learn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:

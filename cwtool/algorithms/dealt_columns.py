@@ -85,7 +85,7 @@ class DealtColumns:
 
     @cached_property
     def squares(self) -> Floats:
-        """The sum of h_i x_ij^2 of each column, h the weights of the rows."""
+        """For each column j the sum over the rows i of h_i x_ij^2, with the row weights h."""
         h = np.ascontiguousarray(weights(self.shards.rows))
         given: list[Arrays] = [{"u": part} for part in self._of_shard(h)]
         found: Floats = self._added(self.shards.ask(products, given), 1)[0]

@@ -97,7 +97,7 @@ class Columns:
 
     @cached_property
     def squares(self) -> Floats:
-        """The sum of h_i x_ij^2 of each column, h the weights of the rows."""
+        """For each column j the sum over the rows i of h_i x_ij^2, with the row weights h."""
         if self.weight is not None:
             return self.x.moments(self.weight, self.weight)[1]
         out = np.empty(len(self.slots))

@@ -78,7 +78,8 @@ def _place(ghosts: int, label: float, parts: Sequence[Source], one: Source) -> i
 
 
 def _born(one: Source, ghosts: int, label: float) -> int:
-    """The place of a class, or NONE if it has had no row."""
+    """The column in the table of weights of the class with this label, or NONE if the model has
+    learned no row of that class."""
     number, rounds = one.number(label), one.state.arrays["rounds"]
     place = ghosts + number
     return place if number != NONE and place < len(rounds) and rounds[place] else NONE

@@ -131,7 +131,7 @@ class ColumnsMerger(Merger):
 
 
 def union(ids: Sequence[Ints]) -> Ints:
-    """All of these ids, ascending."""
+    """The feature ids that are in at least one of these arrays, each once, in ascending order."""
     every = np.sort(np.concatenate(ids))
     found: Ints = every[np.append(True, every[1:] != every[:-1])[: len(every)]]
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from abc import ABC, abstractmethod
 from pathlib import Path
 from zlib import crc32
 
@@ -23,7 +24,7 @@ def hashed(name: str, bits: int) -> int:
     )
 
 
-class Naming:
+class Naming(ABC):
     """Gives ids, and keeps names that are not in the file yet."""
 
     bits = 0
@@ -43,8 +44,9 @@ class Naming:
         self.fresh: list[str] = []  # lines to be added to the file
         self.given = 0  # number of ids that were given to new names
 
+    @abstractmethod
     def id_of(self, name: str) -> int:
-        raise NotImplementedError
+        """The id of the feature of this name, 1 or more; a new name may get a new id."""
 
     def label(self, number: str, name: str) -> None:
         """Keep the number of a class."""

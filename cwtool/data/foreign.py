@@ -86,7 +86,7 @@ KINDS: tuple[tuple[bytes, str, Callable[[File], str]], ...] = (
 
 def told(line: bytes, name: str) -> tuple[str, str] | None:
     """What the file with this first line is, and the next step; None if that cannot be told."""
-    for pattern, what, hint in KINDS:
+    for pattern, kind, next_step in KINDS:
         if re.match(pattern, line, re.IGNORECASE):
-            return what, hint(File(name))
+            return kind, next_step(File(name))
     return None

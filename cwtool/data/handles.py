@@ -1,4 +1,4 @@
-"""What bytes are read from: files, stdin, copies of what can be read once."""
+"""The sources of bytes: files, standard input, and copies of what can be read only once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cwtool.errors import DataError
 
 
 class Source(Protocol):
-    """What bytes are read from; the size is 0 where it is not known."""
+    """A file, pipe or URL that bytes are read from. Its size is in bytes, or 0 if not known."""
 
     @property
     def regular(self) -> bool: ...

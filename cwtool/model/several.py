@@ -64,7 +64,7 @@ def pack(model: Model) -> tuple[dict[str, Any], Arrays]:
 
 
 def unpack(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
-    """Take over what was packed into a new model."""
+    """Fill this new model of several classes with the header and arrays of a model file."""
     labels, mode = list(header["labels"]), header["multiclass"]
     progress = Confusion.unpack(labels, arrays)  # first, as it bounds the number of classes
     if form_of(model.algorithm, mode).mode != mode:

@@ -6,6 +6,7 @@ keeps from one step to the next. Any worker can do any task.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +34,7 @@ ROWS = ("indptr", "indices", "values", "y")
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(ABC):
     """What all tasks of a shard have: where its rows come from, and where the result goes."""
 
     name: str
@@ -42,8 +43,9 @@ class Task:
     learn: tuple[Span, ...]
     tail: tuple[Span, ...] = ()
 
+    @abstractmethod
     def work(self) -> None:
-        raise NotImplementedError
+        """Do the task, and write its result to the file `target`."""
 
     def stored(self, labels: Labels) -> tuple[Rows, Arrays]:
         """The rows by columns of the shard, with the class numbers of these labels; and all

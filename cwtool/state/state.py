@@ -142,8 +142,8 @@ class State:
         return found | checking.check_arrays(self.layout, self.numbers, packed, len(ids))
 
     def unpack(self, packed: Mapping[str, NDArray[Any]], numbers: Any = None) -> set[str]:
-        """Take over what was packed into this new state, and the numbers if there are any. Gives
-        back the names of the arrays."""
+        """Fill this new state with the arrays and numbers of a model file, after checking them.
+        Returns the names of the arrays that belong to the state."""
         found = self.checked(packed, {} if numbers is None else numbers)
         self.fill(found)
         return set(found)
