@@ -30,7 +30,7 @@ from cwtool.predict import predict
 from cwtool.run import Run
 from cwtool.shards import ShardOptions, new_trainer
 from cwtool.train import skipped
-from cwtool.trainer import TrainOptions
+from cwtool.train_options import TrainOptions
 from cwtool.watch import Day, Watch
 
 # of the metrics before learning, what the history of the model keeps

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,33 +14,6 @@ from cwtool.model import Model
 FEWEST = 20  # rows below which predictions say too little
 RARE = 0.1  # a class with at most this share of the rows is rare
 SHARE, RECALL = 0.01, 0.05  # a class with this share of the rows should have this recall
-
-
-class Turns:
-    """How often a row is of another class than the row before it."""
-
-    FEWEST = 100  # rows that tell
-    SHARE = 0.05  # of the turns that mixed rows would make
-
-    def __init__(self) -> None:
-        self.turns = 0
-        self._last: int | None = None
-        self._counts: Counter[int] = Counter()
-
-    def add(self, y: NDArray[Any]) -> None:
-        if len(y) == 0:
-            return
-        self.turns += int(np.count_nonzero(y[1:] != y[:-1])) + (self._last not in (None, y[0]))
-        self._last = int(y[-1])
-        lowest = int(y.min())  # rows of weight 0 may have no class: -1
-        self._counts.update(dict(enumerate(np.bincount(y - lowest).tolist(), lowest)))
-
-    @property
-    def sorted(self) -> bool:
-        """turns < SHARE n (1 - sum_k p_k^2), with the shares p of the classes of n rows"""
-        n = sum(self._counts.values())
-        mixed = n - sum(k * k for k in self._counts.values()) / max(n, 1)
-        return n >= self.FEWEST and self.turns < self.SHARE * mixed
 
 
 def noticed(model: Model, tally: AnyTally) -> str | None:

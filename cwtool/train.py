@@ -14,7 +14,7 @@ from cwtool.metrics import Tally, ratio
 from cwtool.model import Model, generations
 from cwtool.notices import noticed, ties
 from cwtool.shards import ShardOptions, new_trainer
-from cwtool.trainer import TrainOptions
+from cwtool.train_options import TrainOptions
 
 REJECTED = 7  # new models that were not good enough are kept
 

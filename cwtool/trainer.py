@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,48 +11,18 @@ import numpy as np
 from cwtool.algorithms.base import Batch
 from cwtool.clock import today
 from cwtool.console import Console
-from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
+from cwtool.data.pipeline import ReadReport, read_blocks
 from cwtool.data.rows import Floats, Origin, Rows
-from cwtool.errors import DataError, UsageError
-from cwtool.gate import Gate
+from cwtool.data_notices import Turns, tell_of_file, tell_of_rows
+from cwtool.errors import DataError
 from cwtool.heldout import Best, HeldOut, new_spool
 from cwtool.metrics import AnyTally, Tally, ratio
 from cwtool.model import Learned, Model
-from cwtool.notices import Turns
-from cwtool.parallel import EngineOptions
 from cwtool.run import Run
+from cwtool.train_options import TrainOptions, check_passes
 
 if TYPE_CHECKING:
     from cwtool.model.shadows import Shadows
-
-KNOWN = 0.5  # a share of rows learned before above this is worth a warning
-HEAVY = 1000.0  # a row weight above this is worth a note
-
-
-@dataclass(frozen=True)
-class TrainOptions:
-    """How this run trains."""
-
-    passes: int = 1
-    seed: int = 0
-    holdout: float = 0.0
-    validation: tuple[str, ...] = ()
-    patience: int = 0
-    require: tuple[Gate, ...] = ()
-    again: bool = False  # whether rows that were learned before are meant to be learned again
-    trace: int = 0  # rows between two points of the curve of error and weights; 0: none
-    max_memory: int = 0  # bytes that an algorithm may use; 0 allows most of what is free
-    engine: EngineOptions | None = None  # for parts of an algorithm that can run elsewhere
-    read: ReadOptions = field(default_factory=ReadOptions)
-
-
-def check_passes(model: Model, passes: int) -> None:
-    """Refuse several passes, before any work, for learners of whole batches."""
-    if passes > 1 and model.batch is not None:
-        raise UsageError(
-            f"`passes` is for learners of single rows; {model.algorithm.name} goes over each "
-            "batch as often as it needs"
-        )
 
 
 class Trainer:
@@ -174,18 +144,7 @@ class Trainer:
         self.console.concerns(file=", ".join(names), digest=", ".join(digests))
         for f in self.report.files:
             self.model.known += f.sample
-        if self.turns.sorted:
-            self.console.warn(
-                "the rows are sorted by class, so that the error before learning is too good; "
-                "mix them, for example with shuf"
-            )
-        if self.heaviest > HEAVY:
-            self.console.note(
-                f"the largest weight of a row is {self.heaviest:,.6g}; one row with a weight above "
-                f"{HEAVY:,.0f} can fix the weights of its features for good"
-            )
-        if unmet := self.model.class_weight.unmet(labels):
-            self.console.warn(f"no row has the label {unmet[0]}, which `class_weight` names")
+        tell_of_rows(self.model, self.turns, self.heaviest, self.console)
         if self.total.rows == 0:
             if self.heldout.n_rows:
                 raise DataError(f"{self.report.names}: no rows to learn from", "lower `holdout`")
@@ -283,16 +242,7 @@ class Trainer:
         while self.reported < upto:
             f = self.report.files[self.reported]
             self.console.concerns(file=f.name, digest=f.digest)
-            if f.bad_lines:
-                self.console.warn(f"{f.name}: {f.bad_lines:,} bad lines skipped; {f.first_bad}")
-            known = f.sample.share_in(self.model.known)
-            if known > KNOWN and not self.options.again:
-                self.console.warn(
-                    f"{f.name}: about {100 * known:.0f} % of its rows were learned before; what is "
-                    "measured on them is too good"
-                )
-            if f.qids:
-                self.console.note(f"{f.name}: qid: is ignored")
+            tell_of_file(f, self.model.known, self.options.again, self.console)
             if self.n_paths > 1 or self.console.json:
                 self.console.event(
                     "file", {"file": f.name, **self.file.summary(), "bad_lines": f.bad_lines}

@@ -18,7 +18,7 @@ from cwtool.errors import DataError
 from cwtool.grid import PROGRESSIVE, TIME, TuneOptions
 from cwtool.parallel import KILLED, Outcome, attempt, opened
 from cwtool.run import Run
-from cwtool.trainer import check_passes
+from cwtool.train_options import check_passes
 from cwtool.validation import METRICS, Judged, Point, best, cross_validate, read
 
 

@@ -11,15 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool.algorithms.base import Scores, Variants
-from cwtool.algorithms.covariance import (
-    Covariance,
-    CovarianceParams,
-    Diagonal,
-    Full,
-    PriorParams,
-    SecondOrder,
-)
+from cwtool.algorithms.covariance import Covariance, CovarianceParams, Diagonal, PriorParams
+from cwtool.algorithms.full_covariance import Full
 from cwtool.algorithms.merging import NAT, Merging, Refusal
+from cwtool.algorithms.second_order import SecondOrder
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.errors import Damage, UsageError
 from cwtool.params import AUTO, param

@@ -11,15 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.algorithms.covariance import (
-    PROJECTIONS,
-    Confident,
-    CovarianceParams,
-    Diagonal,
-    Full,
-)
+from cwtool.algorithms.covariance import PROJECTIONS, CovarianceParams, Diagonal
+from cwtool.algorithms.full_covariance import Full
 from cwtool.algorithms.merged_rules import NATURAL
 from cwtool.algorithms.merging import Merging, Refusal
+from cwtool.algorithms.second_order import Confident
 from cwtool.data.rows import Floats, Ints
 from cwtool.params import param
 from cwtool.state import Column, Layout, State

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cwtool.algorithms.covariance import CovarianceParams, SecondOrder
+from cwtool.algorithms.covariance import CovarianceParams
+from cwtool.algorithms.second_order import SecondOrder
 from cwtool.params import param
 from cwtool_ext import rules
 from cwtool_ext.rules import Rule

@@ -8,15 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from cwtool.algorithms.base import each_choice
-from cwtool.algorithms.covariance import (
-    Confident,
-    CovarianceParams,
-    Diagonal,
-    Full,
-    grown_sigma,
-)
+from cwtool.algorithms.covariance import CovarianceParams, Diagonal
+from cwtool.algorithms.full_covariance import Full, grown_sigma
 from cwtool.algorithms.merged_rules import NATURAL
 from cwtool.algorithms.merging import Merging, Refusal
+from cwtool.algorithms.second_order import Confident
 from cwtool.data.rows import Floats, Ints
 from cwtool.state import Column, Layout, State
 from cwtool_ext import full, rules, sop

@@ -134,7 +134,7 @@ def command(
     from cwtool.model.file import check_target
     from cwtool.threshold import OperatingPoint
     from cwtool.train import train
-    from cwtool.trainer import TrainOptions
+    from cwtool.train_options import TrainOptions
 
     if patience and not (validation or holdout):
         raise click.UsageError("--patience needs --validation or --holdout")

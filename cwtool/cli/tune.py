@@ -193,7 +193,7 @@ def command(
     from cwtool.lock import locked
     from cwtool.model.file import check_target
     from cwtool.train import train
-    from cwtool.trainer import TrainOptions
+    from cwtool.train_options import TrainOptions
     from cwtool.tune import tune
 
     if STDIN in data and (by != "progressive" or model is not None):

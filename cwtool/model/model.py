@@ -18,8 +18,8 @@ from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.data.rows import Longs, Origin, Rows, SlotRows, joined
-from cwtool.errors import Damage, ModelError, UsageError
-from cwtool.model import file, packing
+from cwtool.errors import UsageError
+from cwtool.model import file, opening, packing
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.crossfit import shades
 from cwtool.model.results import Learned, Prediction, Weights
@@ -235,7 +235,7 @@ class Model(Verdict):
     @classmethod
     def load(cls, path: Path) -> Model:
         """Read a model file; everything wrong with it is a ModelError."""
-        return _unpacked(path, *file.load(path))
+        return opening.unpacked(path, *file.load(path))
 
     def to_bytes(self) -> bytes:
         """The bytes of a model file."""
@@ -245,24 +245,7 @@ class Model(Verdict):
     def from_bytes(cls, data: bytes) -> Model:
         """The model of the bytes of a file; everything wrong with them is a ModelError."""
         path = Path("the model in memory")
-        return _unpacked(path, *file.parsed(path, data))
-
-
-def _unpacked(path: Path, header: dict[str, Any], arrays: file.Arrays) -> Model:
-    try:
-        return packing.unpack(header, arrays)
-    except Damage as failure:
-        raise ModelError(f"{path} is damaged: {failure}", "restore it from a copy") from None
-    except UsageError as failure:  # of parameters and settings
-        version = str(header["cwtool"])
-        raise ModelError(
-            f"{path} is a model of another version of cwtool: {str(failure)[:400]}",
-            f"it was written by cwtool {version}; this is {__version__}",
-        ) from None
-    except (ArithmeticError, LookupError, MemoryError, OSError, TypeError, ValueError) as failure:
-        raise ModelError(
-            f"{path} is damaged: {str(failure)[:400]}", "restore it from a copy"
-        ) from None
+        return opening.unpacked(path, *file.parsed(path, data))
 
 
 def _no_weights(algorithm: Algorithm, what: str) -> UsageError:
@@ -277,11 +260,3 @@ def _joined(parts: list[Scores]) -> Scores:
     if not parts:
         return Scores.zeros(0)
     return Scores(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def algorithm_of(path: Path) -> str:
-    """The algorithm of a saved model, from its header alone."""
-    name = str(file.load_header(path)["algorithm"])
-    if name not in registry.names():
-        raise ModelError(f"{path} is a model of {name}, which this cwtool does not have")
-    return name

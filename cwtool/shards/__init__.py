@@ -15,7 +15,8 @@ GAP = 0.05
 if TYPE_CHECKING:
     from cwtool.console import Console
     from cwtool.model import Model
-    from cwtool.trainer import Trainer, TrainOptions
+    from cwtool.train_options import TrainOptions
+    from cwtool.trainer import Trainer
 
 
 @dataclass(frozen=True)

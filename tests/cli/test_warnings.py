@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cwtool.notices import Turns
+from cwtool.data_notices import Turns
 from cwtool.tune import edge
 
 Run = Callable[..., str]

@@ -10,7 +10,7 @@ from cwtool.data.pipeline import ReadOptions
 from cwtool.model import Model
 from cwtool.predict import predict
 from cwtool.shards import ShardOptions, new_trainer
-from cwtool.trainer import TrainOptions
+from cwtool.train_options import TrainOptions
 
 pytestmark = pytest.mark.slow
 

@@ -31,9 +31,9 @@ DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
     "validation", "train", "trainer", "heldout", "predict", "inspect", "merging", "select", "tune",
-    "gate", "console", "event_text", "metrics_text", "inspect_text", "notices", "export",
-    "importing", "convert", "watch", "day_rules", "undo", "feed", "recent", "points",
-    "feed_report", "grid", "progressive", "shards",
+    "gate", "console", "event_text", "metrics_text", "inspect_text", "notices", "data_notices",
+    "export", "importing", "convert", "watch", "day_rules", "undo", "feed", "recent", "points",
+    "feed_report", "grid", "progressive", "shards", "train_options",
 )  # fmt: skip
 COMMANDS = (  # drivers that do the work of a command
     "validation", "train", "trainer", "heldout", "predict", "inspect", "merging", "select", "tune",
@@ -64,6 +64,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "metrics_text": (),
     "inspect_text": ("metrics_text",),
     "notices": (MODEL, "data.labels", "metrics", "confusion"),
+    "data_notices": (MODEL, DATA, "console"),
+    "train_options": (MODEL, DATA, "errors", "gate", "parallel"),
     "metrics": ("data.rows", "errors"),
     "calibration": ("data.rows", "errors", "metrics"),
     "stability": ("data.rows", "metrics"),

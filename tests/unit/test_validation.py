@@ -17,7 +17,8 @@ from cwtool.errors import DataError
 from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.run import Run
-from cwtool.trainer import Trainer, TrainOptions
+from cwtool.train_options import TrainOptions
+from cwtool.trainer import Trainer
 from cwtool.validation import best, cross_validate, evaluate, fit, folds, points, read
 
 

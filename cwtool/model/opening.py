@@ -1,0 +1,40 @@
+"""Models of files that may be damaged, hostile, or of other versions of cwtool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwtool import __version__, registry
+from cwtool.errors import Damage, ModelError, UsageError
+from cwtool.model import file, packing
+
+if TYPE_CHECKING:
+    from cwtool.model.model import Model
+
+
+def unpacked(path: Path, header: dict[str, Any], arrays: file.Arrays) -> Model:
+    """The model of this header and these arrays of a file; what is wrong with them is a
+    ModelError."""
+    try:
+        return packing.unpack(header, arrays)
+    except Damage as failure:
+        raise ModelError(f"{path} is damaged: {failure}", "restore it from a copy") from None
+    except UsageError as failure:  # of parameters and settings
+        version = str(header["cwtool"])
+        raise ModelError(
+            f"{path} is a model of another version of cwtool: {str(failure)[:400]}",
+            f"it was written by cwtool {version}; this is {__version__}",
+        ) from None
+    except (ArithmeticError, LookupError, MemoryError, OSError, TypeError, ValueError) as failure:
+        raise ModelError(
+            f"{path} is damaged: {str(failure)[:400]}", "restore it from a copy"
+        ) from None
+
+
+def algorithm_of(path: Path) -> str:
+    """The algorithm of a saved model, from its header alone."""
+    name = str(file.load_header(path)["algorithm"])
+    if name not in registry.names():
+        raise ModelError(f"{path} is a model of {name}, which this cwtool does not have")
+    return name

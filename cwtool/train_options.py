@@ -1,0 +1,37 @@
+"""How a run of training reads, repeats and judges the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cwtool.data.pipeline import ReadOptions
+from cwtool.errors import UsageError
+from cwtool.gate import Gate
+from cwtool.model import Model
+from cwtool.parallel import EngineOptions
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """How this run trains."""
+
+    passes: int = 1
+    seed: int = 0
+    holdout: float = 0.0
+    validation: tuple[str, ...] = ()
+    patience: int = 0
+    require: tuple[Gate, ...] = ()
+    again: bool = False  # whether rows that were learned before are meant to be learned again
+    trace: int = 0  # rows between two points of the curve of error and weights; 0: none
+    max_memory: int = 0  # bytes that an algorithm may use; 0 allows most of what is free
+    engine: EngineOptions | None = None  # for parts of an algorithm that can run elsewhere
+    read: ReadOptions = field(default_factory=ReadOptions)
+
+
+def check_passes(model: Model, passes: int) -> None:
+    """Refuse several passes, before any work, for learners of whole batches."""
+    if passes > 1 and model.batch is not None:
+        raise UsageError(
+            f"`passes` is for learners of single rows; {model.algorithm.name} goes over each "
+            "batch as often as it needs"
+        )
