@@ -57,6 +57,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [n for n in os.environ if n.startswith("CWTOOL_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1800000000")  # so that runs can be compared
+    for command in ("TUNE", "BENCH", "SELECT_FEATURES"):  # processes take longer to start than
+        monkeypatch.setenv(f"CWTOOL_{command}_JOBS", "1")  # to run; some tests ask for more of them
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

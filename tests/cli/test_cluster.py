@@ -254,6 +254,7 @@ task = "test"
 """
 
 
+@pytest.mark.slow
 def test_bench_gives_what_it_gives_here(started: Processes, ok: Run, folder: Path) -> None:
     Path("small.toml").write_text(SUITE)
     there = ("--engine", "dask", "--scheduler", started.address)

@@ -52,26 +52,15 @@ VARIANTS = [
 BATCH = {v for v in VARIANTS if isinstance(v.algorithm, Batch)}
 ONLINE = [v for v in VARIANTS if v not in BATCH]  # they learn single rows
 
-# made of parts that other variants use as well, or long: by `make test-all` only
-SLOW = {
-    *(f"{rule} {part}" for rule in ("cw-var", "scw1", "scw2") for part in ("l2", "factored", "em")),
-    *(f"arow {part}" for part in ("factored", "em")),
-    *(f"{algo} falling rate" for algo in ("sgd", "fobos")),
-    *(f"cw-sparse {ranking}" for ranking in ("certain", "weight", "printed")),
-    *(f"{algo} average" for algo in ("pa", "pa1", "pa2")),
-    *(f"stsgd {part}" for part in ("scaled", "logistic", "weight")),
-    *(f"sbcw {part}" for part in ("hinge", "exact", "printed", "restart", "gain", "plain")),
-    *(f"fgm {part}" for part in ("squared-hinge", "exact", "printed", "restart")),
-    *("bcw printed", "bcw passes", "l1svm logistic", "spar-dca hinge", "spar-dca few"),
-    *("knn auto", "sdist logistic", "sdist fw", "sdist stsgd", "rff-markov nn"),
-}
+FIRST = list({v.algo: v for v in reversed(VARIANTS)}.values())[::-1]  # one of each algorithm
 
 
 def each(variants: Iterable[Variant]) -> Any:
-    """A test for each of these variants."""
-    marks = {True: [pytest.mark.slow], False: []}
+    """A test for each of these variants; `make test` runs that of the first of each algorithm, and
+    `make test-slow` those of all others."""
+    rest = [pytest.mark.slow]
     return pytest.mark.parametrize(
-        "variant", [pytest.param(v, id=str(v), marks=marks[str(v) in SLOW]) for v in variants]
+        "variant", [pytest.param(v, id=str(v), marks=[] if v in FIRST else rest) for v in variants]
     )
 
 

@@ -12,6 +12,7 @@ from contract import (
     Variant,
     each,
     essence,
+    every,
     frozen,
     learned,
     planted,
@@ -29,11 +30,6 @@ from cwtool.run import Run
 pytestmark = pytest.mark.usefixtures("spare_time")
 
 LATE = 3  # the class that comes in the second file only
-FIRST = {v.algo: v for v in reversed(VARIANTS)}.values()
-first_of_each = pytest.mark.parametrize(  # the other variants of an algorithm by `make test-all`
-    "variant",
-    [pytest.param(v, id=str(v), marks=[] if v in FIRST else [pytest.mark.slow]) for v in VARIANTS],
-)
 
 
 @cache
@@ -68,7 +64,7 @@ def files(variant: Variant) -> tuple[Rows, Rows]:
     return quartered(1, n, 0, LATE), frozen(more.take(order))
 
 
-@first_of_each
+@every
 def test_saved_resumed_and_loaded(variant: Variant, tmp_path: Path) -> None:
     a, b = files(variant)
     whole = learned(several(variant), a, b)
@@ -128,7 +124,7 @@ def marked(seed: int, n_rows: int) -> Rows:
     return frozen(Rows.from_csr(csr_array(x), y))
 
 
-@first_of_each
+@every
 def test_learns_classes(variant: Variant) -> None:
     model, test = learned(several(variant), marked(1, 400)), marked(2, 200)
     bound = 0.2 if str(variant) == "sdist stsgd" else 0.1  # which makes as many steps as classes
