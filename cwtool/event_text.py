@@ -75,9 +75,18 @@ def _select(e: dict[str, Any]) -> str:
     own = f"class {e['class']}  " if "class" in e else ""
     return (
         f"{own}{e['algo']}  {len(e['selected']):,} features  "
-        f"test error {percent(e['test_error'])}  "
+        f"test error {percent(e['test_error'])}{_compared(e.get('test_metrics', {}))}  "
         f"refit {percent(e['refit_error'])}  {e['seconds']:.3f} s{stable}"
     )
+
+
+def _compared(metrics: dict[str, Any]) -> str:
+    """The metrics beside the error that selections are compared by."""
+    names = {"auc": "AUC", "f1": "F1", "macro_f1": "macro F1"}
+    shown = [f"  {name} {number(metrics[key])}" for key, name in names.items() if key in metrics]
+    if "balanced_error" in metrics:
+        shown.append(f"  balanced error {percent(metrics['balanced_error'])}")
+    return "".join(shown)
 
 
 def _settings(params: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from cwtool.data.pipeline import ReadOptions, read_all
 from cwtool.data.rows import Ints, Longs, Origin, Rows, joined
 from cwtool.data.sources import display
 from cwtool.errors import DataError
-from cwtool.metrics import Tally
+from cwtool.metrics import AnyTally, Tally
 from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.run import Run
@@ -78,7 +78,12 @@ def evaluate(model: Model, rows: Rows) -> dict[str, Any]:
     model.calibrate()
     tally.add(rows.y, model.calling(score, variance), rows.weight)
     reliability.add(rows.y, model.probability(score, variance), rows.weight)
-    found = tally.summary() | {"log_loss": reliability.summary()["log_loss"]}
+    return counted_metrics(tally) | {"log_loss": reliability.summary()["log_loss"]}
+
+
+def counted_metrics(tally: AnyTally) -> dict[str, Any]:
+    """The metrics of these counts, for two classes with the balanced error."""
+    found = tally.summary()
     return found | ({"balanced_error": tally.balanced_error} if isinstance(tally, Tally) else {})
 
 

@@ -104,6 +104,9 @@ class Growth:
         """Add groups of the features with the largest scores until there are enough, no other
         feature gains anything, or the objective changes too little. gram: X'HX of a new group."""
         p, theta = self.params, [0.0]
+        # the first scores are those of dual variables of 1, and s grows with them; at w = 0 they
+        # are C, from which the scores of later groups come
+        unit = p.C**2 if not self.groups.sizes else 1.0
         while len(self.chosen) < p.features:
             values = self._scores(score)
             values[self.chosen] = 0
@@ -113,7 +116,8 @@ class Growth:
             self.groups.add(gram(new))
             self._widen(new)
             self.chosen = np.append(self.chosen, new)
-            self.score += values[new].tolist()
+            self.score += (unit * values[new]).tolist()
+            unit = 1.0
             self._each(lambda side: side.solve(side.found if side.theta else None, p.group_passes))
             for side in self.sides:
                 side.theta.append(side.found.primal)

@@ -107,8 +107,8 @@ def selection(cell: Cell, rank: str = "weight", refit_C: float = 1.0) -> Result:
     found = ranked(model, rank).first(cell.params["features"])
     judge = Judge(train, test, Run(cell.seed, calibrate=False), refit_C)
     return {
-        "error": judge.test_error(found),
-        "refit_error": judge.refit_error(found),
+        "error": judge.weights(found)["error"],
+        "refit_error": judge.refit(found)["error"],
         "seconds": seconds,
         "features": len(found.ids),
         "support": np.sort(found.ids).tolist(),

@@ -127,6 +127,8 @@ KEYS = {
     "density_shares": Key("list", "Chosen features by how frequent they are."),
     "test_error": Key("number", "Error of these weights on --test rows."),
     "refit_error": Key("number", "Error of an SVM fitted to these features."),
+    "test_metrics": Key("object", "Error, AUC, F1 and balanced error of these weights on --test."),
+    "refit_metrics": Key("object", "The same of an SVM fitted to these features."),
     "class": Key("text", "The class that the features were chosen for."),
     "frequency": Key("list", "How often each is chosen on subsamples."),
     "stability": Key("number", "Cohen's kappa of the choices on subsamples."),
@@ -211,8 +213,9 @@ EVENTS = {
     "select": Event(
         "Features were chosen.", "select-features",
         (*STAMP, "algo", "features", "selected", "score", "weight", "weights", "confidence",
-         "group", "interactions", "density_shares", "test_error", "refit_error", "seconds",
-         "class", "classes", "frequency", "stability", "warnings"),
+         "group", "interactions", "density_shares", "test_error", "refit_error",
+         "test_metrics", "refit_metrics", "seconds", "class", "classes", "frequency", "stability",
+         "warnings"),
     ),
     "merge": Event(
         "Models were merged.", "merge",

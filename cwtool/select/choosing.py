@@ -55,7 +55,7 @@ class Selection:
     intercept: float | Floats  # of a linear model
     ids: Ints
     weight: Floats
-    score: Floats  # what they are ordered by
+    score: Floats  # what they are ordered by, descending
     confidence: Floats  # |mu| / sqrt(Sigma), nan where there is no variance
     group: Ints  # in which group an algorithm chose the feature, counted from 1; 0: by rank
     seconds: float = 0.0  # that training took
@@ -114,6 +114,8 @@ def ranked(model: Model, rank: str) -> Selection:
         score, place = np.zeros(len(ids)), np.searchsorted(ids, model.index.ids_of(found.slots))
         score[place], group[place] = found.score, found.group
         order = place[np.lexsort((ids[place], -found.score, found.group))]
+        # a feature may gain more once others are chosen: it scores at most what those before it do
+        score[order] = np.minimum.accumulate(score[order])
     else:
         if rank == "confidence" and variance is None:
             raise UsageError(f"{algorithm.name} has no confidence", "use `rank=weight`")

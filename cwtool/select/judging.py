@@ -1,4 +1,4 @@
-"""The test error of classifiers that use selected features alone."""
+"""Test errors and other metrics of classifiers that use selected features alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from cwtool.data.rows import Floats, Ints, Rows
 from cwtool.model import Model
 from cwtool.run import Run
 from cwtool.select.choosing import Selection
-from cwtool.validation import evaluate, fit
+from cwtool.validation import counted_metrics, evaluate, fit
+
+Metrics = dict[str, float | None]
+METRICS = ("error", "auc", "f1", "macro_f1", "balanced_error")
 
 
 def projected(rows: Rows, features: Ints) -> Rows:
@@ -54,21 +57,21 @@ class Judge:
     run: Run
     refit_C: float = 1.0
 
-    def test_error(self, found: Selection) -> float | None:
-        """The test error of the weights of the selected features, with the intercept. A model
-        that is not linear is trained again on the selected features."""
+    def weights(self, found: Selection) -> Metrics:
+        """The metrics of the weights of the selected features, with the intercept. A model that
+        is not linear is trained again on the selected features."""
         algorithm = found.model.algorithm
         if not isinstance(algorithm, Linear):
-            return self._error(self._new(found, algorithm.name, asdict(algorithm.params)), found)
+            return self._fitted(self._new(found, algorithm.name, asdict(algorithm.params)), found)
         tally, score = found.model.new_tally(finished=True), margins(found, self.test)
         if found.model.several is not None:  # classes of the test rows alone are never called
             score[:, np.bincount(self.train.y, minlength=score.shape[1]) == 0] = -np.inf
         tally.add(self.test.y, score, self.test.weight)
-        return tally.error
+        return named(counted_metrics(tally))
 
-    def refit_error(self, found: Selection) -> float | None:
-        """The test error of an L2-regularized support vector machine on the selected features."""
-        return self._error(self._new(found, "dcd", {"C": self.refit_C}), found)
+    def refit(self, found: Selection) -> Metrics:
+        """The metrics of an L2-regularized support vector machine on the selected features."""
+        return self._fitted(self._new(found, "dcd", {"C": self.refit_C}), found)
 
     def _new(self, found: Selection, name: str, params: dict[str, Any]) -> Model:
         """An untrained model with the class weights of the one that selected."""
@@ -77,7 +80,11 @@ class Judge:
             labels.multiclass = "auto"
         return Model.new(name, params, class_weight=setting, labels=labels)
 
-    def _error(self, model: Model, found: Selection) -> float | None:
+    def _fitted(self, model: Model, found: Selection) -> Metrics:
         fit(model, projected(self.train, found.ids), self.run)
-        error: float | None = evaluate(model, projected(self.test, found.ids))["error"]
-        return error
+        return named(evaluate(model, projected(self.test, found.ids)))
+
+
+def named(found: dict[str, Any]) -> Metrics:
+    """Those of all metrics that selections are compared by."""
+    return {name: found[name] for name in METRICS if name in found}

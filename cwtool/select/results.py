@@ -81,8 +81,10 @@ def _selected(
     for k, found in enumerate(selections(train, labels, options)):
         result = {"algo": options.algo, "features": options.sizes[k], **described(found)}
         result["density_shares"] = density_shares(found.ids, *known, train.n_rows)
-        result["test_error"] = judge.test_error(found) if judge else None
-        result["refit_error"] = judge.refit_error(found) if judge else None
+        by_weights, refit = (judge.weights(found), judge.refit(found)) if judge else ({}, {})
+        result |= {"test_error": by_weights.get("error"), "refit_error": refit.get("error")}
+        if judge:
+            result |= {"test_metrics": by_weights, "refit_metrics": refit}
         result["seconds"] = found.seconds
         result |= stable(found, [chosen[k] for chosen in subsamples], len(known[0]))
         if write is not None:

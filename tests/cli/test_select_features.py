@@ -76,6 +76,7 @@ def test_every_algorithm_finds_what_decides(algo: str, ok: Run, few: tuple[str, 
         assert found["seconds"] > 0
         for key in ("score", "weight", "confidence", "group"):
             assert len(found[key]) == p
+        assert found["score"] == sorted(found["score"], reverse=True)
     assert set(three["selected"]) == {3, 70, 4_200_000}
 
 
@@ -98,7 +99,10 @@ def test_weights_are_those_of_the_model(ok: Run, few: tuple[str, ...]) -> None:
     (found,) = objects(ok("select-features", train, "--test", test, "--features", "5", "--json"))
     ok("train", "-a", "sbcw", "--features", "5", train, "-m", "m.cw")
     (said,) = objects(ok("predict", test, "-m", "m.cw", "--evaluate", "--json", "-q"))
-    assert said["error"] == found["test_error"]
+    assert said["error"] == found["test_error"] == found["test_metrics"]["error"]
+    assert said["f1"] == found["test_metrics"]["f1"]
+    assert found["test_metrics"]["auc"] == pytest.approx(said["auc"], abs=0.01)
+    assert found["refit_metrics"].keys() == {"error", "auc", "f1", "balanced_error"}
     shown = json.loads(ok("inspect", "m.cw", "--json"))["top"]
     weights = dict(zip(found["selected"], found["weight"], strict=True))
     assert {int(r["feature"]): r["weight"] for r in shown} == weights
