@@ -21,6 +21,7 @@ from scipy.sparse import csr_array, hstack
 from cwtool.algorithms.eigen import sparse_eigenvector
 from cwtool.algorithms.monomials import Candidates, Key, Monomials, Term, metric
 from cwtool.algorithms.neighbours import nearest
+from cwtool.algorithms.screening import telling_pairs
 from cwtool.data.rows import Floats, Longs
 from cwtool.order import permutation
 from cwtool.run import Progress, no_progress
@@ -103,9 +104,8 @@ class Boost:
         if not terms:
             return base
         found = metric(terms, self.monomials, self.params.order)
-        columns = base[:, found.used]
-        z = found.embed(columns.toarray() if self.monomials.sparse else columns, found.used)
-        return beside(base, share, z)
+        z = self.monomials.matrix([tuple(key[key >= 0].tolist()) for key in found.keys])
+        return beside(base, share, z @ found.factor)
 
     def run(self, steps: int, find: Finder, progress: Progress = no_progress) -> Path:
         """Make this number of steps. Without two rows of each class, or without columns that are
@@ -115,9 +115,9 @@ class Boost:
             return path
         around = hood(self.monomials.base, self.kind, self.k, self.jobs)
         f = p.w0 / self.live * around.margin
-        candidates = Candidates(
-            self.monomials, p.order, p.init_squares and not self.monomials.sparse
-        )
+        early = p.init_squares and not self.monomials.sparse and p.order > 1
+        pairs = telling_pairs(self.monomials.base, self.kind) if early else []
+        candidates = Candidates(self.monomials, p.order, early, pairs)
         diagonal: dict[Key, float] = {}
         if not candidates.keys:
             return path

@@ -83,9 +83,12 @@ class Monomials:
 
 class Candidates:
     """The keys that may be chosen: single columns, products of two chosen keys up to `order`
-    columns, and with `squares` the squares of all columns."""
+    columns, with `squares` the squares of all columns, and from the first step on the `telling`
+    products."""
 
-    def __init__(self, monomials: Monomials, order: int, squares: bool) -> None:
+    def __init__(
+        self, monomials: Monomials, order: int, squares: bool, telling: Sequence[Key] = ()
+    ) -> None:
         self.monomials, self.order = monomials, order
         self.keys: list[Key] = []
         self.chosen: list[Key] = []
@@ -94,9 +97,13 @@ class Candidates:
         live = np.flatnonzero(monomials.deviation > 0).tolist()
         for j in live:
             self._add((j,))
-        if squares and order > 1:
+        if squares:
             for j in live:
                 self._add((j, j))
+        for key in telling:
+            self._add(key)
+        place = {key: at for at, key in enumerate(self.keys)}
+        self.telling = [place[key] for key in telling]  # their places among the keys
 
     def _add(self, key: Key) -> None:
         if key not in self._known and len(self.keys) < MOST:
@@ -117,7 +124,8 @@ class Candidates:
 
     def sample(self, how: str, *seeds: int) -> list[Key]:
         """A sample of about the square root of their number, in their order: equally many of each
-        order (strat), drawn without regard to the order (uniform), or all of them (none)."""
+        order and of the telling products (strat), drawn without regard to the order (uniform), or
+        all of them (none)."""
         n = len(self.keys)
         wanted = min(n, max(10, ceil(sqrt(n))))
         if how == "none":
@@ -125,12 +133,13 @@ class Candidates:
         groups = [list(range(n))]
         if how == "strat":
             groups = [self._by_order[order] for order in sorted(self._by_order, reverse=True)]
+            groups = [self.telling, *groups] if self.telling else groups
         found: list[int] = []
         for r, group in enumerate(groups):
             take = min(len(group), (wanted - len(found)) // (len(groups) - r))
             some = permutation(len(group), *seeds, r)[:take]
             found += [group[k] for k in some.tolist()]
-        return [self.keys[k] for k in sorted(found)]
+        return [self.keys[k] for k in sorted(set(found))]
 
 
 class Term(NamedTuple):

@@ -82,7 +82,7 @@ class SDist(Voter):
 
     def fit(self, state: State, rows: csr_array, kind: Ints, run: Run) -> None:
         """One metric for all classes: rows of the same class are to be near, all others far."""
-        p: Any = self.params.resolved(rows.shape[1])
+        p: Any = self.params.resolved(is_dense(rows))
         counts = np.bincount(kind)
         if len(counts) > 2 and counts.min() < 2:  # a single row has none of its class to be near
             some = counts[kind] > 1
@@ -130,12 +130,9 @@ class SDist(Voter):
         return [(key[key >= 0], w) for key, w in pairs if np.count_nonzero(key >= 0) > 1]
 
     def advice(self, state: State) -> str | None:
-        if self.untrained(state) or state.numbers["dense"] or self.params.engine == "stsgd":
+        if self.untrained(state) or state.numbers["dense"]:
             return None
-        return (
-            "these rows are sparse: `engine=stsgd` with `order=1` is often better for them, and a "
-            "linear model such as dcd better still"
-        )
+        return "these rows are sparse, and a linear model such as dcd is often better for them"
 
     def details(self, state: State) -> dict[str, Any]:
         if self.untrained(state):

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from cwtool.algorithms.knn import KnnParams
 from cwtool.params import AUTO, param
 
-MANY = 500  # number of columns from which twice as many steps are taken
 STEPS = {"power": 500, "stsgd": 150}
 DIRECTION_COLUMNS = {"power": 2, "stsgd": 20}
 
@@ -28,16 +27,16 @@ class SdistParams(KnnParams):
         choices=("knn", "fw"),
     )
     engine: str = param(
-        "power",
+        AUTO,
         "Method that finds the direction of a step. power uses truncated power iterations on a "
         "sample of the columns; stsgd uses stabilized truncated descent on all columns and is "
-        "meant for sparse data.",
-        choices=("power", "stsgd"),
+        "meant for sparse data. auto is stsgd if the data are sparse, and power otherwise.",
+        choices=(AUTO, "power", "stsgd"),
     )
     steps: int | str = param(
         AUTO,
-        "Number of boosting steps. auto is 500, or 1000 for 500 columns or more, and 150 for "
-        "`engine=stsgd`. More steps take more time and allow a finer metric.",
+        "Number of boosting steps. auto is 500, and 150 for `engine=stsgd`. More steps take more "
+        "time and allow a finer metric.",
         kind=int,
         low=0,
         auto=True,
@@ -60,17 +59,21 @@ class SdistParams(KnnParams):
         high=1,
         formerly=("rho",),
     )
-    order: int = param(
-        2,
+    order: int | str = param(
+        AUTO,
         "Largest number of columns that may be multiplied with each other; 1 allows no products. "
-        "Raise it where more than two features act together.",
+        "auto is 1 if the data are sparse, and 2 otherwise. Raise it where more than two features "
+        "act together.",
+        kind=int,
         low=1,
         high=4,
+        auto=True,
     )
     init_squares: bool = param(
         True,
-        "Squares of columns may be chosen from the first step, if the data are dense. Otherwise "
-        "they may be chosen like other products, after their factors.",
+        "Squares of columns, and products of two columns that tell the classes apart beyond "
+        "chance, may be chosen from the first step, if the data are dense. Otherwise they may be "
+        "chosen like other products, after their factors.",
     )
     shrink: float = param(
         0.1,
@@ -141,12 +144,15 @@ class SdistParams(KnnParams):
         high=100,
     )
 
-    def resolved(self, columns: int) -> SdistParams:
-        """The same parameters with numbers in place of auto, for rows with this many columns."""
-        steps, most = self.steps, self.direction_columns
+    def resolved(self, dense: bool) -> SdistParams:
+        """The same parameters with what auto stands for, for data that are dense or sparse."""
+        engine, order, steps, most = self.engine, self.order, self.steps, self.direction_columns
+        if engine == AUTO:
+            engine = "power" if dense else "stsgd"
+        if order == AUTO:
+            order = 2 if dense else 1
         if steps == AUTO:
-            twice = self.engine == "power" and columns >= MANY
-            steps = STEPS[self.engine] * (2 if twice else 1)
+            steps = STEPS[engine]
         if most == AUTO:
-            most = DIRECTION_COLUMNS[self.engine]
-        return replace(self, steps=steps, direction_columns=most)
+            most = DIRECTION_COLUMNS[engine]
+        return replace(self, engine=engine, order=order, steps=steps, direction_columns=most)

@@ -39,13 +39,14 @@ def surface(cell: Cell, grid: int = 41) -> Result:
     all steps."""
     from scipy.sparse import csr_array
 
+    from cwtool.algorithms.column_scale import is_dense
     from cwtool.algorithms.sdist_fit import finder, prepared
     from cwtool.algorithms.sdist_params import SdistParams
     from cwtool.algorithms.sdist_space import fitted_space
 
     rows = cell.source.training(cell.seed)
     x = csr_array((rows.values, rows.indices, rows.indptr))
-    params = build(SdistParams, cell.params).resolved(x.shape[1])
+    params = build(SdistParams, cell.params).resolved(is_dense(x))
     space, boost = prepared(x, rows.y, params, Run())
     steps = int(params.steps)
     path = boost.run(steps, finder(boost))

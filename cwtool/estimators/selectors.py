@@ -807,14 +807,13 @@ class SDistSelector(Selector):
     predict_by : 'knn' or 'fw', default='knn'
         Score of a row. knn is the vote of the nearest rows; fw is the mean squared distance to
         the nearest rows of the negative class minus that to the nearest of the positive class.
-    engine : 'power' or 'stsgd', default='power'
+    engine : 'auto' or 'power' or 'stsgd', default='auto'
         Method that finds the direction of a step. power uses truncated power iterations on a
         sample of the columns; stsgd uses stabilized truncated descent on all columns and is
-        meant for sparse data.
+        meant for sparse data. auto is stsgd if the data are sparse, and power otherwise.
     steps : int or 'auto', default='auto'
-        Number of boosting steps. auto is 500, or 1000 for 500 columns or more, and 150 for
-        `engine=stsgd`. More steps take more time and allow a finer metric. Must be auto, or at
-        least 0.
+        Number of boosting steps. auto is 500, and 150 for `engine=stsgd`. More steps take more
+        time and allow a finer metric. Must be auto, or at least 0.
     direction_columns : int or 'auto', default='auto'
         Largest number of columns or products in the direction of one step. auto is 2, and 20
         for `engine=stsgd`. Larger values give a less sparse metric. Must be auto, or at least
@@ -823,12 +822,14 @@ class SDistSelector(Selector):
         Largest number of columns in the direction of one step as a share of the columns that
         the step chooses from, instead of the fixed number `direction_columns`; 0 uses the fixed
         number. Must be at least 0 and at most 1.
-    order : int, default=2
+    order : int or 'auto', default='auto'
         Largest number of columns that may be multiplied with each other; 1 allows no products.
-        Raise it where more than two features act together. Must be at least 1 and at most 4.
+        auto is 1 if the data are sparse, and 2 otherwise. Raise it where more than two features
+        act together. Must be auto, or at least 1 and at most 4.
     init_squares : bool, default=True
-        Squares of columns may be chosen from the first step, if the data are dense. Otherwise
-        they may be chosen like other products, after their factors.
+        Squares of columns, and products of two columns that tell the classes apart beyond
+        chance, may be chosen from the first step, if the data are dense. Otherwise they may be
+        chosen like other products, after their factors.
     shrink : float, default=0.1
         Share of the best weight that a step receives. Smaller values need more steps and fit
         noise less. Must be above 0 and at most 1.
@@ -888,11 +889,11 @@ class SDistSelector(Selector):
         k: int = 3,
         scale: str = "auto",
         predict_by: str = "knn",
-        engine: str = "power",
+        engine: str = "auto",
         steps: int | str = "auto",
         direction_columns: int | str = "auto",
         direction_share: float = 0.0,
-        order: int = 2,
+        order: int | str = "auto",
         init_squares: bool = True,
         shrink: float = 0.1,
         bag: float = 0.7,

@@ -23,7 +23,7 @@ def frozen(name):
     }
 
 
-PARAMS = SdistParams(direction_columns=2, steps=30)  # nothing is auto
+PARAMS = SdistParams(engine="power", order=2, direction_columns=2, steps=30)  # nothing is auto
 PLAIN = replace(  # of the frozen run, in which nothing is drawn at random
     PARAMS, bag=1.0, sample="none", weight_on="bag", update_every=10, scale="std",
     init_squares=False,

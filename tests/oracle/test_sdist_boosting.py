@@ -11,6 +11,7 @@ from cwtool.algorithms import monomials as monomials_module
 from cwtool.algorithms.boosting import Boost, hood
 from cwtool.algorithms.monomials import Candidates, Monomials, metric
 from cwtool.algorithms.neighbours import nearest
+from cwtool.algorithms.screening import telling_pairs
 from cwtool.bench.synthetic import hidden
 
 
@@ -35,6 +36,7 @@ def test_invariants_of_a_run(ran):
     assert 5 < len(path.terms) <= 60
     assert all(b >= a - 1e-12 for a, b in zip(path.complexity, path.complexity[1:], strict=False))
     seen = {(j,) for j in range(8)} | {(j, j) for j in range(8)}
+    seen |= set(telling_pairs(boost.monomials.base, boost.kind))
     chosen = set()
     for term in path.terms:
         assert term.weight > 0

@@ -1,0 +1,56 @@
+"""Pairs of columns that tell classes apart, against a slow search, and what they do for sdist."""
+
+import numpy as np
+import pytest
+
+from cwtool.algorithms import screening
+from cwtool.algorithms.screening import telling_pairs
+from cwtool.bench.synthetic import hidden
+from cwtool.estimators import SDistClassifier
+
+
+def slow_pairs(x: np.ndarray, kind: np.ndarray, classes: list[int]) -> list[tuple[int, int]]:
+    """The same by loops over all pairs and classes."""
+    p = x.shape[1]
+    bound = np.sqrt(2 * np.log(p * (p + 1) / 2 * len(classes))) + screening.EXCESS
+    found = {}
+    for a in range(p):
+        for b in range(a, p):
+            z = []
+            for class_ in classes:
+                y = (kind == class_) - np.mean(kind == class_)
+                q = y * x[:, a] * x[:, b]
+                z.append(abs(q.sum()) / np.sqrt((q**2).sum()))
+            if max(z) > bound:
+                found[a, b] = max(z)
+    return sorted(found, key=lambda pair: -found[pair])[: screening.MOST]
+
+
+@pytest.mark.parametrize("block", [256, 7])
+def test_pairs_are_those_of_a_slow_search(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screening, "BLOCK", block)
+    x, y = hidden("xor", 200, 20, 1, informative=6)
+    kind = (y > 0).astype(np.int32)
+    found = telling_pairs(x - x.mean(axis=0), kind)
+    assert found == slow_pairs(x - x.mean(axis=0), kind, [1])
+    assert {(0, 1), (2, 3)} <= set(found)
+    kind[x[:, 7] ** 2 > 1] = 2  # a third class, which a square tells
+    found = telling_pairs(x - x.mean(axis=0), kind)
+    assert found == slow_pairs(x - x.mean(axis=0), kind, [0, 1, 2])
+    assert (7, 7) in found
+
+
+def test_noise_has_no_telling_pairs() -> None:
+    x, _ = hidden("ring", 300, 60, 1)
+    kind = np.random.default_rng(3).integers(2, size=300).astype(np.int32)
+    assert telling_pairs(x, kind) == []
+    assert telling_pairs(x, np.zeros(300, dtype=np.int32)) == []  # one class
+    assert telling_pairs(x[:, :0], kind) == []
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_two_columns_of_an_exclusive_or_are_found_among_300(seed: int) -> None:
+    """No column alone says anything; the least possible error is 15 %."""
+    x, y = hidden("xor", 400, 300, seed)
+    model = SDistClassifier(steps=150).fit(x, y)
+    assert model.score(*hidden("xor", 1000, 300, seed + 100)) > 0.75
