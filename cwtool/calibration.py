@@ -63,7 +63,7 @@ class Calibration:
         if typical == 0:
             return 1.0, _log_odds(n.sum(axis=1) + 0.5)
         z, n = np.append(z / typical, [1.0, -1.0]), np.column_stack([n, [0.5, 0.0], [0.0, 0.5]])
-        a, b = _joint(z, n)
+        a, b = joint_fit(z, n)
         return float(a / typical), float(b)
 
 
@@ -79,34 +79,44 @@ def _log_odds(rows: Floats) -> float:
     return float(np.log(rows[1] / rows[0]))
 
 
-def _joint(z: Floats, n: Floats) -> tuple[float, float]:
+def joint_fit(z: Floats, n: Floats) -> tuple[float, float]:
     """min over a > 0 and b of f = sum_k n_1k L(a z_k + b) + n_0k L(-a z_k - b) with
-    L(t) = log(1 + exp(-t)), by Newton's method; each step is halved until f falls. There are n_1k
-    rows of class 1 and n_0k of class 0."""
-    both = n.sum(axis=0)
-
-    def loss(at: Floats) -> float:
-        t = at[0] * z + at[1]
-        return float(n[1] @ np.logaddexp(0, -t) + n[0] @ np.logaddexp(0, t))
-
-    at = np.array([1.0, 0.0])
+    L(t) = log(1 + exp(-t)), by Newton's method; each step is halved until f falls, as far as
+    rounding lets f tell. The steps end when they no longer shrink. There are n_1k rows of class 1
+    and n_0k of class 0."""
+    total = n.sum(axis=1)
+    if not total[0] * (n[1] @ z) > total[1] * (n[0] @ z):  # the scores tell nothing
+        return LEAST, _log_odds(total)
+    at, last = np.array([1.0, 0.0]), np.inf
     for _ in range(200):
-        p = _sigmoid(at[0] * z + at[1])
-        rest, bend = n[1] - both * p, both * p * (1 - p)
-        down_a, down_b = rest @ z, rest.sum()
-        aa, ab, bb = bend @ (z * z), bend @ z, bend.sum()
-        if not (det := aa * bb - ab * ab) > 0:
+        step, fall = _newton(at, z, n)
+        now = _loss(at, z, n)
+        rounding = 1e-12 * now
+        if fall < rounding and not 0 < fall < last / 4:
             break
-        step = np.array([bb * down_a - ab * down_b, aa * down_b - ab * down_a]) / det
-        reach, now = 1.0, loss(at)
-        while reach > 1e-10 and not loss(at + reach * step) < now:
-            reach /= 2
-        if reach <= 1e-10:  # as low as numbers can tell
-            break
-        at = at + reach * step
-    if at[0] > LEAST:
-        return float(at[0]), float(at[1])
-    return LEAST, _log_odds(n.sum(axis=1))  # the scores tell nothing
+        while _loss(at + step, z, n) > now - fall / 10 + rounding:
+            step, fall = step / 2, fall / 2
+        at, last = at + step, fall
+    return max(float(at[0]), LEAST), float(at[1])
+
+
+def _loss(at: Floats, z: Floats, n: Floats) -> float:
+    t = at[0] * z + at[1]
+    return float(n[1] @ np.logaddexp(0, -t) + n[0] @ np.logaddexp(0, t))
+
+
+def _newton(at: Floats, z: Floats, n: Floats) -> tuple[Floats, float]:
+    """Newton's step -H^-1 g from this a and b, and g' H^-1 g, about twice what f falls by. With z
+    less its mean, weighted by the second derivative h of L, H is diagonal."""
+    p = _sigmoid(at[0] * z + at[1])
+    rest, h = n[1] - n.sum(axis=0) * p, n.sum(axis=0) * p * (1 - p)
+    total = max(h.sum(), np.finfo(float).tiny)
+    mean = (h @ z) / total
+    spread = max(h @ (z - mean) ** 2, np.finfo(float).tiny)
+    down_a, down_b = rest @ (z - mean), rest.sum()
+    step_a = down_a / spread
+    step = np.array([step_a, down_b / total - mean * step_a])
+    return step, float(down_a * step_a + down_b * down_b / total)
 
 
 def _sigmoid(t: Floats) -> Floats:

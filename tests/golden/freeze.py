@@ -11,6 +11,9 @@ the changelog. Without such a reason, a difference that test_golden.py finds is 
     python tests/golden/freeze.py --only stsgd,tg
                                              freeze the cases of these algorithms anew and leave
                                              all others as they are stored
+    python tests/golden/freeze.py --probabilities
+                                             freeze the probabilities of all cases anew, and
+                                             nothing else
     python tests/golden/freeze.py --models   also write the files of models/; only with a version
                                              that writes file format 2 (cwtool 0.1.0)
 """
@@ -463,6 +466,23 @@ def kept(names: str) -> dict[str, Any]:
     return {c["name"]: c["result"] for c in cases if c["name"].split()[0].rstrip(",") not in anew}
 
 
+def freeze_probabilities(folder: Path) -> None:
+    frozen, continued = golden.stored(golden.CASES), golden.stored(golden.CONTINUED)
+    for one in frozen["cases"]:
+        take_probabilities(one["result"], golden.run_case(run, one, frozen["data"], folder))
+    for one in continued["cases"]:
+        got = golden.run_continued(run, one, continued["data"], folder)
+        for when, result in one["result"].items():
+            take_probabilities(result, got[when])
+    write(golden.CASES, DATA, frozen["cases"])
+    write(golden.CONTINUED, MODEL_DATA, continued["cases"])
+
+
+def take_probabilities(result: dict[str, Any], got: dict[str, Any]) -> None:
+    for key, row in result["predictions"]["sample"].items():
+        row[2] = got["predictions"]["sample"][key][2]
+
+
 def main(words: list[str]) -> int:
     for name in [n for n in os.environ if n.startswith("CWTOOL_")]:
         del os.environ[name]
@@ -471,6 +491,9 @@ def main(words: list[str]) -> int:
         os.chdir(folder)
         if "--bits" in words:
             return min(1, check_bits(folder))
+        if "--probabilities" in words:
+            freeze_probabilities(folder)
+            return 0
         cases, continued = all_cases(), stored_cases()
         if "--models" in words:
             write_models(continued, MODEL_DATA, folder)
