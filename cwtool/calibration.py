@@ -15,6 +15,7 @@ from cwtool_ext import tally
 Flags = NDArray[np.bool_]
 
 LEAST = 2.0**-60  # slope for scores whose typical size is 1
+SIGNIFICANT = 3.84  # of chi^2 with one degree of freedom: exceeded with a probability of 5 %
 
 
 @dataclass
@@ -54,17 +55,36 @@ class Calibration:
         return cls(np.stack([(margins - positive)[::-1], positive]), rows)
 
     def fit(self) -> tuple[float, float]:
-        """a > 0 and b, the minimum of sum_i log(1 + exp(-y_i (a z_i + b))) and of half a row more
-        of each class with y z = -mean |z|, which keeps a finite when nothing was wrong."""
+        """a > 0 and b by maximum likelihood. b is 0, so that probabilities above 1/2 are those of
+        scores above 0, unless the likelihood ratio says that it is not: twice the log-likelihood
+        that b gains is then above SIGNIFICANT."""
+        z, n, typical = self._points()
+        if typical == 0:
+            return self.line()
+        joint = joint_fit(z, n)
+        alone = joint_fit(np.append(z, -z), np.column_stack([n, n[::-1]]) / 2)[0], 0.0
+        gained = 2 * (_loss(alone, z, n) - _loss(joint, z, n))
+        a, b = joint if gained > SIGNIFICANT else alone
+        return a / typical, b
+
+    def line(self) -> tuple[float, float]:
+        """a > 0 and b by maximum likelihood, b whatever it is."""
+        z, n, typical = self._points()
+        if typical == 0:
+            return 1.0, _log_odds(n.sum(axis=1))
+        a, b = joint_fit(z, n)
+        return a / typical, b
+
+    def _points(self) -> tuple[Floats, Floats, float]:
+        """Scores z / typical with typical = mean |z|, the rows of each class that have them, and
+        typical. There is half a row more of each class with y z = -typical, which keeps a finite
+        when nothing was wrong."""
         n = self.counts / UNIT
         used = np.flatnonzero(n.sum(axis=0))
         z, n = bin_centers()[used], n[:, used]
         typical = float(np.abs(z) @ n.sum(axis=0)) / n.sum() if len(used) else 0.0
-        if typical == 0:
-            return 1.0, _log_odds(n.sum(axis=1) + 0.5)
-        z, n = np.append(z / typical, [1.0, -1.0]), np.column_stack([n, [0.5, 0.0], [0.0, 0.5]])
-        a, b = joint_fit(z, n)
-        return float(a / typical), float(b)
+        z = np.append(z / (typical or 1.0), [1.0, -1.0])
+        return z, np.column_stack([n, [0.5, 0.0], [0.0, 0.5]]), typical
 
 
 def fadings(first: int, last: int) -> int:
@@ -100,8 +120,9 @@ def joint_fit(z: Floats, n: Floats) -> tuple[float, float]:
     return max(float(at[0]), LEAST), float(at[1])
 
 
-def _loss(at: Floats, z: Floats, n: Floats) -> float:
-    t = at[0] * z + at[1]
+def _loss(at: Floats | tuple[float, float], z: Floats, n: Floats) -> float:
+    a, b = at
+    t = a * z + b
     return float(n[1] @ np.logaddexp(0, -t) + n[0] @ np.logaddexp(0, t))
 
 

@@ -42,7 +42,7 @@ def platt(y: np.ndarray, score: np.ndarray, variance: np.ndarray) -> float:
         known, rest = half != k, half == k
         calibration = Calibration()
         calibration.add(y[known], score[known], variance[known], at_once=True)
-        a, b = calibration.fit()
+        a, b = calibration.line()
         p[rest] = probability(a, score[rest], variance[rest], b)
     return log_loss(y, p)
 

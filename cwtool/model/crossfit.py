@@ -108,7 +108,7 @@ def _line(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, float]
     """Slope and offset of probabilities that are fitted to these scores alone."""
     calibration = Calibration()
     calibration.add(y, *scores, weight, at_once=True)
-    return calibration.fit()
+    return calibration.line()
 
 
 def _slope(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, float]:

@@ -64,11 +64,23 @@ def test_probability(algo: str, brief: Run, ok: Run, planted: Run) -> None:
     """sigmoid(a s / sqrt(1 + v) + b), with the a and b of the model."""
     ok("train", planted("a.svm", 1, 300), *brief(algo), "-m", "m.cw")
     described = json.loads(ok("inspect", "m.cw", "--json"))
-    a, b = described["calibration"], described["calibration_offset"]
+    a, b = described["calibration"], described.get("calibration_offset", 0.0)
     assert a > 0
     found = table(ok, planted("b.svm", 2, 200, first=20), "-m", "m.cw")
     z = a * found["score"] / np.sqrt(1 + found["variance"]) + b
     assert found["probability"] == pytest.approx(1 / (1 + np.exp(-z)), rel=1e-12)
+
+
+def test_probability_with_an_offset(ok: Run, planted: Run) -> None:
+    """Scores that class weights have raised are too high for the probabilities."""
+    weights = ("--bias", "--class-weight", "-1=0.01,1=1")
+    ok("train", planted("a.svm", 1, 300), "-a", "arow", *weights, "-m", "m.cw")
+    described = json.loads(ok("inspect", "m.cw", "--json"))
+    assert described["calibration_offset"] < -0.5
+    found = table(ok, "a.svm", "-m", "m.cw")
+    z = described["calibration"] * found["score"] / np.sqrt(1 + found["variance"])
+    want = 1 / (1 + np.exp(-z - described["calibration_offset"]))
+    assert found["probability"] == pytest.approx(want, rel=1e-12)
 
 
 def test_arow_by_hand(ok: Run, planted: Run) -> None:

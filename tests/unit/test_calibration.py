@@ -46,12 +46,36 @@ def test_against_a_general_minimizer(
     age = int(np.log2(n)) - np.log2(np.arange(1, n + 1)).astype(int)  # halvings since
     calibration = Calibration()
     calibration.add(y, score, np.zeros(n), weight)
-    a, b = calibration.fit()
+    a, b = calibration.line()
     want = slow(y, score, weight * 0.5**age)
     if want[0] > 1e-6:  # otherwise the scores tell nothing
         assert (a, b) == pytest.approx(tuple(want), rel=0.02, abs=0.02)  # bins are 0.4 % wide
     else:
         assert a < 1e-6
+
+
+@given(st.integers(0, 10**6), st.integers(2, 400), st.floats(-1, 1), st.floats(0.2, 5))
+def test_an_offset_must_be_significant(seed: int, n: int, shift: float, gap: float) -> None:
+    """Twice the log-likelihood that it gains must be above 3.84. Otherwise a is the best for b = 0,
+    as that of rows of which one half is turned round."""
+    y, score = sample(seed, n, shift, gap)
+    calibration, turned = Calibration(), Calibration()
+    calibration.add(y, score, np.zeros(n), at_once=True)
+    both = np.append(y, 1 - y), np.append(score, -score), np.zeros(2 * n), np.full(2 * n, 0.5)
+    turned.add(*both, at_once=True)
+    best, alone = calibration.line(), (turned.line()[0], 0.0)
+    gained = 2 * (likelihood(best, y, score) - likelihood(alone, y, score))
+    found = calibration.fit()
+    if abs(gained - 3.84) > 0.1:  # bins are 0.4 % wide
+        assert found == pytest.approx(best if gained > 3.84 else alone, rel=1e-9)
+    assert (found[1] == 0) == (found != best)
+
+
+def likelihood(line: tuple[float, float], y: np.ndarray, score: np.ndarray) -> float:
+    """The log-likelihood, with half a wrong row of each class."""
+    z = line[0] * np.append(score, [-np.abs(score).mean(), np.abs(score).mean()]) + line[1]
+    sign = 2 * np.append(y, [1, 0]) - 1
+    return float(-np.append(np.ones(len(y)), [0.5, 0.5]) @ np.logaddexp(0, -sign * z))
 
 
 @given(st.integers(0, 10**6), st.integers(2, 3000), st.floats(-3, 3), st.floats(0.05, 5))
@@ -115,8 +139,8 @@ def test_one_class_or_no_rows(y: list[int]) -> None:
 
 def test_scores_without_meaning() -> None:
     calibration = Calibration()
-    y = np.array([0, 1, 1, 1] * 8, dtype=np.int32)
-    calibration.add(y, np.where(y == 1, -1.0, 1.0), np.zeros(32))
+    y = np.array([0, 1, 1, 1] * 80, dtype=np.int32)
+    calibration.add(y, np.where(y == 1, -1.0, 1.0), np.zeros(320))
     a, b = calibration.fit()
     assert 0 < a < 1e-12
     assert probability(a, np.array([5.0]), np.zeros(1), b)[0] == pytest.approx(0.75, abs=0.02)
