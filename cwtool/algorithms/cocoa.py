@@ -5,7 +5,8 @@ Each round every shard goes from mu and its own dual variables a:
         b = clip(a_i - (y_i own.x_i - 1 + D a_i) / (S x_i'Sigma x_i + D), 0, U)
         own += S (b - a_i) y_i Sigma x_i;  a_i = b
 and then mu += Sigma sum of (b - a) y x over all rows of all shards. With rows sqrt(S) x and a mean
-own / sqrt(S) these are the steps of one machine, so that its kernels are used.
+own / sqrt(S) these are the steps of one machine, so that its kernels are used. With Sigma = I a
+round goes on in the direction of the last one: see `Momentum`.
 """
 
 from __future__ import annotations
@@ -51,15 +52,47 @@ class Totals:
             self.u[:, at] += part["moved"]
 
 
-def gaps(w0: Floats, u: Floats, parts: Sequence[Arrays], q: int) -> Floats:
-    """The relative duality gap of w = w0 + u for each class, from sums over the shards:
-    primal  1/2 |u|^2 + C/q sum h xi^q;   dual  sum a - 1/2 sum D a^2 - 1/2 |u|^2 - w0.u"""
-    loss, linear, square = np.sum([part["objective"] for part in parts], axis=0)
-    norm = (u * u).sum(axis=1) / 2
-    primal = norm + loss / q
-    lower = linear - square / 2 - norm - (w0 * u).sum(axis=1)
-    found: Floats = (primal - lower) / np.maximum(primal, 1e-300)
+def primal(u: Floats, parts: Sequence[Arrays], q: int) -> Floats:
+    """1/2 |u|^2 + C/q sum h xi^q of w = w0 + u for each class, before the step of these parts."""
+    loss = np.sum([part["loss"] for part in parts], axis=0)
+    found: Floats = (u * u).sum(axis=1) / 2 + loss / q
     return found
+
+
+def lower(w0: Floats, u: Floats, parts: Sequence[Arrays]) -> Floats:
+    """sum a - 1/2 sum D a^2 - 1/2 |u|^2 - w0.u for each class, after the step of these parts: no
+    primal objective is below it."""
+    linear, square = np.sum([part["dual"] for part in parts], axis=0)
+    found: Floats = linear - square / 2 - (u * u).sum(axis=1) / 2 - (w0 * u).sum(axis=1)
+    return found
+
+
+class Momentum:
+    """Where a round starts: beyond the dual variables a in which the last one ended, in the
+    direction in which they went (Nesterov 1983), within their bounds:
+        t' = (1 + sqrt(1 + 4 t^2)) / 2;   clip(a + (t - 1) / t' (a - a before), 0, U)
+    t is 1 at first, and again for a class whose dual objective has fallen (O'Donoghue and Candes
+    2015)."""
+
+    def __init__(self, classes: int) -> None:
+        self.t, self.dual = np.ones(classes), np.zeros(classes)
+
+    @property
+    def next(self) -> Floats:
+        """t' of each class."""
+        found: Floats = (1 + np.sqrt(1 + 4 * self.t**2)) / 2
+        return found
+
+    @property
+    def length(self) -> Floats:
+        """(t - 1) / t' of each class."""
+        found: Floats = (self.t - 1) / self.next
+        return found
+
+    def heed(self, dual: Floats) -> None:
+        """Go on from dual objectives of these values."""
+        self.t = np.where(dual < self.dual, 1.0, self.next)
+        self.dual = dual
 
 
 def add_grams(gram: Floats, shards: Shards) -> None:
@@ -94,8 +127,8 @@ def rounds_in_metric(
 
 
 def descend(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
-    """A step with Sigma = I from the means of the columns of the shard. Also returns the parts of
-    the objectives before it."""
+    """A step with Sigma = I from the means of the columns of the shard, and on by the `momentum` of
+    each class. Also returns the loss before the step, and the sums of the dual after it."""
     rows = _stretched(shard)
     v = squared_norms(rows)
     bounds: Bounds = algorithm.params.bounds(rows)
@@ -105,8 +138,11 @@ def descend(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
         for _ in range(int(given["passes"][0])):
             dual.shrinking_pass(rows.csr, y, rows.order, v, *bounds, inf, -inf, own, a)
 
-    objective = _objective(algorithm, shard, given)
-    return _moved(shard, given, ascend) | {"objective": objective}
+    loss = _loss(algorithm, shard, given)
+    found = _moved(shard, given, ascend, given.get("momentum"), bounds.upper)
+    a = shard.kept["a"]
+    sums = np.array([a.sum(axis=1), (bounds.ridge * a**2).sum(axis=1)])
+    return found | {"loss": loss, "dual": sums}
 
 
 def descend_in_metric(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
@@ -142,30 +178,37 @@ def _duals(shard: Shard, given: Arrays) -> Floats:
     return np.zeros((len(given["classes"]), shard.rows.n_rows)) if found is None else found
 
 
-def _moved(shard: Shard, given: Arrays, ascend: Ascend) -> Arrays:
+def _moved(
+    shard: Shard,
+    given: Arrays,
+    ascend: Ascend,
+    momentum: Floats | None = None,
+    upper: Floats | float = inf,
+) -> Arrays:
     """Move the dual variables of each class; how far that moves u."""
     before = _duals(shard, given)
     a, found = before.copy(), np.zeros((len(before), shard.columns))
-    for k, class_ in enumerate(given["classes"].tolist()):
-        y = shard.rows.signs(class_)
+    signs = [shard.rows.signs(class_) for class_ in given["classes"].tolist()]
+    for k, y in enumerate(signs):
         ascend(y, given["mu"][k], a[k])
+    if momentum is not None:
+        last = shard.kept.get("ended", np.zeros_like(a))
+        shard.kept["ended"] = a
+        a = np.clip(a + momentum[:, None] * (a - last), 0.0, upper)
+    for k, y in enumerate(signs):
         found[k] = shard.sums((a[k] - before[k]) * y)
     shard.kept["a"] = a
     return {"moved": found}
 
 
-def _objective(algorithm: Any, shard: Shard, given: Arrays) -> Floats:
-    """The sums of C h xi^q, a and D a^2 over the rows, for each class."""
+def _loss(algorithm: Any, shard: Shard, given: Arrays) -> Floats:
+    """The sum of C h xi^q over the rows, for each class."""
     rows, p = shard.rows, algorithm.params
     ridge, upper = p.bounds(rows)
     cost, q = (upper, 1) if p.loss == "hinge" else (1 / ridge, 2)
     sums = []
-    for mu, class_, a in zip(
-        given["mu"], given["classes"].tolist(), _duals(shard, given), strict=True
-    ):
+    for mu, class_ in zip(given["mu"], given["classes"].tolist(), strict=True):
         margin = np.empty(rows.n_rows)
         dual.margins(rows.csr, np.ascontiguousarray(mu[:, None]), 0, margin)
-        loss = cost * np.maximum(0, 1 - rows.signs(class_) * margin) ** q
-        sums.append([loss.sum(), a.sum(), (ridge * a**2).sum()])
-    found: Floats = np.array(sums).T
-    return found
+        sums.append((cost * np.maximum(0, 1 - rows.signs(class_) * margin) ** q).sum())
+    return np.array(sums)
