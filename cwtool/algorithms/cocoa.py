@@ -21,7 +21,7 @@ import numpy as np
 from cwtool.algorithms.ascent import Start
 from cwtool.algorithms.batch import Bounds, squared_norms
 from cwtool.algorithms.dealt import Arrays, Shard, Shards
-from cwtool.algorithms.metric import Metric, add_gram, cheapest
+from cwtool.algorithms.metric import Covariance, Metric, Whitened, add_gram, cheapest_visit
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool_ext import dual
 
@@ -100,10 +100,11 @@ def add_grams(gram: Floats, shards: Shards) -> None:
     parts = shards.ask(gram_of, [{} for _ in shards.slots])
     for part, slots in zip(parts, shards.slots, strict=True):
         end = 0
-        for k, slot in enumerate(slots):
-            start, end, below = end, end + k + 1, slots[: k + 1]
-            at = np.maximum(slot, below), np.minimum(slot, below)
-            gram[at] += part["gram"][start:end]
+        for k, filled in enumerate(part["filled"].tolist()):
+            start, end = end, end + filled
+            others = slots[part["column"][start:end]]
+            at = np.maximum(slots[k], others), np.minimum(slots[k], others)
+            gram[at] += part["value"][start:end]
 
 
 def rounds_in_metric(
@@ -112,10 +113,12 @@ def rounds_in_metric(
     """mu and b = sum of a y x of each class after the rounds, mu = start + P^-1 b."""
     total, mu, b = Totals.zero(shards, len(starts)), starts.copy(), np.zeros_like(starts)
     own = [{"slots": slots} for slots in shards.slots]
+    form = cheapest_visit(shards.head, inverse.n, passes)
+    prepared = form.of(inverse.factor, 1).prepared  # once for all shards and rounds
     for _ in range(shards.rounds or (ROUNDS if len(own) < MANY else MORE_ROUNDS)):
         common = {
-            "classes": np.array(classes), "passes": np.array([passes]), "factor": inverse.factor,
-            "mu": mu,
+            "classes": np.array(classes), "passes": np.array([passes]), "mu": mu,
+            form.name: prepared,
         }  # fmt: skip
         total.add(shards.ask(descend_in_metric, own, common))
         b[:, total.slots] = total.u
@@ -146,11 +149,11 @@ def descend(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
 
 
 def descend_in_metric(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
-    """A step with Sigma = P^-1 from the means of all slots, with the factor of P."""
-    factor, slots, passes = given["factor"], given["slots"], int(given["passes"][0])
+    """A step with Sigma = P^-1 from the means of all slots, with the factor of P or Sigma."""
+    slots, passes = given["slots"], int(given["passes"][0])
     rows = _stretched(shard)
     by_slot, bounds = replace(rows, indices=slots[rows.indices]), algorithm.params.bounds(rows)
-    inverse = cheapest(rows, len(factor), passes, False).of(factor, 1)
+    inverse = next(f.having(given[f.name]) for f in (Whitened, Covariance) if f.name in given)
 
     def ascend(y: Floats, mu: Floats, a: Floats) -> None:
         start = Start(y, mu / sqrt(shard.shards), a)
@@ -160,11 +163,17 @@ def descend_in_metric(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
 
 
 def gram_of(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
-    """X'HX over the columns of a shard, on and below the diagonal."""
+    """X'HX over the columns of a shard, on and below the diagonal: how many numbers other than 0
+    each line has, their columns and values."""
     gram = np.zeros((shard.columns, shard.columns))
     add_gram(shard.rows, gram, shard.columns, 1)
-    lines = [line[: k + 1] for k, line in enumerate(gram)]
-    return {"gram": np.concatenate([np.empty(0), *lines])}
+    filled = [np.flatnonzero(line[: k + 1]).astype(np.int32) for k, line in enumerate(gram)]
+    values = [line[at] for line, at in zip(gram, filled, strict=True)]
+    return {
+        "filled": np.array([len(at) for at in filled], dtype=np.int64),
+        "column": np.concatenate([np.empty(0, dtype=np.int32), *filled]),
+        "value": np.concatenate([np.empty(0), *values]),
+    }
 
 
 def _stretched(shard: Shard) -> SlotRows:

@@ -185,3 +185,18 @@ def test_bcw_has_sums_and_comes_near_to_one_machine() -> None:
     usual = model_of("bcw", CASE, **given)
     assert len(dealt(usual, X, y, 4).asked) == 1 + 3
     assert len(dealt(usual, X, y, 64).asked) == 1 + 5
+
+
+def test_bcw_with_fewer_rows_than_features_is_that_of_one_machine() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(30, 50)) * (rng.random((30, 50)) < 0.3)
+    y = np.where(X[:, 0] + X[:, 1] > 0, 1, -1)
+    model, plain = (Model.new("bcw", {"prior": 1.0}) for _ in range(2))
+    for one in (model, plain):
+        one.index.observe(np.arange(50, dtype=np.int32))
+        one.state.reserve()
+    plain.learn(rows_of(X, y), Run())
+    assert dealt(model, X, y, 3).asked == ["stored"]
+    assert model.state.table.tobytes() == plain.state.table.tobytes()
+    for name, array in plain.state.arrays.items():
+        np.testing.assert_array_equal(model.state.arrays[name], array)
