@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from cwtool.algorithms.merging import Merger, Part, Rule
 from cwtool.data.rows import Floats, Ints, Longs
+from cwtool.parallel import together
 from cwtool.run import Run
 from cwtool.state import State
 from cwtool_ext import slots as kernel
 
-RANGE = 1 << 17  # features that are merged at a time
+RANGE = 1 << 16  # features that are merged at a time
 
 Flags = NDArray[np.bool_]
 
@@ -47,12 +48,15 @@ class ColumnsMerger(Merger):
         members = [part.state.index.ids_and_slots() for part in (self.base, *self.parts)]
         ids = union([ids for ids, _ in members]) if only is None else only
         slots = state.slots_of(ids)
-        for start in range(0, len(ids), RANGE):
+
+        def put(start: int) -> None:
             some, to = ids[start : start + RANGE], slots[start : start + RANGE]
             merged = self.merged(some, [_within(some, *pair) for pair in members], rule)
             for c, column in enumerate(state.layout.columns):
                 for k in range(merged.shape[2]):
                     state.column(column.name, k)[to] = merged[:, c, k]
+
+        together(put, range(0, len(ids), RANGE), run.jobs)
         for number in state.numbers:
             state.numbers[number] = self.total(number)
         if "rounds" in state.arrays:
@@ -132,7 +136,12 @@ class ColumnsMerger(Merger):
 
 def union(ids: Sequence[Ints]) -> Ints:
     """The feature ids that are in at least one of these arrays, each once, in ascending order."""
-    every = np.sort(np.concatenate(ids))
+    every = np.concatenate(ids)
+    if len(every) and every.max() < 8 * len(every):  # flags are faster than sorting
+        there = np.zeros(every.max() + 1, dtype=np.bool_)
+        there[every] = True
+        return np.flatnonzero(there).astype(every.dtype)
+    every.sort()
     found: Ints = every[np.append(True, every[1:] != every[:-1])[: len(every)]]
     return found
 

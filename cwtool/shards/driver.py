@@ -187,7 +187,9 @@ class ShardTrainer(Trainer):
             else:
                 self._learn_tail(rows, next(origins))
 
-        found = merge([*(c.model for c in changes), *empty], base, tail, learn=learn)
+        found = merge(
+            [*(c.model for c in changes), *empty], base, tail, run=self.settings, learn=learn
+        )
         self.model = found.model
         return found
 
