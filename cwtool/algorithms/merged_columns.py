@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,14 @@ class Moved(NamedTuple):
     columns: Floats
 
 
+class Moves(NamedTuple):
+    """What all parts have moved of some features, and the rows of the base, in the units of the
+    merge."""
+
+    base: Floats
+    moved: list[Moved]
+
+
 class Member(NamedTuple):
     """The features of a state among some, by their places there, with their slots in the state."""
 
@@ -51,7 +60,11 @@ class ColumnsMerger(Merger):
 
         def put(start: int) -> None:
             some, to = ids[start : start + RANGE], slots[start : start + RANGE]
-            merged = self.merged(some, [_within(some, *pair) for pair in members], rule)
+            known = None if only is None else self.tried.get(start)
+            found = known or self.moves(some, [_within(some, *pair) for pair in members])
+            if only is not None:
+                self.tried[start] = found
+            merged = self.merged(found, rule)
             for c, column in enumerate(state.layout.columns):
                 for k in range(merged.shape[2]):
                     state.column(column.name, k)[to] = merged[:, c, k]
@@ -62,9 +75,14 @@ class ColumnsMerger(Merger):
         if "rounds" in state.arrays:
             state.arrays["rounds"] = self.rounds
 
-    def merged(self, ids: Ints, members: list[Member], rule: Rule) -> Floats:
-        """The merged columns of these features: [feature, column, place]. `members` are those that
-        the base has among them, and those of each part."""
+    @cached_property
+    def tried(self) -> dict[int, Moves]:
+        """Of the features that all rules are tried on, by the start of a range."""
+        return {}
+
+    def moves(self, ids: Ints, members: list[Member]) -> Moves:
+        """What the parts have moved of these features. `members` are those that the base has among
+        them, and those of each part."""
         places, width = len(self.base.places), len(self.base.state.layout.columns)
         start = np.zeros((len(ids), width, places))
         start[members[0].at] = self.base.columns(members[0].slots)
@@ -78,8 +96,12 @@ class ColumnsMerger(Merger):
                 other &= np.tile(np.array(part.places) >= 0, len(member.at))
             rows = rows[other]
             moved.append(Moved(rows, self.brought(there[other], base[rows], k)))
-        found = self.rule(self.starting(base), moved, rule)
-        merged: Floats = found.reshape(len(ids), places, width).swapaxes(1, 2)
+        return Moves(self.starting(base), moved)
+
+    def merged(self, moves: Moves, rule: Rule) -> Floats:
+        """The merged columns of the features: [feature, column, place]."""
+        found = self.rule(moves.base, moves.moved, rule)
+        merged: Floats = found.reshape(-1, len(self.base.places), found.shape[1]).swapaxes(1, 2)
         return merged
 
     def differs(self, there: Floats, base: Floats, part: int) -> Flags:
