@@ -125,6 +125,9 @@ class Cluster:
     def __init__(self, client: Any) -> None:
         self.client = client
 
+    def prepare(self, function: Callable[[int], object]) -> None:
+        """Workers have been started, and have imported cwtool to tell its version."""
+
     def each(
         self, function: Callable[[T], R], items: Sequence[T], killed: Callable[[T], R]
     ) -> Iterator[tuple[int, R]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -15,6 +15,7 @@ from cwtool.errors import CwtoolError, UsageError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+    from threading import Thread
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -155,8 +156,10 @@ def in_processes(function: Callable[[T], R], items: Iterable[T], jobs: int) -> I
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     warnings.filterwarnings("ignore", ".* have been cancelled", UserWarning, "joblib")
-    begin = partial(_begin, memory.BOUNDS.limit, jobs)
-    pool = Parallel(jobs, batch_size=1, return_as="generator_unordered", initializer=begin)
+    shared = (memory.BOUNDS.limit, jobs)  # as long as it is equal, processes are used again
+    pool = Parallel(
+        jobs, batch_size=1, return_as="generator_unordered", initializer=_begin, initargs=shared
+    )
     try:
         yield from pool(delayed(function)(item) for item in items)
     except BrokenProcessPool:
@@ -210,6 +213,10 @@ class EngineOptions:
 class Engine(Protocol):
     """Works on items, in this process or others."""
 
+    def prepare(self, function: Callable[[int], object]) -> None:
+        """Start what takes time to start, while this process goes on. Processes of this machine
+        call this function, and so import its module."""
+
     def each(
         self, function: Callable[[T], R], items: Sequence[T], killed: Callable[[T], R]
     ) -> Iterator[tuple[int, R]]:
@@ -222,10 +229,24 @@ class Local:
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
+        self.starting: Thread | None = None
+
+    def prepare(self, function: Callable[[int], object]) -> None:
+        from threading import Thread
+
+        if self.jobs > 1:
+            self.starting = Thread(target=self._start, args=[function], name="cwtool-start")
+            self.starting.start()
+
+    def _start(self, function: Callable[[int], object]) -> None:
+        with suppress(WorkerDied):  # whoever has work for the processes is told then
+            list(in_processes(function, range(self.jobs), self.jobs))
 
     def each(
         self, function: Callable[[T], R], items: Sequence[T], killed: Callable[[T], R]
     ) -> Iterator[tuple[int, R]]:
+        if self.starting is not None:
+            self.starting.join()
         return surviving(function, items, self.jobs, killed)
 
 

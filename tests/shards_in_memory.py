@@ -9,6 +9,7 @@ from cwtool.algorithms.batch import learnable
 from cwtool.algorithms.dealt import Arrays, Shard, Step, columns_of
 from cwtool.data.rows import Rows, SlotRows, joined
 from cwtool.model.scale import slotted
+from cwtool.shards import GAP
 from cwtool.state import FeatureIndex
 
 
@@ -18,7 +19,7 @@ class InMemory:
     def __init__(
         self, algorithm: Any, parts: Sequence[Rows], index: FeatureIndex, rounds: int = 0
     ) -> None:
-        self.algorithm, self.rounds, self.gap = algorithm, rounds, 0.05
+        self.algorithm, self.rounds, self.gap = algorithm, rounds, GAP
         self.asked: list[str] = []
         self.slots, self.shards = [], []
         for rows in parts:

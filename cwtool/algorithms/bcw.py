@@ -18,9 +18,9 @@ import numpy as np
 from cwtool.algorithms import cocoa, metric, row_space
 from cwtool.algorithms.ascent import Ascended, Start
 from cwtool.algorithms.base import Scores, Variants, each_choice
-from cwtool.algorithms.batch import BATCHES, BatchParams, LinearBatchLearner, weights
-from cwtool.algorithms.dealt import Shards
-from cwtool.algorithms.precision import Precision, variances
+from cwtool.algorithms.batch import BATCHES, BatchParams, LinearBatchLearner, squared_norms, weights
+from cwtool.algorithms.dealt import Shards, gathered
+from cwtool.algorithms.precision import Precision, by_rows, variances
 from cwtool.algorithms.row_space import NAMES, ROWS
 from cwtool.data.rows import Floats, SlotRows
 from cwtool.params import AUTO, param
@@ -119,6 +119,10 @@ class BCW(LinearBatchLearner):
         self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run
     ) -> None:
         p, n = self.params, states[0].index.count
+        if by_rows(states[0], shards.rows.n_rows, n):  # few rows: as on one machine
+            rows = gathered(shards)
+            self.learn_batch(states, classes, rows, squared_norms(rows), run)
+            return
         precision = Precision.of_pairs(states[0], n, run)
         assert precision.gram is not None
         cocoa.add_grams(precision.gram, shards)

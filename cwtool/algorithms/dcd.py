@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cwtool.algorithms.batch import BATCHES, EARLY, BatchParams, Bounds, LinearBatchLearner
-from cwtool.algorithms.cocoa import Totals, descend, gaps
+from cwtool.algorithms.cocoa import Momentum, Totals, descend, lower, primal
 from cwtool.algorithms.dealt import Shards
 from cwtool.data.rows import Floats, SlotRows
 from cwtool.order import permutation
@@ -23,7 +23,7 @@ from cwtool.run import Run
 from cwtool.state import Column, Layout, State
 from cwtool_ext import dual
 
-ROUNDS = 30  # of shards, at most
+ROUNDS = 300  # of shards, at most
 PASSES = 5  # of a shard over its rows in a round
 
 
@@ -99,14 +99,21 @@ class DCD(LinearBatchLearner):
         total, q = Totals.zero(shards, len(states)), 1 if self.params.loss == "hinge" else 2
         w0 = np.array([state.table[total.slots, 0] for state in states])
         own, gap, rounds = slice(len(states) > 1, None), math.inf, shards.rounds or ROUNDS
+        momentum = Momentum(len(states))
         for done in range(rounds + 1):
-            common = {"classes": np.array(classes), "passes": np.array([PASSES * (done < rounds)])}
+            common = {
+                "classes": np.array(classes), "passes": np.array([PASSES * (done < rounds)]),
+                "momentum": momentum.length,
+            }  # fmt: skip
             mu = w0 + total.u
             parts = shards.ask(descend, [{"mu": mu[:, at]} for at in total.places], common)
-            gap = float(gaps(w0, total.u, parts, q)[own].max())
+            objective = primal(total.u, parts, q)
+            gaps = (objective - momentum.dual) / np.maximum(objective, 1e-300)
+            gap = float(gaps[own].max())
             if gap <= shards.gap or done == rounds:
                 break
             total.add(parts)
+            momentum.heed(lower(w0, total.u, parts))
         for state, w in zip(states, w0 + total.u, strict=True):
             state.table[total.slots, 0] = w
         if gap > shards.gap:

@@ -8,7 +8,7 @@ columns of its own: the features of its rows, in the order in which it has met t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -73,6 +73,25 @@ class Shards(Protocol):
     ) -> list[Arrays]:
         """Have each shard take this step with its own arrays and those that are common to all.
         Returns the results in the order of the shards."""
+
+
+def gathered(shards: Shards) -> SlotRows:
+    """All rows of the shards with their entries, which come here."""
+    parts = shards.ask(stored, [{} for _ in shards.slots])
+    columns = [slots[part["columns"]] for part, slots in zip(parts, shards.slots, strict=True)]
+    return replace(
+        shards.rows,
+        indptr=np.append(0, np.cumsum(np.concatenate([part["lengths"] for part in parts]))),
+        indices=np.concatenate(columns),
+        values=np.concatenate([part["values"] for part in parts]),
+        scale=shards.head.scale,
+    )
+
+
+def stored(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+    """The rows that are learned: their lengths, columns and values."""
+    rows = shard.rows
+    return {"lengths": np.diff(rows.indptr), "columns": rows.indices, "values": rows.values}
 
 
 @runtime_checkable

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +17,12 @@ from numpy.typing import NDArray
 
 from cwtool.algorithms.merging import Merger, Part, Rule
 from cwtool.data.rows import Floats, Ints, Longs
+from cwtool.parallel import together
 from cwtool.run import Run
 from cwtool.state import State
 from cwtool_ext import slots as kernel
 
-RANGE = 1 << 17  # features that are merged at a time
+RANGE = 1 << 16  # features that are merged at a time
 
 Flags = NDArray[np.bool_]
 
@@ -31,6 +33,14 @@ class Moved(NamedTuple):
 
     rows: Longs
     columns: Floats
+
+
+class Moves(NamedTuple):
+    """What all parts have moved of some features, and the rows of the base, in the units of the
+    merge."""
+
+    base: Floats
+    moved: list[Moved]
 
 
 class Member(NamedTuple):
@@ -47,20 +57,32 @@ class ColumnsMerger(Merger):
         members = [part.state.index.ids_and_slots() for part in (self.base, *self.parts)]
         ids = union([ids for ids, _ in members]) if only is None else only
         slots = state.slots_of(ids)
-        for start in range(0, len(ids), RANGE):
+
+        def put(start: int) -> None:
             some, to = ids[start : start + RANGE], slots[start : start + RANGE]
-            merged = self.merged(some, [_within(some, *pair) for pair in members], rule)
+            known = None if only is None else self.tried.get(start)
+            found = known or self.moves(some, [_within(some, *pair) for pair in members])
+            if only is not None:
+                self.tried[start] = found
+            merged = self.merged(found, rule)
             for c, column in enumerate(state.layout.columns):
                 for k in range(merged.shape[2]):
                     state.column(column.name, k)[to] = merged[:, c, k]
+
+        together(put, range(0, len(ids), RANGE), run.jobs)
         for number in state.numbers:
             state.numbers[number] = self.total(number)
         if "rounds" in state.arrays:
             state.arrays["rounds"] = self.rounds
 
-    def merged(self, ids: Ints, members: list[Member], rule: Rule) -> Floats:
-        """The merged columns of these features: [feature, column, place]. `members` are those that
-        the base has among them, and those of each part."""
+    @cached_property
+    def tried(self) -> dict[int, Moves]:
+        """Of the features that all rules are tried on, by the start of a range."""
+        return {}
+
+    def moves(self, ids: Ints, members: list[Member]) -> Moves:
+        """What the parts have moved of these features. `members` are those that the base has among
+        them, and those of each part."""
         places, width = len(self.base.places), len(self.base.state.layout.columns)
         start = np.zeros((len(ids), width, places))
         start[members[0].at] = self.base.columns(members[0].slots)
@@ -74,8 +96,12 @@ class ColumnsMerger(Merger):
                 other &= np.tile(np.array(part.places) >= 0, len(member.at))
             rows = rows[other]
             moved.append(Moved(rows, self.brought(there[other], base[rows], k)))
-        found = self.rule(self.starting(base), moved, rule)
-        merged: Floats = found.reshape(len(ids), places, width).swapaxes(1, 2)
+        return Moves(self.starting(base), moved)
+
+    def merged(self, moves: Moves, rule: Rule) -> Floats:
+        """The merged columns of the features: [feature, column, place]."""
+        found = self.rule(moves.base, moves.moved, rule)
+        merged: Floats = found.reshape(-1, len(self.base.places), found.shape[1]).swapaxes(1, 2)
         return merged
 
     def differs(self, there: Floats, base: Floats, part: int) -> Flags:
@@ -132,7 +158,12 @@ class ColumnsMerger(Merger):
 
 def union(ids: Sequence[Ints]) -> Ints:
     """The feature ids that are in at least one of these arrays, each once, in ascending order."""
-    every = np.sort(np.concatenate(ids))
+    every = np.concatenate(ids)
+    if len(every) and every.max() < 8 * len(every):  # flags are faster than sorting
+        there = np.zeros(every.max() + 1, dtype=np.bool_)
+        there[every] = True
+        return np.flatnonzero(there).astype(every.dtype)
+    every.sort()
     found: Ints = every[np.append(True, every[1:] != every[:-1])[: len(every)]]
     return found
 

@@ -43,12 +43,15 @@ class Part:
 
     def columns(self, slots: Ints) -> Floats:
         """The columns of the features with these slots: [feature, column, place]."""
-        names = [column.name for column in self.state.layout.columns]
-        found = np.zeros((len(slots), len(names), len(self.places)))
-        for c, name in enumerate(names):
-            for k, place in enumerate(self.places):
-                if place >= 0:
-                    found[:, c, k] = self.state.column(name, place)[slots]
+        state, places = self.state, np.array(self.places)
+        there = np.flatnonzero(places >= 0)
+        found = np.zeros((len(slots), len(state.layout.columns), len(places)))
+        c = 0
+        for table, group in zip(state.tables, state.layout.tables, strict=True):
+            wide = table[slots, : len(group) * state.places]
+            for wide_c in np.split(wide, len(group), axis=1):
+                found[:, c, there] = wide_c[:, places[there]]
+                c += 1
         return found
 
 
@@ -63,7 +66,8 @@ class Merger(ABC):
     @abstractmethod
     def put(self, state: State, rule: Rule, run: Run, only: Ints | None = None) -> None:
         """Put the merge by this rule into a new state. With `only`, the features with these ids,
-        ascending, are enough: the state is to predict rows that have no others."""
+        ascending, are enough: the state is to predict rows that have no others. They are the same
+        for all rules that are tried."""
 
 
 class Merging(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar
 
@@ -77,6 +78,16 @@ class Metric(ABC):
         found = cls.__new__(cls)
         found.n, found.jobs, found.factor = len(factor), jobs, factor
         return found
+
+    @property
+    def prepared(self) -> Floats:
+        """What visits of rows need of P: its factor, or its inverse."""
+        return self.factor
+
+    @classmethod
+    def having(cls, prepared: Floats) -> Metric:
+        """A metric for visits of rows alone, with what another one has `prepared`."""
+        return cls.of(prepared, 1)
 
     def solve(self, b: Floats) -> Floats:
         """P^-1 b"""
@@ -172,10 +183,20 @@ class Whitened(Metric):
 class Covariance(Metric):
     name = "covariance"
 
+    @cached_property
+    def prepared(self) -> Floats:
+        return np.ascontiguousarray(self.solve(np.eye(self.n)))
+
+    @classmethod
+    def having(cls, prepared: Floats) -> Metric:
+        found = cls.__new__(cls)
+        found.n, found.jobs, found.prepared = len(prepared), 1, prepared
+        return found
+
     def ascend(
         self, rows: SlotRows, starts: list[Start], bounds: Bounds, passes: int
     ) -> list[Ascended]:
-        sigma = np.ascontiguousarray(self.solve(np.eye(self.n)))
+        sigma = self.prepared
         under_way = Ascents.of(starts, [start.mu for start in starts])
         v = np.empty(rows.n_rows)
         dual.variances(rows.csr, sigma, v)
@@ -210,6 +231,14 @@ class Kernel(Metric):
 
         self.inner = RowSpace(matrix(rows, self.n), rows.weight, self.c, rows.order)
         return self.inner.ascend(rows, starts, bounds, passes)
+
+
+def cheapest_visit(rows: SlotRows, n: int, passes: int) -> type[Metric]:
+    """The form in which visits of rows like these take the fewest multiplications, once what the
+    form needs of P is there."""
+    nnz = rows.nnz / max(1, rows.n_rows)
+    dense = n**2 / blas(n) + 2 * passes * n
+    return Whitened if dense < nnz**2 / 2 + passes * nnz * n else Covariance
 
 
 def cheapest(rows: SlotRows, n: int, passes: int, first: bool) -> type[Metric]:

@@ -37,7 +37,7 @@ class Precision:
     def of(cls, state: State, rows: SlotRows, n: int, run: Run) -> Precision:
         """The precision with these new rows, which the state keeps in the form that fits."""
         before = row_space.count(state)
-        if "gram" not in state.squares and before + rows.n_rows < min(n, MOST_ROWS):
+        if by_rows(state, rows.n_rows, n):
             _check(before + rows.n_rows, "rows", run)
             row_space.keep(state, rows, n)
             x, weight = row_space.kept(state, n)
@@ -73,6 +73,12 @@ class Precision:
             return Precision(self.n, self.jobs, self.gram[: self.n, : self.n] * share)
         assert self.places is not None
         return replace(self, places=self.places[some], share=share)
+
+
+def by_rows(state: State, new: int, n: int) -> bool:
+    """Whether the state keeps its rows themselves, once there are so many new ones, of n features
+    in all."""
+    return "gram" not in state.squares and row_space.count(state) + new < min(n, MOST_ROWS)
 
 
 def variances(state: State, rows: SlotRows, c: float) -> Floats:

@@ -93,7 +93,7 @@ shards = apply(
         cls=Yielding,
         type=click.FloatRange(min=0, min_open=True),
         default=None,
-        help="Relative duality gap at which dcd in shards stops.  [default: 0.05]",
+        help="Relative duality gap at which dcd in shards stops.  [default: 0.001]",
     ),
 )
 

@@ -100,7 +100,7 @@ def _merged(
             merger.put(state, rule, run, only)
             return replace(model, state=state, index=state.index)
 
-        rule, found = choose(merging.rules, candidate, tail)
+        rule, found = choose(merging.rules, candidate, tail, run.jobs)
         losses = {one.name: loss for one, loss in zip(merging.rules, found, strict=True)}
     merger.put(model.state, rule, run)
     model.state.reserve()

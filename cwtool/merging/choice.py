@@ -9,21 +9,24 @@ import numpy as np
 from cwtool.algorithms.merging import Rule
 from cwtool.data.rows import Floats, Rows
 from cwtool.model import Model
+from cwtool.parallel import together
 
 HALVINGS, LARGEST = 60, 1024.0
 
 
 def choose(
-    rules: Sequence[Rule], candidate: Callable[[Rule], Model], tail: Sequence[Rows]
+    rules: Sequence[Rule], candidate: Callable[[Rule], Model], tail: Sequence[Rows], jobs: int = 1
 ) -> tuple[Rule, list[float]]:
     """The rule whose model has the smallest loss on these rows, of equal ones the first; and the
-    loss of each."""
-    losses = []
-    for rule in rules:
+    loss of each. `jobs` threads try the rules."""
+
+    def loss_of(rule: Rule) -> float:
         model = candidate(rule)
         found = [margins(rows, model.scores(rows).score) for rows in tail]
         z, weight = (np.concatenate(column) for column in zip(*found, strict=True))
-        losses.append(loss(z, weight))
+        return loss(z, weight)
+
+    losses = together(loss_of, rules, jobs)
     return rules[int(np.argmin(losses))], losses
 
 

@@ -10,7 +10,7 @@ from cwtool.errors import UsageError
 from cwtool.parallel import EngineOptions, check
 from cwtool.shards.plan import GROWTH, HEAD, TAIL_ROWS
 
-GAP = 0.05
+GAP = 0.001
 
 if TYPE_CHECKING:
     from cwtool.console import Console

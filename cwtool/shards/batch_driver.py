@@ -163,10 +163,8 @@ class BatchTrainer(ShardTrainer):
             saved.seek(-32, 2)
             digest = saved.read().hex()[:16]
         tasks = [
-            Scoring(
-                task.name, f"{task.target}-{digest}.score", task.rows, task.learn, (), str(fitted)
-            )
-            for task in reads
+            Scoring(t.name, f"{t.target}-{digest}.score", t.rows, t.learn, (), str(fitted), digest)
+            for t in reads
         ]
         self.written += [fitted, *(Path(task.target) for task in tasks)]
         run_all(self.engine, perform, tasks)

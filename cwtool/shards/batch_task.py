@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -147,13 +147,25 @@ class Asked(Task):
     def work(self) -> None:
         assert self.step is not None
         kind = algorithm(self.algorithm)
-        given: Arrays = {}
-        for path in self.given:
-            given |= file.load(Path(path))[1]
+        given = _common(self.given[0]) | file.load(Path(self.given[1]))[1]
         found = self.step(kind(build(kind.Params, self.params)), self.shard, given)
         if self.shard.kept:
             write(Path(self.keeps), {}, self.shard.kept)
         write(Path(self.target), {"keeps": bool(self.shard.kept)}, found)
+
+
+@lru_cache(maxsize=1)
+def _common(path: str) -> Arrays:
+    """What all shards are given for a step, whose number and digest are in the name of the file; a
+    process that gets several shards reads it once."""
+    return dict(file.load(Path(path))[1])
+
+
+@lru_cache(maxsize=1)
+def _learned(path: str, digest: str) -> Model:
+    """The model of this file; so does one that scores several shards, with what scores need of the
+    model once."""
+    return Model.load(Path(path))
 
 
 @dataclass(frozen=True)
@@ -161,9 +173,10 @@ class Scoring(Task):
     """Score the rows by a model that has learned them."""
 
     model: str = ""
+    digest: str = ""  # of its file
 
     def work(self) -> None:
-        model = Model.load(Path(self.model))
+        model = _learned(self.model, self.digest)
         rows, arrays = self.stored(model.labels)
         score, variance, _ = model.scores(replace(rows, indices=arrays["ids"][rows.indices]))
         write(Path(self.target), {}, {"score": score, "variance": variance})

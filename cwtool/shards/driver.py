@@ -20,7 +20,7 @@ from cwtool.shards import ShardOptions
 from cwtool.shards.change import Change, Piece
 from cwtool.shards.deal import Deal
 from cwtool.shards.sources import FIRST_ROWS, Sources
-from cwtool.shards.task import finished, piece_of
+from cwtool.shards.task import finished, piece_of, ready
 from cwtool.shards.working import folder_of, joined, run
 from cwtool.trainer import Trainer
 
@@ -59,6 +59,7 @@ class ShardTrainer(Trainer):
             options = replace(options, jobs=1)
         with folder_of(self.sharding.work_dir) as folder, opened(options) as engine:
             self.folder, self.engine = folder, engine
+            engine.prepare(ready)
             record = super().fit(paths)
             record |= self._dealt()
             for path in self.written:
@@ -186,7 +187,9 @@ class ShardTrainer(Trainer):
             else:
                 self._learn_tail(rows, next(origins))
 
-        found = merge([*(c.model for c in changes), *empty], base, tail, learn=learn)
+        found = merge(
+            [*(c.model for c in changes), *empty], base, tail, run=self.settings, learn=learn
+        )
         self.model = found.model
         return found
 

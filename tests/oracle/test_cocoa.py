@@ -89,7 +89,8 @@ def dealt(model: Model, X: Any, y: Any, S: int, **settings: Any) -> InMemory:
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
-def test_dcd_reaches_the_objective_of_one_machine(loss: str) -> None:
+@pytest.mark.parametrize("S", [5, 16, 64])
+def test_dcd_reaches_the_objective_of_one_machine(loss: str, S: int) -> None:
     X, y = planted(300, 1)
     case = {"C": 0.5, "q": 1 if loss == "hinge" else 2}
     old = np.array([0.3, -0.2, 0.1, 0.0, 0.4, 0.1])  # of an earlier batch
@@ -103,17 +104,59 @@ def test_dcd_reaches_the_objective_of_one_machine(loss: str) -> None:
     for one in (model, plain):
         one.state.table[:6, 0] = old
     plain.learn(rows_of(X, y), Run())
-    dealt(model, X, y, 5, rounds=200, gap=1e-4)
+    dealt(model, X, y, S)
     best = objective(plain.state.table[:6, 0])
     assert best <= objective(model.state.table[:6, 0]) <= best * (1 + 1e-3)
+
+
+def test_dcd_goes_on_with_momentum() -> None:
+    """Three rounds of two classes of which one starts anew, by dense loops."""
+    X, y = planted(40, 4)
+    S, passes, U = 2, 5, 1.0
+    model = model_of("dcd", CASE)
+    shards = InMemory(
+        model.algorithm, [rows_of(X[:20], y[:20]), rows_of(X[20:], y[20:])], model.index
+    )
+    total = cocoa.Totals.zero(shards, 2)
+    there = X.any(axis=1)
+    start, ended, mu = np.zeros((2, 40)), np.zeros((2, 40)), np.zeros((2, 6))
+    signs = np.array([y, -y])
+    for momentum in ([0.0, 0.0], [0.3, 0.0], [0.5, 0.4]):
+        given = {"classes": np.array([1, 0]), "passes": np.array([passes]),
+                 "momentum": np.array(momentum)}  # fmt: skip
+        parts = shards.ask(cocoa.descend, [{"mu": total.u[:, at]} for at in total.places], given)
+        total.add(parts)
+        for k in range(2):
+            a = start[k].copy()
+            for part in (range(20), range(20, 40)):
+                own = mu[k].copy()
+                for i in [i for _ in range(passes) for i in part if there[i]]:
+                    v = S * (X[i] @ X[i])
+                    b = np.clip(a[i] - (signs[k, i] * (own @ X[i]) - 1) / v, 0, U)
+                    own += S * (b - a[i]) * signs[k, i] * X[i]
+                    a[i] = b
+            start[k] = np.clip(a + momentum[k] * (a - ended[k]), 0, U)
+            ended[k], mu[k] = a, X.T @ (start[k] * signs[k])
+        np.testing.assert_allclose(total.u, mu[:, total.slots], atol=1e-12)
+        want = start[:, there].sum(axis=1) - (mu**2).sum(axis=1) / 2
+        np.testing.assert_allclose(cocoa.lower(np.zeros((2, 6)), total.u, parts), want, atol=1e-10)
+
+
+def test_momentum_starts_anew_where_the_dual_has_fallen() -> None:
+    momentum = cocoa.Momentum(2)
+    assert momentum.length.tolist() == [0, 0]
+    momentum.heed(np.array([2.0, 2.0]))
+    momentum.heed(np.array([3.0, 1.0]))
+    assert momentum.t[1] == 1
+    assert momentum.length[0] > momentum.length[1] == 0
 
 
 def test_dcd_stops_at_the_gap_or_after_its_rounds() -> None:
     X, y = planted(300, 2)
     case = {"C": 1.0, "q": 1}
     loose, tight, cut = (model_of("dcd", case) for _ in range(3))
-    few = len(dealt(loose, X, y, 4).asked)
-    many = len(dealt(tight, X, y, 4, gap=0.01, rounds=100).asked)
+    few = len(dealt(loose, X, y, 4, gap=0.05).asked)
+    many = len(dealt(tight, X, y, 4, gap=0.01).asked)
     assert few < many < 100
     assert len(dealt(cut, X, y, 4, gap=1e-9, rounds=3).asked) == 4  # the last one measures
 
@@ -142,3 +185,18 @@ def test_bcw_has_sums_and_comes_near_to_one_machine() -> None:
     usual = model_of("bcw", CASE, **given)
     assert len(dealt(usual, X, y, 4).asked) == 1 + 3
     assert len(dealt(usual, X, y, 64).asked) == 1 + 5
+
+
+def test_bcw_with_fewer_rows_than_features_is_that_of_one_machine() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(30, 50)) * (rng.random((30, 50)) < 0.3)
+    y = np.where(X[:, 0] + X[:, 1] > 0, 1, -1)
+    model, plain = (Model.new("bcw", {"prior": 1.0}) for _ in range(2))
+    for one in (model, plain):
+        one.index.observe(np.arange(50, dtype=np.int32))
+        one.state.reserve()
+    plain.learn(rows_of(X, y), Run())
+    assert dealt(model, X, y, 3).asked == ["stored"]
+    assert model.state.table.tobytes() == plain.state.table.tobytes()
+    for name, array in plain.state.arrays.items():
+        np.testing.assert_array_equal(model.state.arrays[name], array)

@@ -6,7 +6,7 @@ from threading import Barrier, current_thread
 import pytest
 
 from cwtool.errors import DataError
-from cwtool.parallel import Outcome, WorkerDied, attempt, in_processes, surviving, together
+from cwtool.parallel import Local, Outcome, WorkerDied, attempt, in_processes, surviving, together
 
 
 def test_together_keeps_the_order() -> None:
@@ -79,3 +79,16 @@ def test_the_end_of_a_process_is_survived() -> None:
 def test_failures_are_passed_on() -> None:
     with pytest.raises(ZeroDivisionError):
         list(surviving(lambda k: 1 // k, [1, 0], 1, lambda k: k))
+
+
+def process(number: int) -> int:
+    return os.getpid()
+
+
+def test_processes_are_used_again() -> None:
+    """They take longer to start than a short item does."""
+    engine = Local(2)
+    engine.prepare(process)
+    found = [{pid for _, pid in engine.each(process, range(4), process)} for _ in range(3)]
+    assert len(set.union(*found)) <= 2
+    assert os.getpid() not in set.union(*found)
