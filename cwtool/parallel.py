@@ -155,8 +155,10 @@ def in_processes(function: Callable[[T], R], items: Iterable[T], jobs: int) -> I
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     warnings.filterwarnings("ignore", ".* have been cancelled", UserWarning, "joblib")
-    begin = partial(_begin, memory.BOUNDS.limit, jobs)
-    pool = Parallel(jobs, batch_size=1, return_as="generator_unordered", initializer=begin)
+    bounds = (memory.BOUNDS.limit, jobs)  # equal ones let the next call use the same processes
+    pool = Parallel(
+        jobs, batch_size=1, return_as="generator_unordered", initializer=_begin, initargs=bounds
+    )
     try:
         yield from pool(delayed(function)(item) for item in items)
     except BrokenProcessPool:
