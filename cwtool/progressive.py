@@ -17,6 +17,7 @@ from cwtool.grid import READING, TuneOptions
 from cwtool.halving import Race
 from cwtool.metrics import ratio
 from cwtool.model import Model
+from cwtool.model.sharing import share_features
 from cwtool.parallel import Outcome, together
 from cwtool.run import Run
 from cwtool.validation import CLASS_METRICS, METRICS, Judged, check_classes
@@ -66,6 +67,7 @@ def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:
         for rows, _ in first.portions(blocks, run):
             if not models:  # the labels are settled by now; they are shared, and so are late ones
                 models += [options.model(point, labels) for point in race.points]
+                share_features(models)
             for part in _cut(rows, seen, ends):
                 together(partial(_learn, rows=part, run=run), models, options.read.jobs)
                 seen += part.n_rows

@@ -220,3 +220,27 @@ def test_progress_comes_before_the_first_result(monkeypatch: pytest.MonkeyPatch)
             assert shown.wait(60)
         assert "tune  0 of 9" in screen.text
     monkeypatch.undo()
+
+
+@pytest.mark.parametrize("labels", [("-1", "+1"), ("-1:0", "+1"), ("1", "2")])
+@pytest.mark.parametrize("first", [1, 1 << 22])
+def test_models_of_a_pass_share_their_features(
+    ok: Run, planted: Any, first: int, labels: tuple[str, str]
+) -> None:
+    """To the bit they are those of runs of their own: with rows of weight 0, whose features stay
+    unknown, with several classes, and with ids that are hashed."""
+    text = Path(planted("a.svm", 1, 1500, first=first, labels=labels)).read_text()
+    if labels == ("-1:0", "+1"):
+        text = text.replace("-1:0", "-1", 700)
+    if labels == ("1", "2"):
+        text = text.replace("\n1 ", "\n3 ", 300)
+    Path("a.svm").write_text(text)
+    grid = ["--grid", "algo=arow,pa1,narow,cw-fact", "--by", "progressive", "--block-size", 1 << 16]
+    *points, winner = objects(ok("tune", "a.svm", *grid, "--json", "-j", 1))
+    assert objects(ok("tune", "a.svm", *grid, "--json", "-j", 3)) == [*points, winner]
+    for point in points:
+        trained = objects(
+            ok("train", "a.svm", "-a", point["params"]["algo"], "-m", "m.cw", "--json")
+        )[-1]
+        names = ("error", "macro_f1") if labels == ("1", "2") else ("error", "auc", "f1")
+        assert [point[k] for k in names] == [trained[k] for k in names]
