@@ -1,10 +1,12 @@
-"""Tuning by cross-validation: every point on every fold is a trial of its own, in processes."""
+"""Tuning by cross-validation: every point on every fold is a trial of its own, in threads or in
+processes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -22,10 +24,12 @@ from cwtool.run import Run
 from cwtool.trainer import check_passes
 from cwtool.validation import Point, evaluate, fit, folds, gathered, read, time_folds
 
+CUTTING = Lock()
+
 
 @dataclass(frozen=True)
 class Source:
-    """What rows are read from; each process reads them once."""
+    """What rows are read from; each process reads them once, and its threads share them."""
 
     paths: tuple[str, ...]
     read: ReadOptions
@@ -58,7 +62,8 @@ class Trial:
         options = self.options
         ask = options.metric == "log_loss"
         run = Run(options.seed, max_memory=options.max_memory, calibrate=ask)
-        learned, checked, labels = _cut(self.part)
+        with CUTTING:  # threads wait for what another one cuts
+            learned, checked, labels = _cut(self.part)
         model = options.model(self.point, replace(labels))
         return evaluate(fit(model, learned, run, options.passes_of(self.point)), checked)
 
@@ -72,7 +77,7 @@ def _rows(source: Source) -> tuple[Rows, Labels]:
     return read(source.paths, labels, source.read), labels
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)  # of neighbouring trials, some may be on this part and some on the next
 def _cut(part: Part) -> tuple[Rows, Rows, Labels]:
     """The rows to learn, those to check, and their labels."""
     rows, labels = _rows(part.source)
@@ -130,7 +135,8 @@ def _outcomes(race: Race, whole: Part, progress: Progress) -> list[Outcome]:
         text = f"{rung}{len(found):,} of {len(trials):,} folds"
         return {"text": text, "done": len(found) / len(trials)}
 
-    with progress.ticking(status), opened(race.options.engine) as engine:
+    by_row = all(race.options.model(p, Labels()).batch is None for p in race.points)
+    with progress.ticking(status), opened(race.options.engine, in_kernels=by_row) as engine:
         for number, outcome in engine.each(_outcome, trials, lambda trial: KILLED):
             found[number] = outcome
     by_point: list[list[Outcome]] = [[] for _ in race.points]

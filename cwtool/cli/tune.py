@@ -156,8 +156,9 @@ def command(
     Every combination of the values of --grid, or some that are drawn at random (--random), is
     judged on the same folds, which have equal shares of each class and depend on the seed alone,
     or in the order of time (--by). Of combinations that are equally good the first one wins, so
-    list the simpler values first. Each of the --jobs processes holds all rows in memory; --by
-    progressive holds a model for each combination, and blocks of rows.
+    list the simpler values first. All rows are held in memory, with learners of batches by each
+    of the --jobs processes; --by progressive holds a model for each combination, and blocks of
+    rows.
     """
     points = parsed_grid(grid, algo)
     own = tuple(p.name for p in declared(registry.algorithm(algo).Params))

@@ -39,6 +39,7 @@ class Panel:
     x_label: str = ""
     y_label: str = ""
     log_x: bool = False
+    log_y: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,8 @@ def _draw(axes: Any, panel: Panel, labels: list[str]) -> dict[str, Any]:
     axes.set_ylabel(panel.y_label)
     if panel.log_x:
         axes.set_xscale("log")
+    if panel.log_y:
+        axes.set_yscale("log")
     axes.grid(color="#e4e4e4", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     return handles
