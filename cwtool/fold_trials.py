@@ -95,10 +95,11 @@ def _outcome(trial: Trial) -> Outcome:
 
 def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:
     """The metrics of each point on all folds."""
-    options = replace(options, read=replace(options.read, jobs=1))
     points, labels = options.points, options.labels
     for point in points:
         check_passes(options.model(point, Labels()), options.passes_of(point))
+    if not _by_row(options, points):  # processes read the rows at the same time
+        options = replace(options, read=replace(options.read, jobs=1))
     places = tuple(map(absolute, paths))  # processes may start elsewhere
     source = Source(places, options.read_of(points[0]), labels.multiclass, labels.positive)
     with console.progress("tune") as progress:
@@ -109,6 +110,11 @@ def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:
             whole = Part(source, rung.share, 0, options.folds, options.by == TIME, options.seed)
             race.end_rung(_outcomes(race, whole, progress), ceil(rung.share * n_rows))
     return race
+
+
+def _by_row(options: TuneOptions, points: list[Point]) -> bool:
+    """Whether all points are of learners of single rows, which do their work in kernels."""
+    return all(options.model(point, Labels()).batch is None for point in points)
 
 
 def _trials(race: Race, whole: Part) -> list[tuple[int, Trial]]:
@@ -135,7 +141,7 @@ def _outcomes(race: Race, whole: Part, progress: Progress) -> list[Outcome]:
         text = f"{rung}{len(found):,} of {len(trials):,} folds"
         return {"text": text, "done": len(found) / len(trials)}
 
-    by_row = all(race.options.model(p, Labels()).batch is None for p in race.points)
+    by_row = _by_row(race.options, race.points)
     with progress.ticking(status), opened(race.options.engine, in_kernels=by_row) as engine:
         for number, outcome in engine.each(_outcome, trials, lambda trial: KILLED):
             found[number] = outcome

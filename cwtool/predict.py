@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -92,13 +92,22 @@ def scored(model: Model, blocks: Iterator[Block], jobs: int) -> Iterator[tuple[B
     """The blocks in their order, each with the prediction of its rows. Several blocks are predicted
     at a time, unless the algorithm compares rows with those that it keeps: it then uses all threads
     for one block."""
-    run = Run(jobs=jobs)
+    at_once = 1 if isinstance(model.algorithm, Recalls) else jobs
+    run = Run(jobs=jobs // at_once)
 
     def one(block: Block) -> tuple[Block, Prediction]:
         return block, model.scores(unlabelled(block), run)
 
     yield from map(one, islice(blocks, 1))  # it prepares what the others use
-    yield from ahead(one, blocks, 1 if isinstance(model.algorithm, Recalls) else jobs)
+    more = list(islice(blocks, 1))  # threads are not started for one block alone
+    if more:
+        yield from ahead(one, chain(_drained(more), blocks), at_once)
+
+
+def _drained(blocks: list[Block]) -> Iterator[Block]:
+    """The blocks, without keeping any: its memory may be used again."""
+    while blocks:
+        yield blocks.pop(0)
 
 
 def unlabelled(block: Block) -> Rows:

@@ -58,7 +58,9 @@ def prepared(folder: Path) -> None:
 
 def measured(folder: Path, name: str, size: int, rounds: int) -> Cost:
     """The cheapest of several runs."""
-    words = COMMANDS[name].format(data=folder / f"{size}.svm", out=folder / "out")
+    words = COMMANDS[name].format(
+        data=folder / f"{size}.svm", out=folder / f"{name.split()[0]}.out"
+    )
     runs = [measure(cwtool(f"{words} --jobs 1")) for _ in range(rounds)]
     return min(runs, key=lambda cost: cost.cpu)
 

@@ -5,8 +5,20 @@ from threading import Barrier, current_thread
 
 import pytest
 
+from cwtool import memory
 from cwtool.errors import DataError
-from cwtool.parallel import Outcome, WorkerDied, attempt, in_processes, surviving, together
+from cwtool.parallel import (
+    EngineOptions,
+    Local,
+    Outcome,
+    Threads,
+    WorkerDied,
+    attempt,
+    in_processes,
+    opened,
+    surviving,
+    together,
+)
 
 
 def test_together_keeps_the_order() -> None:
@@ -79,3 +91,31 @@ def test_the_end_of_a_process_is_survived() -> None:
 def test_failures_are_passed_on() -> None:
     with pytest.raises(ZeroDivisionError):
         list(surviving(lambda k: 1 // k, [1, 0], 1, lambda k: k))
+
+
+def test_threads_work_at_the_same_time() -> None:
+    both = Barrier(2, timeout=60)
+
+    def meet(k: int) -> int:
+        if k < 2:
+            both.wait()
+        return k * k
+
+    with opened(EngineOptions(jobs=2), in_kernels=True) as engine:
+        assert isinstance(engine, Threads)
+        assert dict(engine.each(meet, range(9), lambda k: -1)) == {k: k * k for k in range(9)}
+
+
+def test_threads_share_the_memory() -> None:
+    seen = Threads(3).each(lambda k: memory.BOUNDS.processes, range(5), lambda k: -1)
+    assert {found for _, found in seen} == {3}
+    assert memory.BOUNDS.processes == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "in_kernels"),
+    [(EngineOptions(jobs=2), False), (EngineOptions("loky", 2), True), (EngineOptions(), True)],
+)
+def test_processes_unless_threads_help(options: EngineOptions, in_kernels: bool) -> None:
+    with opened(options, in_kernels=in_kernels) as engine:
+        assert isinstance(engine, Local)
