@@ -104,8 +104,9 @@ def _check_versions(client: Any) -> None:
         for place, machine in told.items()
     }
     for place, theirs in client.run(versions, on_error="return").items():
-        # a worker that cannot import this module gives the error
-        places[place] |= theirs if isinstance(theirs, dict) else {"cwtool": None}
+        # a worker that cannot import this module gives the error; one may have joined meanwhile
+        theirs = theirs if isinstance(theirs, dict) else {"cwtool": None}
+        places[place] = places.get(place, {}) | theirs
     wrong = [
         f"{name} {theirs[name] or 'missing'} at {place}, {own[name]} here"
         for place, theirs in places.items()

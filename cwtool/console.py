@@ -22,7 +22,7 @@ from cwtool.metrics_text import about, percent
 
 LIVE = 0.2  # seconds between two states of the live line on a terminal
 PLAIN = 30.0  # seconds between two plain lines elsewhere
-
+FIRST = 1.0  # seconds after which the first plain line of a long wait comes
 
 SETTING = re.compile(r"`([A-Za-z]\w*)(?:=([^`]*))?`")
 
@@ -54,7 +54,13 @@ class Progress:
         now = time.monotonic()
         if now - self.shown < (LIVE if self.live else PLAIN):
             return
-        state = status()
+        self.show(status)
+
+    def show(self, status: Callable[[], dict[str, Any]]) -> None:
+        """Show the state, whenever the last one was shown."""
+        if self.out is None:
+            return
+        state, now = status(), time.monotonic()
         done = state.get("done") or 0.0
         if done < self.done:  # another part of the work
             self.started = self.shown
@@ -67,6 +73,31 @@ class Progress:
         else:
             self.out.write(line + "\n")
         self.out.flush()
+
+    @contextmanager
+    def ticking(self, status: Callable[[], dict[str, Any]]) -> Iterator[None]:
+        """Show the state now and then while the work inside goes on or waits for others. Nothing
+        else may be said meanwhile."""
+        if self.out is None:
+            yield
+            return
+        from threading import Event, Thread
+
+        ended = Event()
+
+        def tick() -> None:
+            wait = 0.0 if self.live else FIRST
+            while not ended.wait(wait):
+                self.show(status)
+                wait = LIVE if self.live else PLAIN
+
+        ticker = Thread(target=tick, name="cwtool-progress", daemon=True)
+        ticker.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            ticker.join()
 
     def _line(self, s: dict[str, Any], seconds: float) -> str:
         parts = [self.title]

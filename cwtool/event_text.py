@@ -94,19 +94,22 @@ def _settings(params: dict[str, Any]) -> str:
 
 
 def _point(e: dict[str, Any]) -> str:
+    rung = f"rung {e['rung']}  {e['rows']:,} rows  " if "rung" in e else ""
     if "failure" in e:
-        return f"{_settings(e['params'])}  failed: {e['failure']}"
-    shown = [f"error {percent(e['error'])} ± {percent(e['error_sd'])}"]
+        return f"{rung}{_settings(e['params'])}  failed: {e['failure']}"
+    spread = "" if e["error_sd"] is None else f" ± {percent(e['error_sd'])}"
+    shown = [f"error {percent(e['error'])}{spread}"]
     names = {"f1": "F1", "macro_f1": "macro F1", "log_loss": "log loss"}
     shown += [about(e["auc"])] if "auc" in e else []
     shown += [f"{name} {number(e[key])}" for key, name in names.items() if key in e]
     if "balanced_error" in e:
         shown.append(f"balanced error {percent(e['balanced_error'])}")
-    return "  ".join([_settings(e["params"]), *shown])
+    return rung + "  ".join([_settings(e["params"]), *shown])
 
 
 def _winner(e: dict[str, Any]) -> str:
-    return f"best {e['metric']}: {e['algo']} with {_settings(e['params'])}"
+    chosen = _settings({name: value for name, value in e["params"].items() if name != "algo"})
+    return f"best {e['metric']}: {e['algo']}" + (f" with {chosen}" if chosen else "")
 
 
 def _feed(e: dict[str, Any]) -> str:

@@ -250,6 +250,32 @@ class Local:
         return surviving(function, items, self.jobs, killed)
 
 
+class Threads:
+    """Threads of this process. They start at once and share the data, and help where the work is
+    done by kernels, which let go of the interpreter."""
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+
+    def prepare(self, function: Callable[[int], object]) -> None:
+        """Nothing, because threads take no time to start."""
+
+    def each(
+        self, function: Callable[[T], R], items: Sequence[T], killed: Callable[[T], R]
+    ) -> Iterator[tuple[int, R]]:
+        from concurrent.futures import ThreadPoolExecutor, as_completed
+
+        pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="cwtool-item")
+        before, memory.BOUNDS.processes = memory.BOUNDS.processes, self.jobs
+        try:
+            tasks = {pool.submit(function, item): number for number, item in enumerate(items)}
+            for task in as_completed(tasks):
+                yield tasks[task], task.result()
+        finally:
+            memory.BOUNDS.processes = before
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
 def check(options: EngineOptions) -> None:
     """Refuse options that contradict one another."""
     if options.scheduler and options.kind != "dask":
@@ -257,9 +283,13 @@ def check(options: EngineOptions) -> None:
 
 
 @contextmanager
-def opened(options: EngineOptions) -> Iterator[Engine]:
-    """The engine that the options name."""
+def opened(options: EngineOptions, *, in_kernels: bool = False) -> Iterator[Engine]:
+    """The engine that the options name; the local one has threads where the work is done
+    `in_kernels`."""
     check(options)
+    if in_kernels and options.name in ("", "local") and options.kind == "loky":
+        yield Threads(options.jobs)
+        return
     if options.kind == "dask":
         from cwtool.cluster import connected
 

@@ -10,9 +10,8 @@ from cwtool.errors import DataError, UsageError
 from cwtool.metrics import ratio
 from cwtool.metrics_text import number
 from cwtool.model import Model
-from cwtool.predict import unlabelled
+from cwtool.predict import scored
 from cwtool.ranking import Ranking, cells
-from cwtool.run import Run
 from cwtool.threshold import OperatingPoint
 
 
@@ -21,10 +20,9 @@ def from_validation(
 ) -> OperatingPoint:
     """The threshold of this operating point on labelled rows, as a number."""
     _check_two(model)
-    ranking, run = Ranking(), Run(jobs=options.jobs)
-    for block in read_blocks(paths, options):
+    ranking = Ranking()
+    for block, (score, variance, _) in scored(model, read_blocks(paths, options), options.jobs):
         rows = model.labels.encode(block, learning=False)
-        score, variance, _ = model.scores(rows, run)
         ranking.add(rows.y, score, model.probability(score, variance), rows.weight)
     hit, score, _, weight = ranking.columns()
     if not 0 < hit.sum() < len(hit):
@@ -47,10 +45,9 @@ def expected(model: Model) -> str:
 def highest(model: Model, k: int, paths: list[str], options: ReadOptions) -> OperatingPoint:
     """The score of the row with the k-th highest score, as a threshold."""
     _check_two(model)
-    run, best = Run(jobs=options.jobs), np.empty(0)
-    for block in read_blocks(paths, options):
-        best = np.concatenate([best, model.scores(unlabelled(block), run).score])
-        best = np.sort(best)[-k:]
+    best = np.empty(0)
+    for _, found in scored(model, read_blocks(paths, options), options.jobs):
+        best = np.sort(np.concatenate([best, found.score]))[-k:]
     return OperatingPoint(repr(float(best[0])) if len(best) else "")
 
 

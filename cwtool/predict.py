@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
+from cwtool.algorithms.base import Recalls
 from cwtool.confusion import label_order, predicted
 from cwtool.data.parse import Block
 from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
 from cwtool.data.rows import Floats, Ints, Rows
 from cwtool.metrics import ratio
 from cwtool.model import Model
+from cwtool.model.results import Prediction
 from cwtool.notices import noticed
+from cwtool.parallel import ahead
 from cwtool.ranking import Ranking
 from cwtool.run import Run
 
@@ -38,13 +42,12 @@ def predict(
     report = ReadReport() if report is None else report
     tally, reliability = model.new_tally(finished=True), model.new_reliability()
     ranking = (ranking or Ranking()) if evaluate and model.several is None else None
-    run = Run(jobs=options.jobs)
     n_rows = nnz = unknown = 0
-    for block in read_blocks(paths, options, report):
+    blocks = scored(model, read_blocks(paths, options, report), options.jobs)
+    for block, (score, variance, dropped) in blocks:
         rows = model.labels.encode(block, learning=False) if evaluate else unlabelled(block)
         n_rows += rows.n_rows
         nnz += rows.nnz
-        score, variance, dropped = model.scores(rows, run)
         unknown += dropped
         p = model.probability(score, variance)
         if evaluate:
@@ -83,6 +86,28 @@ def predict(
                 found["threshold"] = model.threshold
         result |= found | {"rows": n_rows}  # rows of weight 0 are predicted as well
     return result
+
+
+def scored(model: Model, blocks: Iterator[Block], jobs: int) -> Iterator[tuple[Block, Prediction]]:
+    """The blocks in their order, each with the prediction of its rows. Several blocks are predicted
+    at a time, unless the algorithm compares rows with those that it keeps: it then uses all threads
+    for one block."""
+    at_once = 1 if isinstance(model.algorithm, Recalls) else jobs
+    run = Run(jobs=jobs // at_once)
+
+    def one(block: Block) -> tuple[Block, Prediction]:
+        return block, model.scores(unlabelled(block), run)
+
+    yield from map(one, islice(blocks, 1))  # it prepares what the others use
+    more = list(islice(blocks, 1))  # threads are not started for one block alone
+    if more:
+        yield from ahead(one, chain(_drained(more), blocks), at_once)
+
+
+def _drained(blocks: list[Block]) -> Iterator[Block]:
+    """The blocks, without keeping any: its memory may be used again."""
+    while blocks:
+        yield blocks.pop(0)
 
 
 def unlabelled(block: Block) -> Rows:

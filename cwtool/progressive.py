@@ -3,22 +3,29 @@ points predict its rows before they learn them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
+from math import ceil
 
 from cwtool.console import Console
+from cwtool.data.lines import count_lines
 from cwtool.data.pipeline import ReadReport, read_blocks
 from cwtool.data.rows import Rows
+from cwtool.data.sources import STDIN
 from cwtool.errors import UsageError
 from cwtool.grid import READING, TuneOptions
+from cwtool.halving import Race
 from cwtool.metrics import ratio
 from cwtool.model import Model
+from cwtool.model.sharing import share_features
 from cwtool.parallel import Outcome, together
 from cwtool.run import Run
-from cwtool.validation import CLASS_METRICS, METRICS, Judged, Point, check_classes
+from cwtool.validation import CLASS_METRICS, METRICS, Judged, check_classes
 
 
-def check(options: TuneOptions, candidates: list[Point]) -> None:
+def check(paths: list[str], options: TuneOptions) -> None:
     """Refuse what cannot be judged in one pass."""
+    candidates = options.points
     if any(options.passes_of(point) > 1 for point in candidates):
         raise UsageError("`by=progressive` reads the data once, so that `passes` must be 1")
     if differing := sorted(set(options.grid) & {*READING, "batch_rows"}):
@@ -26,41 +33,69 @@ def check(options: TuneOptions, candidates: list[Point]) -> None:
             f"`by=progressive` reads the data once for all points, so that `{differing[0]}` cannot "
             "be in the grid"
         )
-    if len({options.model(point, options.labels).batch is None for point in candidates}) > 1:
+    by_row = {options.model(point, options.labels).batch is None for point in candidates}
+    if len(by_row) > 1:
         raise UsageError(
             "`by=progressive` judges learners of rows or learners of batches, not both at once"
         )
     if options.metric == "log_loss":
         raise UsageError("`by=progressive` has no log loss", "use error, auc or f1")
+    if options.halving and (by_row == {False} or STDIN in paths):
+        raise UsageError(
+            "`halving` with `by=progressive` is for learners of single rows, and for files, whose "
+            "lines can be counted before"
+        )
 
 
-def judge(
-    paths: list[str], options: TuneOptions, candidates: list[Point], console: Console
-) -> list[Outcome]:
-    """The metrics of the predictions of each point before learning."""
-    check(options, candidates)
+def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:
+    """The metrics of the predictions of each point before learning. A rung is the first rows of the
+    pass: its best models go on as they are."""
+    check(paths, options)
     labels, run = options.labels, Run(options.seed, max_memory=options.max_memory)
-    report = ReadReport()
+    n_lines = count_lines(paths) if options.halving else 0
+    race, report = Race(options, n_lines, console), ReadReport()
+    ends = [ceil(rung.share * n_lines) for rung in race.rungs[:-1]]
     models: list[Model] = []
-    first = options.model(candidates[0], labels)
+    seen = 0
+    first = options.model(race.points[0], labels)
 
     def status() -> dict[str, float | None]:
-        return {"rows": models[0].rows, "done": ratio(report.bytes, report.size)}
+        return {"rows": seen, "done": ratio(report.bytes, report.size)}
 
     with console.progress("tune") as progress:
         blocks = labels.rows_of(read_blocks(paths, options.read, report))
         for rows, _ in first.portions(blocks, run):
             if not models:  # the labels are settled by now; they are shared, and so are late ones
-                models += [options.model(point, labels) for point in candidates]
-            together(partial(_learn, rows=rows, run=run), models, options.read.jobs)
+                models += [options.model(point, labels) for point in race.points]
+                share_features(models)
+            for part in _cut(rows, seen, ends):
+                together(partial(_learn, rows=part, run=run), models, options.read.jobs)
+                seen += part.n_rows
+                if seen in ends:
+                    models = [models[k] for k in race.end_rung(_found(models), seen)]
             progress.update(status)
-            del rows
+            del rows, part
     check_classes(paths, labels)
-    return [Outcome(judged(model)) for model in models]
+    race.end_rung(_found(models), seen)
+    return race
+
+
+def _cut(rows: Rows, before: int, ends: list[int]) -> Iterator[Rows]:
+    """The rows, cut where a rung ends; so many came before them."""
+    start = 0
+    for stop in (end - before for end in ends):
+        if start < stop < rows.n_rows:
+            yield rows.slice(start, stop)
+            start = stop
+    yield rows.slice(start, rows.n_rows) if start else rows
 
 
 def _learn(model: Model, rows: Rows, run: Run) -> None:
     model.learn(rows, run)
+
+
+def _found(models: list[Model]) -> list[Outcome]:
+    return [Outcome(judged(model)) for model in models]
 
 
 def judged(model: Model) -> Judged:

@@ -122,15 +122,19 @@ def cross_validate(
     *,
     passes: int = 1,
     shuffled: bool = True,
-    by_time: bool = False,
 ) -> Judged:
-    """The metrics on each of n folds of a model that has learned the other folds, or `by_time`
-    those before it. Rows are learned in a random order, or in their own order unless `shuffled`."""
+    """The metrics on each of n folds of a model that has learned the other folds. Rows are learned
+    in a random order, or in their own order unless `shuffled`."""
     found = []
-    for learned, checked in (time_folds if by_time else folds)(rows.y, n, run.seed):
+    for learned, checked in folds(rows.y, n, run.seed):
         order = learned[permutation(len(learned), run.seed, 0)] if shuffled else learned
         model = fit(new_model(), rows.take(order), run, passes)
         found.append(evaluate(model, rows.take(checked)))
+    return gathered(found)
+
+
+def gathered(found: Sequence[dict[str, Any]]) -> Judged:
+    """The metrics by name, from those of each fold."""
     names = (*METRICS, "balanced_error") if "auc" in found[0] else CLASS_METRICS
     return {name: [one[name] for one in found] for name in (*names, "log_loss")}
 
@@ -140,9 +144,9 @@ def points(grid: dict[str, list[Any]]) -> list[Point]:
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
-def best(candidates: Sequence[tuple[Point, Judged]], metric: str = "error") -> Point | None:
-    """The point with the best mean over the folds, the first of several equal ones. Points that
-    have no value on some fold do not count; None if there are no others."""
+def ranked(candidates: Sequence[tuple[Point, Judged]], metric: str = "error") -> list[Point]:
+    """The points by their mean over the folds, the best first and equal ones in their order.
+    Points that have no value on some fold are left out."""
     sign = 1 if metric in LOWER_IS_BETTER else -1
     means = []
     for point, judged in candidates:
@@ -150,4 +154,21 @@ def best(candidates: Sequence[tuple[Point, Judged]], metric: str = "error") -> P
         known = [value for value in values if value is not None]
         if values and len(known) == len(values):
             means.append((sign * float(np.mean(known)), point))
-    return min(means, key=lambda pair: pair[0])[1] if means else None
+    return [point for _, point in sorted(means, key=lambda pair: pair[0])]
+
+
+def best(candidates: Sequence[tuple[Point, Judged]], metric: str = "error") -> Point | None:
+    """The first of `ranked`; None if it is empty."""
+    return next(iter(ranked(candidates, metric)), None)
+
+
+def summary(judged: Judged) -> dict[str, float | None]:
+    """Mean and standard deviation over the folds; None where a fold has no value."""
+    found: dict[str, float | None] = {}
+    for name in judged or METRICS:
+        values = [value for value in judged.get(name, [None]) if value is not None]
+        known = len(values) == len(judged.get(name, [None]))
+        found[name] = float(np.mean(values)) if known else None
+        several = known and len(values) > 1
+        found[f"{name}_sd"] = float(np.std(values, ddof=1)) if several else None
+    return found

@@ -109,6 +109,7 @@ KEYS = {
     "forgotten": Key("list", "Files that the restored model does not know."),
     "undone": Key("text", "The file that the replaced model was moved to."),
     "params": Key("object", "The parameters of the point."),
+    "rung": Key("whole number", "With `--halving`, the number of the rung, counted from 1."),
     "by": Key("text", "What combinations are judged by: folds, time or progressive."),
     "metric": Key("text", "The metric that decides."),
     "failure": Key("text", "Why the point could not be judged."),
@@ -202,10 +203,10 @@ EVENTS = {
         (*STAMP, "forgotten", "rows", "undone"),
     ),
     "point": Event(
-        "A combination of parameters was judged.", "tune",
-        (*STAMP, "params", "error", "error_sd", "auc", "auc_sd", "f1", "f1_sd", "macro_f1",
-         "macro_f1_sd", "balanced_error", "balanced_error_sd", "log_loss", "log_loss_sd",
-         "failure"),
+        "A combination of parameters was judged; with `--halving`, in one rung.", "tune",
+        (*STAMP, "rung", "rows", "params", "error", "error_sd", "auc", "auc_sd", "f1", "f1_sd",
+         "macro_f1", "macro_f1_sd", "balanced_error", "balanced_error_sd", "log_loss",
+         "log_loss_sd", "failure"),
     ),
     "winner": Event(
         "The best combination.", "tune", (*STAMP, "algo", "by", "metric", "params", "warnings")

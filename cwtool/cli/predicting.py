@@ -91,9 +91,8 @@ def writer(
         file.flush()
 
     def table(block: dict[str, list[Any]]) -> None:
-        file.writelines(
-            "\t".join(map(str, row)) + "\n" for row in zip(*block.values(), strict=True)
-        )
+        texts = [map(str, values) for values in block.values()]
+        file.write("".join(f"{line}\n" for line in map("\t".join, zip(*texts, strict=True))))
         file.flush()
 
     if as_json:

@@ -10,58 +10,14 @@ import click
 from cwtool import registry
 from cwtool.cli import class_options, options, sharding
 from cwtool.cli.algorithm import AlgorithmCommand, given
-from cwtool.errors import UsageError
-from cwtool.params import Param, declared
+from cwtool.cli.grid import parsed_grid
+from cwtool.params import declared
+from cwtool.tunable import value_at
 
 if TYPE_CHECKING:
     Choice = click.Choice[str]
 else:
     Choice = click.Choice  # not a generic class before click 8.2
-
-# what a grid may have besides the parameters of the algorithm
-SETTINGS = (
-    Param("multiclass", str, "auto", "", choices=("rival", "ovr")),
-    Param("algo", str, registry.DEFAULT, "", choices=tuple(registry.names())),
-    Param("passes", int, 1, "", low=1),
-    Param("normalize", str, "none", "", choices=("none", "l2")),
-    Param("bias", bool, False, ""),
-)
-
-
-def parsed_grid(texts: tuple[str, ...], algo: str) -> dict[str, list[Any]]:
-    """The values of each parameter from texts such as C=0.1,1,10, checked as its option is. With
-    algo=arow,cw they may be parameters of any of these algorithms."""
-    named = [text.partition("=")[2].split(",") for text in texts if text.startswith("algo=")]
-    algos = [word.strip() for word in named[0] if word.strip()] if named else [algo]
-    every = [p for name in algos for p in declared(registry.algorithm(name).Params)]
-    params = [*{p.name: p for p in reversed(every)}.values(), *SETTINGS]
-    known = {name: p for p in params for name in (p.name, *p.formerly)}
-    grid: dict[str, list[Any]] = {}
-    for text in texts:
-        name, equals, values = text.partition("=")
-        name = name.strip().lstrip("-").replace("-", "_")
-        if not equals or not values.strip(","):
-            raise UsageError(f"--grid {text!r} is not of the form NAME=VALUE,VALUE,...")
-        if name not in known:
-            raise UsageError(
-                f"--grid {text!r}: {', '.join(algos)} has no parameter {name!r}",
-                f"there is: {', '.join(p.name for p in params)}",
-            )
-        param = known[name]
-        if param.name in grid:
-            raise UsageError(f"--grid {param.name} is given twice", "list all values in one --grid")
-        words = dict.fromkeys(word.strip() for word in values.split(",") if word.strip())
-        grid[param.name] = [value_of(param, word) for word in words]
-    return grid
-
-
-def value_of(param: Param, word: str) -> Any:
-    """The value of a parameter from its text."""
-    if param.kind is bool:
-        if word.lower() not in ("true", "false"):
-            raise UsageError(f"`{param.name}` is {word!r}; it must be true or false")
-        return word.lower() == "true"
-    return param.check(word)
 
 
 class Metric(Choice):
@@ -78,6 +34,7 @@ class Metric(Choice):
         "cwtool tune train.svm --grid r=0.01,0.1,1 -m model.cw",
         "cwtool tune train.svm --algo scw1 --grid C=0.1,1,10 --grid eta=0.7,0.9 -m model.cw",
         "cwtool tune day*.svm.gz --grid algo=arow,cw,scw1 --by progressive",
+        "cwtool tune train.svm --grid r=0.001..100 --random 30 --halving 3 --plot r.svg",
     ),
 )
 @click.argument("data", nargs=-1, required=True, type=click.Path(readable=False))
@@ -94,9 +51,26 @@ class Metric(Choice):
     multiple=True,
     required=True,
     metavar="NAME=V,V,...",
-    help="Values to try for a parameter, such as C=0.1,1,10. algo=arow,cw tries algorithms, and "
-    "passes=1,5, normalize=none,l2, bias=false,true and multiclass=rival,ovr try other settings. "
-    "Can be given more than once; all combinations are tried.",
+    help="Values to try for a parameter, such as C=0.1,1,10; with --random also a range, such as "
+    "C=0.1..10. algo=arow,cw tries algorithms, and passes=1,5, normalize=none,l2, bias=false,true "
+    "and multiclass=rival,ovr try other settings. Can be given more than once; without --random "
+    "all combinations are tried.",
+)
+@click.option(
+    "--random",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Try N different combinations that are drawn at random instead of all. They spread evenly "
+    "over a range, or over its logarithms if it lies above 0, and over the values of a list. The "
+    "seed decides which they are.",
+)
+@click.option(
+    "--halving",
+    type=click.IntRange(min=2),
+    metavar="FACTOR",
+    help="Judge all combinations on a small share of the rows, the best 1/FACTOR of them on FACTOR "
+    "times as many, and so on; only those that are left at the end are judged on all rows. Use it "
+    "with many combinations: it takes less time and can miss the best one.",
 )
 @click.option(
     "--by",
@@ -136,6 +110,12 @@ class Metric(Choice):
     show_default=True,
     help="Number of passes over the data. From the second pass on the rows come in a random order.",
 )
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw the metric against the parameters in an SVG or PNG file. Needs matplotlib.",
+)
 @options.seed
 @sharding.engine
 @options.max_memory
@@ -151,11 +131,14 @@ def command(
     data: tuple[str, ...],
     algo: str,
     grid: tuple[str, ...],
+    random: int | None,
+    halving: int | None,
     by: str,
     cv: int,
     metric: str,
     model: Path | None,
     passes: int,
+    plot: Path | None,
     seed: int,
     max_memory: int,
     class_weight: str,
@@ -170,11 +153,12 @@ def command(
 ) -> None:
     """Choose parameters by cross-validation, and train a model with the best ones.
 
-    Every combination of the values of --grid is judged on the same folds, which have equal shares
-    of each class and depend on the seed alone, or in the order of time (--by). Of combinations
-    that are equally good the first one wins, so list the simpler values first. Each of the --jobs
-    processes holds all rows in memory; --by progressive holds a model for each combination, and
-    blocks of rows.
+    Every combination of the values of --grid, or some that are drawn at random (--random), is
+    judged on the same folds, which have equal shares of each class and depend on the seed alone,
+    or in the order of time (--by). Of combinations that are equally good the first one wins, so
+    list the simpler values first. All rows are held in memory, with learners of batches by each
+    of the --jobs processes; --by progressive holds a model for each combination, and blocks of
+    rows.
     """
     points = parsed_grid(grid, algo)
     own = tuple(p.name for p in declared(registry.algorithm(algo).Params))
@@ -183,24 +167,32 @@ def command(
     once = given(ctx, others, ("passes",))
     if twice := sorted(points.keys() & (fixed.keys() | classes.keys() | rows.keys() | once.keys())):
         raise click.UsageError(f"{twice[0]} is given both in --grid and by its own option")
-    class_options.labels({**classes, **{k: v[0] for k, v in points.items() if k == "multiclass"}})
+    class_options.labels(
+        {**classes, **{k: value_at(v, 0.0) for k, v in points.items() if k == "multiclass"}}
+    )
 
     from contextlib import nullcontext
 
     from cwtool.data.parse import Reading
     from cwtool.data.sources import STDIN
+    from cwtool.files import check_kept
     from cwtool.grid import TuneOptions
     from cwtool.lock import locked
     from cwtool.model.file import check_target
+    from cwtool.report import charts
     from cwtool.train import train
     from cwtool.train_options import TrainOptions
     from cwtool.tune import tune
+    from cwtool.tune_chart import panels
 
     if STDIN in data and (by != "progressive" or model is not None):
         raise click.UsageError(
             "tune reads the data more than once, and stdin can be read only once; without --model, "
             "--by progressive can read it"
         )
+    if plot is not None:
+        charts.check(plot)
+        check_kept(plot, list(data))
     console = options.console(as_json, quiet, verbose)
     reading = Reading(**rows)
     read = options.read_options(reading, on_bad_line, max_bad_lines, block_size, jobs)
@@ -209,11 +201,16 @@ def command(
     with locked(model) if model is not None else nullcontext():
         wanted = TuneOptions(
             algo, points, fixed, class_weight=class_weight, by=by, folds=cv, metric=metric,
-            passes=passes, seed=seed, engine=sharding.engine_options(ctx, others, jobs),
-            max_memory=max_memory, read=read, **classes,
+            random=random or 0, halving=halving or 0, passes=passes, seed=seed,
+            engine=sharding.engine_options(ctx, others, jobs), max_memory=max_memory, read=read,
+            **classes,
         )  # fmt: skip
         options.names_data(console, data)
-        winner = tune(list(data), wanted, console)
+        found = tune(list(data), wanted, console)
+        winner = found.winner
+        if plot is not None:
+            charts.save(charts.chart(panels(found.cells, wanted)), plot)
+            console.note(f"wrote {plot}")
         if model is not None:
             chosen = {**classes, **{k: v for k, v in winner.items() if k == "multiclass"}}
             subject = wanted.model(winner, class_options.labels(chosen))

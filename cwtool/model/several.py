@@ -50,8 +50,7 @@ def settle(model: Model) -> None:
     form = form_of(model.algorithm, labels.multiclass)
     labels.multiclass = form.mode
     model.several = form(model.algorithm)
-    model.state = model.several.new_state()
-    model.index = model.state.index
+    model.state = model.several.new_state(model.index)
     model.state.admit(labels.several)
     model.progress, model.calibration = Confusion(labels.several), Ring()
 

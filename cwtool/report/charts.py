@@ -15,17 +15,19 @@ COLOURS = ("#3366a8", "#d1622b", "#3d8f5b", "#8a4fa3", "#b8860b", "#2b9ba8", "#a
 MARKS = "osD^vP*X"
 DASHES = ("-", "--", ":")  # of the first eight lines, the next eight, the rest
 COLUMNS = 3  # panels side by side
+CHARACTERS = 46  # of the legend that fit below a panel
 SUFFIXES = (".png", ".svg")
 
 
 @dataclass(frozen=True)
 class Line:
-    """Points of a curve; `sd` is drawn as a band around them."""
+    """Points of a curve, or single ones; `sd` is drawn as a band around a curve."""
 
     label: str
-    x: list[float]
+    x: list[Any]  # numbers, or names in their order
     y: list[float]
     sd: list[float] = field(default_factory=list)
+    joined: bool = True
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Panel:
     x_label: str = ""
     y_label: str = ""
     log_x: bool = False
+    log_y: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,8 @@ def chart(panels: list[Panel]) -> Any:
         handles |= _draw(axes, panel, labels)
     if len(labels) > 1:
         known = [handles[label] for label in labels]
-        columns = min(len(labels), max(3, 2 * columns))
+        fitting = CHARACTERS * columns // (max(map(len, labels)) + 6)
+        columns = min(len(labels), max(3, 2 * columns), max(1, fitting))
         figure.legend(known, labels, loc="outside lower center", ncols=columns, frameon=False)
     return figure
 
@@ -100,7 +104,7 @@ def _draw(axes: Any, panel: Panel, labels: list[str]) -> dict[str, Any]:
         style: dict[str, Any] = {
             "color": colour,
             "marker": MARKS[number % len(MARKS)],
-            "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
+            "linestyle": DASHES[number // len(COLOURS) % len(DASHES)] if line.joined else "none",
             "markersize": 3.5,
         }
         (handles[line.label],) = axes.plot(line.x, line.y, linewidth=1.4, **style)
@@ -113,6 +117,8 @@ def _draw(axes: Any, panel: Panel, labels: list[str]) -> dict[str, Any]:
     axes.set_ylabel(panel.y_label)
     if panel.log_x:
         axes.set_xscale("log")
+    if panel.log_y:
+        axes.set_yscale("log")
     axes.grid(color="#e4e4e4", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     return handles

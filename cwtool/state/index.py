@@ -6,6 +6,8 @@ hashed and get the slots direct, direct + 1, ... in the order in which they were
 
 from __future__ import annotations
 
+from threading import Lock
+
 import numpy as np
 
 from cwtool.data.rows import Floats, Ints, Rows, SlotRows
@@ -117,3 +119,23 @@ class FeatureIndex:
         hashed = slots >= self.direct
         ids[hashed] = self.keys[slots[hashed] - self.direct]
         return ids
+
+
+class SharedIndex(FeatureIndex):
+    """An index for models that learn the same rows side by side: the first one to observe rows
+    looks their ids up, and the others are given what it found."""
+
+    def __init__(self, direct: int = DIRECT) -> None:
+        super().__init__(direct)
+        self.lock = Lock()
+        self.latest: tuple[Ints, Ints] | None = None  # ids and their slots
+
+    def observe(self, ids: Ints) -> Ints:
+        with self.lock:
+            if self.latest is None or self.latest[0] is not ids:
+                self.latest = ids, super().observe(ids)
+            return self.latest[1]
+
+    def ids_and_slots(self) -> tuple[Ints, Ints]:
+        with self.lock:
+            return super().ids_and_slots()

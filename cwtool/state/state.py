@@ -63,6 +63,7 @@ class State:
     def widen(self, places: int) -> None:
         """Give every column this number of places side by side; new ones are zero."""
         _, used = self.index.ids_and_slots()
+        self.reserve()  # states that share the index may have met features that this one has not
         for table, group in zip(self._tables, self.layout.tables, strict=True):
             table.widen(len(group), self.places, places, used)
         self.places = places

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cwtool.data_notices import Turns
-from cwtool.tune import edge
+from cwtool.tunable import edge
 
 Run = Callable[..., str]
 
@@ -82,8 +82,8 @@ def test_a_selection_that_ends_early(cwtool: Callable, planted: Run) -> None:
 
 
 def test_the_edge_of_a_grid(cwtool: Callable, planted: Run) -> None:
-    assert edge(1, [1, 2, 3]) == "smallest"
-    assert edge(3, [1, 2, 3]) == "largest"
+    assert edge(1, [1, 2, 3]) == "the smallest of the grid"
+    assert edge(3, [1, 2, 3]) == "the largest of the grid"
     assert edge(2, [1, 2, 3]) is None
     assert edge("diag", ["diag", "full"]) is None
     assert edge(1, [1]) is None

@@ -54,6 +54,24 @@ def test_train_resume_predict_inspect(
     assert Path("m.cw").read_bytes() == before
 
 
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("variant", FIRST, ids=lambda v: v.algo)
+def test_blocks_are_predicted_in_threads(
+    variant: Variant, several: bool, brief: Run, ok: Run, planted: Run
+) -> None:
+    """The rows of several files are blocks of their own: with any number of threads they come out
+    in their order and with the same bits."""
+    a = Path(planted("a.svm", 1, 90))
+    if several:
+        a.write_text(a.read_text().replace("\n-1 ", "\n3 ", 15))
+    ok("train", *brief(variant.algo), a, "-m", "m.cw", "-q")
+    files = [planted(f"{k}.svm", k, 10 + 3 * k) for k in range(12)]
+    command = ["predict", *files, "-m", "m.cw", "--output", "all", "-q"]
+    one = ok(*command, "-j", 1)
+    assert len(one.splitlines()) == 1 + sum(10 + 3 * k for k in range(12))
+    assert ok(*command, "-j", 4) == one
+
+
 @pytest.mark.parametrize("variant", FIRST, ids=lambda v: v.algo)
 def test_two_classes_are_needed(
     variant: Variant, brief: Run, cwtool: Run, ok: Run, planted: Run

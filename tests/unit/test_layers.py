@@ -33,12 +33,14 @@ DRIVERS = (
     "validation", "train", "trainer", "heldout", "predict", "inspect", "merging", "select", "tune",
     "gate", "console", "event_text", "metrics_text", "inspect_text", "notices", "data_notices",
     "export", "importing", "convert", "watch", "day_rules", "undo", "feed", "recent", "points",
-    "feed_report", "grid", "progressive", "shards", "train_options",
+    "feed_report", "grid", "progressive", "shards", "train_options", "tunable", "halving",
+    "fold_trials", "tune_chart",
 )  # fmt: skip
 COMMANDS = (  # drivers that do the work of a command
     "validation", "train", "trainer", "heldout", "predict", "inspect", "merging", "select", "tune",
     "export", "importing", "convert", "undo", "feed", "points", "feed_report", "grid",
-    "progressive", "shards",
+    "progressive", "shards", "tunable", "halving", "fold_trials",
+    "tune_chart",
 )  # fmt: skip
 BENCH, CLI, ESTIMATORS = "bench", "cli", "estimators"
 

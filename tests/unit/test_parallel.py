@@ -5,8 +5,20 @@ from threading import Barrier, current_thread
 
 import pytest
 
+from cwtool import memory
 from cwtool.errors import DataError
-from cwtool.parallel import Local, Outcome, WorkerDied, attempt, in_processes, surviving, together
+from cwtool.parallel import (
+    EngineOptions,
+    Local,
+    Outcome,
+    Threads,
+    WorkerDied,
+    attempt,
+    in_processes,
+    opened,
+    surviving,
+    together,
+)
 
 
 def test_together_keeps_the_order() -> None:
@@ -92,3 +104,29 @@ def test_processes_are_used_again() -> None:
     found = [{pid for _, pid in engine.each(process, range(4), process)} for _ in range(3)]
     assert len(set.union(*found)) <= 2
     assert os.getpid() not in set.union(*found)
+def test_threads_work_at_the_same_time() -> None:
+    both = Barrier(2, timeout=60)
+
+    def meet(k: int) -> int:
+        if k < 2:
+            both.wait()
+        return k * k
+
+    with opened(EngineOptions(jobs=2), in_kernels=True) as engine:
+        assert isinstance(engine, Threads)
+        assert dict(engine.each(meet, range(9), lambda k: -1)) == {k: k * k for k in range(9)}
+
+
+def test_threads_share_the_memory() -> None:
+    seen = Threads(3).each(lambda k: memory.BOUNDS.processes, range(5), lambda k: -1)
+    assert {found for _, found in seen} == {3}
+    assert memory.BOUNDS.processes == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "in_kernels"),
+    [(EngineOptions(jobs=2), False), (EngineOptions("loky", 2), True), (EngineOptions(), True)],
+)
+def test_processes_unless_threads_help(options: EngineOptions, in_kernels: bool) -> None:
+    with opened(options, in_kernels=in_kernels) as engine:
+        assert isinstance(engine, Local)
