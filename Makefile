@@ -80,7 +80,8 @@ fuzz: .venv/test
 
 # kernels that end the process where they read or write outside an array, in a folder of their own,
 # and the tests that use them most
-WATCHED := LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
+# libstdc++ has to be there before the sanitizer looks for it, for the C++ exceptions of matplotlib
+WATCHED := LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 	PYTHONPATH=build/sanitize PYTHONMALLOC=malloc
 sanitize: .venv/test
 	CWTOOL_SANITIZE=1 $(BIN)/python setup.py -q build_ext --build-lib build/sanitize \

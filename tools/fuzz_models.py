@@ -83,7 +83,8 @@ def loaded() -> tuple[int, str]:
     """The same for a classifier of Python that is loaded, predicts and learns."""
     try:
         found = cwtool.load("bad.cw")
-        rows = sparse.csr_array(([1.0, -2.0], ([0, 2], [0, 3])), shape=(3, found.n_features_in_))
+        shape = 3, max(4, found.n_features_in_)
+        rows = sparse.csr_array(([1.0, -2.0], ([0, 2], [0, 3])), shape=shape)
         found.predict(rows)
         if len(found.classes_) > 1:
             found.predict_proba(rows)
