@@ -27,7 +27,6 @@ one_blas_thread()
 
 import fuzzed_models as models  # noqa: E402
 from model_mutants import mutant  # noqa: E402
-
 from scipy import sparse  # noqa: E402
 
 import cwtool  # noqa: E402
@@ -52,8 +51,18 @@ COMMANDS = {
     "sampled": ["feed", "MORE", "-m", "bad.cw", "--accept", "--reservoir", "20"],
     "passes": ["train", "MORE", "--resume", "bad.cw", "-m", "new.cw", "--passes", "2"],
     "threshold": ["train", "MORE", "--resume", "bad.cw", "-m", "new.cw", "--threshold", "f1"],
-    "shards": ["train", "MORE", "--resume", "bad.cw", "-m", "new.cw", "--shards", "2", "--engine",
-               "inline"],
+    "shards": [
+        "train",
+        "MORE",
+        "--resume",
+        "bad.cw",
+        "-m",
+        "new.cw",
+        "--shards",
+        "2",
+        "--engine",
+        "inline",
+    ],
     "none": ["train", "none.svm", "--resume", "bad.cw", "-m", "new.cw"],
     "merge": ["merge", "bad.cw", "GOOD", "-m", "new.cw"],
     "merged": ["merge", "GOOD", "bad.cw", "-m", "new.cw", "--tail", "MORE"],

@@ -40,6 +40,7 @@ class SdistParams(KnnParams):
         "`engine=stsgd`. More steps take more time and allow a finer metric.",
         kind=int,
         low=0,
+        high=100_000,
         auto=True,
     )
     direction_columns: int | str = param(

@@ -18,6 +18,7 @@ from cwtool_ext import slots
 
 FEW = 1024  # features, which may lie anywhere in the tables
 
+
 class State:
     """Tables of columns, numbers, arrays, squares and lists as the layout declares them.
 

@@ -230,4 +230,3 @@ def other_length(draw: random.Random, parts: Parts) -> bytes:
                 if value == old and not isinstance(value, bool):
                     holder[name] = new
     return sealed(header, arrays)
-

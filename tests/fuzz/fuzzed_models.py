@@ -25,6 +25,7 @@ READINGS = (
     Reading(zero_based=True),
 )  # fmt: skip
 
+
 def rows_of(seed: int, n: int, labels: int, first: int = 0) -> tuple[Rows, str]:
     """Rows with `labels` classes over 12 features, and their text."""
     draw = random.Random(seed)
