@@ -20,7 +20,7 @@ def computing(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M,
     inverse: the state, which may be of a file, or the rows have values that are too large."""
 
     @wraps(method)
-    def computed(model: M, *args: P.args, **more: P.kwargs) -> R:
+    def computed(model: M, /, *args: P.args, **more: P.kwargs) -> R:
         try:
             return method(model, *args, **more)
         except (ArithmeticError, LinAlgError) as failure:
