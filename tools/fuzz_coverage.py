@@ -3,8 +3,9 @@ python tools/fuzz_coverage.py --seconds 300.
 
 It compiles the parser with clang so that libFuzzer knows which inputs reach new branches, and stops
 at the first difference, or where AddressSanitizer finds a read or write outside of an array. Inputs
-that reached something new are added to build/coverage/corpus, which starts as tests/fuzz/corpus.
-With --keep, the fewest of them that reach the same are written back to tests/fuzz/corpus.
+that reached something new are added to build/coverage/corpus, which starts with those of
+tests/fuzz/corpus.txt, a bytes literal a line. With --keep, few of them that reach the same are
+written back to that file.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from ast import literal_eval
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
 OUT = HERE / "build" / "coverage"
-CORPUS = HERE / "tests" / "fuzz" / "corpus"
+CORPUS = HERE / "tests" / "fuzz" / "corpus.txt"
 SANITIZED = "address,undefined"
 
 
@@ -61,7 +63,9 @@ def main() -> None:
         sys.exit("clang with its libFuzzer is needed: apt install clang libclang-rt-14-dev")
     target = built(clang)
     found = OUT / "corpus"
-    shutil.copytree(CORPUS, found, dirs_exist_ok=True)
+    found.mkdir(exist_ok=True)
+    for k, line in enumerate(CORPUS.read_text().splitlines()):
+        (found / f"kept-{k}").write_bytes(literal_eval(line))
     words = f"-dict={HERE / 'tests' / 'fuzz' / 'parser.dict'}"
     limits = (f"-max_total_time={options.seconds}", "-max_len=400", f"-seed={options.seed}")
     code = run(target, found, words, *limits, "-print_final_stats=1", "-verbosity=1")
@@ -69,9 +73,9 @@ def main() -> None:
         smallest = OUT / "smallest"
         shutil.rmtree(smallest, ignore_errors=True)
         smallest.mkdir()
-        code = run(target, "-merge=1", smallest, found)
-        shutil.rmtree(CORPUS)
-        shutil.copytree(smallest, CORPUS)
+        code = run(target, "-set_cover_merge=1", smallest, found)
+        inputs = sorted((path.read_bytes() for path in smallest.iterdir()), key=len)
+        CORPUS.write_text("".join(f"{found!a}\n" for found in inputs))
     sys.exit(code)
 
 

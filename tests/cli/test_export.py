@@ -301,10 +301,12 @@ def test_models_without_probabilities_say_so(cwtool: Run, folder: Path, trained:
 
 
 FORMS = ("liblinear", "json", "tsv", "sql", "python", "onnx", "vw")
+NEEDED = {"onnx": "onnx", "vw": "vowpalwabbit"}  # packages
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_model_of_no_features(folder: Path, ok: Run, form: str) -> None:
+    pytest.importorskip(NEEDED.get(form, "cwtool"))
     (folder / "a.svm").write_text("+1\n-1\n")
     ok("train", "a.svm", "-m", "m.cw")
     ok("export", "m.cw", "--format", form, "-o", "out")
@@ -314,6 +316,7 @@ def test_a_model_of_no_features(folder: Path, ok: Run, form: str) -> None:
 def test_few_features_with_large_ids_are_no_dense_rows(
     folder: Path, cwtool: Run, ok: Run, form: str
 ) -> None:
+    pytest.importorskip(NEEDED.get(form, "cwtool"))
     (folder / "a.svm").write_text("+1 1:1 2000000:1\n-1 2:1\n")
     ok("train", "a.svm", "-m", "m.cw")
     found = cwtool("export", "m.cw", "--format", form, "-o", "out")
@@ -323,6 +326,7 @@ def test_few_features_with_large_ids_are_no_dense_rows(
 
 def test_covariances_of_features_with_large_ids(folder: Path, ok: Run) -> None:
     """The graph has a matrix over the features of the model, not over all columns."""
+    pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
     (folder / "a.svm").write_text("+1 1:1 90000:0.5\n-1 2:1 90000:1\n+1 1:2 2:0.5\n")
     ok("train", "a.svm", "-m", "m.cw", "--covariance", "full")

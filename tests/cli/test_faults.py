@@ -123,3 +123,16 @@ def test_a_slow_pipe_and_signals_that_interrupt_reads(
 def weights(path: str) -> bytes:
     words = [sys.executable, "-m", "cwtool", "inspect", path, "--weights", "-"]
     return subprocess.run(words, capture_output=True, check=True).stdout
+
+
+def test_a_file_system_without_locks(
+    model: bytes, cwtool: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    ended = cwtool("train", "a.svm", "--again", "--resume", "m.cw", "-m", "m.cw")
+    assert ended.code == 4
+    assert "m.cw: cannot be locked: No locks available" in ended.err
+    assert Path("m.cw").read_bytes() == model
