@@ -14,7 +14,7 @@ SAMPLE := examples/sample
 unexport PYTHONDONTWRITEBYTECODE
 KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd)
 
-.PHONY: demo test test-slow test-all wheel sanitize fuzz lint stubs estimators reference docs man debug reproduce bench-peers bench-self sample data clean
+.PHONY: demo test test-slow test-all test-oldest wheel sanitize fuzz fuzz-coverage lint stubs estimators reference docs man debug reproduce bench-peers bench-self sample data clean
 
 demo: .venv/ready
 	@mkdir -p build
@@ -36,6 +36,10 @@ test-slow: .venv/test
 	$(BIN)/pytest -n auto tests/property --hypothesis-profile thorough
 
 test-all: test test-slow
+
+# a part of the tests with the lowest versions that pyproject.toml allows, and without extras
+test-oldest: .venv/ready
+	$(BIN)/python tools/versions.py --lowest
 
 lint: .venv/lint
 	$(BIN)/ruff check .
@@ -78,9 +82,16 @@ fuzz: .venv/test
 	$(BIN)/python tools/fuzz_lines.py --lines $(FUZZ)00
 	$(BIN)/python tools/fuzz_models.py --count $(FUZZ)
 
+# libFuzzer on the parser, for SECONDS; it needs clang: apt install clang libclang-rt-14-dev
+SECONDS ?= 300
+fuzz-coverage: .venv/test
+	$(BIN)/python tools/fuzz_coverage.py --seconds $(SECONDS)
+
 # kernels that end the process where they read or write outside an array, in a folder of their own,
 # and the tests that use them most
-WATCHED := LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
+# libstdc++ has to be there before the sanitizer looks for it, for the C++ exceptions of matplotlib
+PRELOADED := $$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)
+WATCHED := LD_PRELOAD="$(PRELOADED)" ASAN_OPTIONS=detect_leaks=0 \
 	PYTHONPATH=build/sanitize PYTHONMALLOC=malloc
 sanitize: .venv/test
 	CWTOOL_SANITIZE=1 $(BIN)/python setup.py -q build_ext --build-lib build/sanitize \

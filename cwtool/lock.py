@@ -1,4 +1,11 @@
-"""One run at a time on a model."""
+"""One run at a time on a model.
+
+The lock is a `flock` of the system, which ends with the process, so that a kill leaves no stale
+lock. Its holder removes the file, and whoever waited for it sees by its inode that it is gone. The
+package filelock uses the same `flock`. It is not used here because its import takes several hundred
+times as long, it polls where this waits, its file stays in the folder, and on file systems without
+`flock` it changes to files whose presence is the lock, which outlive a kill.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +48,12 @@ def _acquire(path: Path, model: Path, wait: bool) -> int:
             os.close(descriptor)
             raise LockedError(
                 f"{model} is being written by another run", "try later, or use `lock=wait`"
+            ) from None
+        except OSError as failure:  # such as a network file system without locks
+            os.close(descriptor)
+            raise ModelError(
+                f"{model}: cannot be locked: {os.strerror(failure.errno or 0)}",
+                "put the model on a file system that has locks",
             ) from None
         if _is_current(descriptor, path):
             return descriptor

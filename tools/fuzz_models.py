@@ -2,7 +2,7 @@
 
 Each mutant is tried in a process of its own. A signal, an exit code of 1, more than 2 seconds of
 CPU, or more than 4 times the size of the file and 200 MB of memory are failures; their files are
-kept in a folder. The same seed gives the same mutants.
+kept in a folder. The same seed gives the same models.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from cwtool.parallel import one_blas_thread  # noqa: E402
 
 one_blas_thread()
 
-import model_mutants as mutants  # noqa: E402
+import fuzzed_models as models  # noqa: E402
+from model_mutants import mutant  # noqa: E402
+from scipy import sparse  # noqa: E402
 
 import cwtool  # noqa: E402
 from cwtool import cli  # noqa: E402
@@ -34,7 +36,8 @@ from cwtool.model import Model  # noqa: E402
 
 SECONDS, ROOM = 2.0, 200 << 20
 BATCH = 40  # mutants that a process tries
-EXPORTS = ("liblinear", "json", "tsv", "sql", "python")
+EXPORTS = ("liblinear", "json", "tsv", "sql", "python", "onnx", "vw")
+OUTPUTS = ("label", "score", "variance", "probability")
 COMMANDS = {
     "predict": ["predict", "DATA", "-m", "bad.cw", "--output", "all", "-o", "out.txt"],
     "evaluate": ["predict", "DATA", "-m", "bad.cw", "--evaluate", "--json"],
@@ -45,25 +48,61 @@ COMMANDS = {
     "resume": ["train", "DATA", "--again", "--resume", "bad.cw", "-m", "new.cw"],
     "report": ["report", "bad.cw", "--text", "-o", "page.html"],
     "feed": ["feed", "MORE", "-m", "bad.cw", "--keep", "0", "--accept"],
+    "sampled": ["feed", "MORE", "-m", "bad.cw", "--accept", "--reservoir", "20"],
+    "passes": ["train", "MORE", "--resume", "bad.cw", "-m", "new.cw", "--passes", "2"],
+    "threshold": ["train", "MORE", "--resume", "bad.cw", "-m", "new.cw", "--threshold", "f1"],
+    "shards": [
+        "train",
+        "MORE",
+        "--resume",
+        "bad.cw",
+        "-m",
+        "new.cw",
+        "--shards",
+        "2",
+        "--engine",
+        "inline",
+    ],
+    "none": ["train", "none.svm", "--resume", "bad.cw", "-m", "new.cw"],
+    "merge": ["merge", "bad.cw", "GOOD", "-m", "new.cw"],
+    "merged": ["merge", "GOOD", "bad.cw", "-m", "new.cw", "--tail", "MORE"],
+    "base": ["merge", "GOOD", "--base", "bad.cw", "-m", "new.cw"],
+    "plot": ["predict", "DATA", "-m", "bad.cw", "--evaluate", "--plot", "page.svg"],
+    **{name: ["predict", "DATA", "-m", "bad.cw", "--output", name] for name in OUTPUTS},
     **{form: ["export", "bad.cw", "--format", form, "-o", "out.model"] for form in EXPORTS},
 }
 
 
 def tried(name: str, data: bytes, texts: dict[str, str]) -> tuple[int, str]:
     """The exit code of a command on this file, and the last line that it said."""
+    for left in Path().glob("bad.cw*"):
+        left.unlink()
     Path("bad.cw").write_bytes(data)
     said = io.StringIO()
     if name == "load":
-        try:
-            cwtool.load("bad.cw")
-        except CwtoolError as failure:
-            return failure.exit_code, str(failure)
-        return 0, ""
+        return loaded()
     args = [texts.get(word, word) for word in COMMANDS[name]]
-    with redirect_stdout(io.StringIO()), redirect_stderr(said):
+    with redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")), redirect_stderr(said):
         code = cli.run(args)
     lines = said.getvalue().splitlines() or [""]
     return code, next((line for line in lines if line.startswith("error")), lines[-1])
+
+
+def loaded() -> tuple[int, str]:
+    """The same for a classifier of Python that is loaded, predicts and learns."""
+    try:
+        found = cwtool.load("bad.cw")
+        shape = 3, max(4, found.n_features_in_)
+        rows = sparse.csr_array(([1.0, -2.0], ([0, 2], [0, 3])), shape=shape)
+        found.predict(rows)
+        if len(found.classes_) > 1:
+            found.predict_proba(rows)
+        found.get_params()
+        if hasattr(found, "partial_fit"):
+            found.partial_fit(rows, found.classes_[[0, -1, 0]])
+    except CwtoolError as failure:
+        return failure.exit_code, str(failure)
+    return 0, ""
 
 
 def peak() -> int:
@@ -88,8 +127,9 @@ def refused(data: bytes) -> bool:
     return False
 
 
-def try_all(writing: int, number: int, data: bytes, texts: dict[str, str]) -> None:
-    """Try all commands on a file, and tell of each what is wrong."""
+def try_all(writing: int, number: int, data: bytes, good: bytes, texts: dict[str, str]) -> None:
+    """Try all commands on a file, and tell of each what is wrong. An exit code other than 0 and 4
+    is right only if the command ends so with the file before it was changed."""
     names = ["load", *COMMANDS]
     if refused(data):  # by all commands in the same words
         names = ["load", names[1 + number % len(COMMANDS)]]
@@ -109,13 +149,14 @@ def try_all(writing: int, number: int, data: bytes, texts: dict[str, str]) -> No
             wrong = f"{took:.1f} s, exit {code}: {said}"
         elif most > 4 * len(data) + ROOM:
             wrong = f"{most >> 20} MB, exit {code}: {said}"
-        elif code not in (0, 4):
+        elif code not in (0, 4) and (code in (1, 130) or tried(name, good, texts)[0] != code):
             wrong = f"exit {code}: {said}"
         wrong = wrong.encode("ascii", "backslashreplace").decode()[:300]
         os.write(writing, f"{number} {name} end {wrong}\n".encode())
 
 
-Try = tuple[bytes, dict[str, str]]
+Base = tuple[str, bytes, int]
+Try = tuple[bytes, bytes, dict[str, str]]  # changed file, the file before, texts of commands
 
 
 def in_children(some: list[Try]) -> list[list[tuple[str, str]]]:
@@ -144,14 +185,41 @@ def in_children(some: list[Try]) -> list[list[tuple[str, str]]]:
     return found
 
 
-def bases(only: str, *, all_: bool, extras: int) -> list[tuple[str, bytes, int]]:
+def bases(only: str, *, all_: bool, extras: int) -> list[Base]:
     """Names, bytes and numbers of classes of good models."""
-    made = []
-    for k, (algo, label, given) in enumerate(mutants.variants(all_=all_)):
+    made = [found for found in models.others() if found[0].startswith(only)]
+    for k, (algo, label, given) in enumerate(models.variants(all_=all_)):
         for labels in (2, 4) if algo.startswith(only) else ():
-            model = mutants.trained(algo, given, labels, extras + k)
+            model = models.trained(algo, given, labels, extras + k)
             made.append((f"{algo} {label} {labels} {extras + k}", model.to_bytes(), labels))
     return made
+
+
+def write_files(made: list[Base]) -> None:
+    """The data of commands, and the models that changed ones are merged with."""
+    Path("none.svm").touch()
+    for labels in (2, 4):
+        Path(f"data{labels}.svm").write_text(models.rows_of(2, 30, labels)[1])
+        Path(f"more{labels}.svm").write_text(models.rows_of(3, 30, labels, first=5)[1])
+    for k, (_, data, _) in enumerate(made):
+        Path(f"good{k}.cw").write_bytes(data)
+
+
+def given(k: int, labels: int) -> dict[str, str]:
+    """What the words of COMMANDS stand for, of the model of this number."""
+    return {"DATA": f"data{labels}.svm", "MORE": f"more{labels}.svm", "GOOD": f"good{k}.cw"}
+
+
+def report(found: Counter[str], where: str, wrongs: list[tuple[str, str]], *, soft: bool) -> bool:
+    """Count and print what is wrong with a file; whether it is more than an exit code."""
+    failed = False
+    for command, wrong in wrongs:
+        is_soft = wrong.startswith(("exit 2", "exit 3", "exit 5", "exit 7"))
+        found["soft" if is_soft else "failed"] += 1
+        failed = failed or not is_soft
+        if soft or not is_soft:
+            print(f"{where} {command}: {wrong}", flush=True)
+    return failed
 
 
 def main() -> None:
@@ -159,7 +227,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--all-variants", action="store_true")
-    parser.add_argument("--only", default="", help="algorithms whose names begin so")
+    parser.add_argument("--only", default="", help="models whose names begin so")
     parser.add_argument("--keep", default="fuzz-out", help="folder for files that fail")
     parser.add_argument("--soft", action="store_true", help="list exit codes other than 0 and 4")
     options = parser.parse_args()
@@ -169,35 +237,24 @@ def main() -> None:
         os.chdir(folder)
         os.fsync = lambda _: None  # type: ignore[assignment]
         made = bases(options.only, all_=options.all_variants, extras=options.seed)
-        for labels in (2, 4):
-            Path(f"data{labels}.svm").write_text(mutants.rows_of(2, 30, labels)[1])
-            Path(f"more{labels}.svm").write_text(mutants.rows_of(3, 30, labels, first=5)[1])
-
-        def given(labels: int) -> dict[str, str]:
-            return {"DATA": f"data{labels}.svm", "MORE": f"more{labels}.svm"}
-
+        write_files(made)
         for name in [*COMMANDS, "load"]:  # imports what they need
-            tried(name, made[0][1], given(made[0][2]))
-        begin = time.monotonic()
+            tried(name, made[0][1], given(0, made[0][2]))
+        begin, every = time.monotonic(), [data for _, data, _ in made]
         for start in range(0, options.count, BATCH):
-            batch = []
-            for k in range(start, min(options.count, start + BATCH)):
-                _, data, labels = made[k % len(made)]
-                how, changed = mutants.mutant(options.seed * 1_000_003 + k, data)
-                batch.append((k, how, changed, given(labels)))
-            tries = [(changed, texts) for _, _, changed, texts in batch]
-            for (k, how, changed, _), wrongs in zip(batch, in_children(tries), strict=True):
+            seeds = range(start, min(options.count, start + BATCH))
+            seeds = [options.seed * 1_000_003 + k for k in seeds]
+            batch = [(seed, *mutant(seed, every[seed % len(made)], every)) for seed in seeds]
+            tries = [
+                (changed, every[k := seed % len(made)], given(k, made[k][2]))
+                for seed, _, changed in batch
+            ]
+            for (seed, how, changed), wrongs in zip(batch, in_children(tries), strict=True):
                 found["mutants"] += 1
-                for command, wrong in wrongs:
-                    soft = wrong.startswith(("exit 2", "exit 3", "exit 5", "exit 75"))
-                    found["soft" if soft else "failed"] += 1
-                    seed = options.seed * 1_000_003 + k
-                    if not soft or options.soft:
-                        name = made[k % len(made)][0]
-                        print(f"{seed} {name!r} {how} {command}: {wrong}", flush=True)
-                    if not soft:
-                        kept.mkdir(exist_ok=True)
-                        (kept / f"{seed}.cw").write_bytes(changed)
+                where = f"{seed} {made[seed % len(made)][0]!r} {how}"
+                if report(found, where, wrongs, soft=options.soft):
+                    kept.mkdir(exist_ok=True)
+                    (kept / f"{seed}.cw").write_bytes(changed)
         print(f"{dict(found)} in {time.monotonic() - begin:.0f} s")
         os.chdir(HERE)
     sys.exit(found["failed"] > 0)

@@ -16,7 +16,7 @@ from cwtool.algorithms.priors import prior_of_weights
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.params import param
 from cwtool.run import Run
-from cwtool.state import Column, Layout, State
+from cwtool.state import PRECISION, Column, Layout, State
 from cwtool_ext import diagonal
 from cwtool_ext.rules import Rule
 from cwtool_ext.visit import Learner
@@ -118,7 +118,7 @@ class Forgets(Protocol):
 class Diagonal(Covariance):
     """mu_j and the precision gained, p_j: Sigma_jj = 1 / (1 + p_j)."""
 
-    layout = Layout(((Column("mean"), Column("precision")),))
+    layout = Layout(((Column("mean"), PRECISION),))
 
     def learner(self, state: State) -> Learner:
         p = self.params

@@ -14,7 +14,7 @@ from cwtool.algorithms.priors import prior_of_weights
 from cwtool.data.rows import Ints
 from cwtool.errors import Damage
 from cwtool.params import param
-from cwtool.state import Array, Column, Layout, Number, State
+from cwtool.state import PRECISION, Array, Column, Layout, Number, State
 from cwtool.state.checking import ascending
 from cwtool_ext import budget, rules, smooth
 from cwtool_ext.diagonal import Diagonal
@@ -82,7 +82,9 @@ class Smooth(Online):
 
     @property
     def layout(self) -> Layout:
-        columns = tuple(Column(name) for name in self.names)
+        columns = tuple(
+            PRECISION if name == PRECISION.name else Column(name) for name in self.names
+        )
         return Layout((columns,), numbers=(Number("shrinking", 0.0),))
 
     def learner(self, state: State) -> smooth.Smooth:
@@ -113,9 +115,7 @@ class Budget(Online):
     """mu_j and p_j; the array `chosen` has the ids of the features that have a weight."""
 
     counts_unknown = True
-    layout = Layout(
-        ((Column("mean"), Column("precision")),), arrays=(Array("chosen", "<i4", low=0),)
-    )
+    layout = Layout(((Column("mean"), PRECISION),), arrays=(Array("chosen", "<i4", low=0),))
 
     @property
     def ranking(self) -> str:

@@ -120,7 +120,7 @@ class FGM(LinearBatchLearner):
         run: Run,
     ) -> None:
         """All states have the same features in the same groups; each learns its own weights."""
-        self._check_memory(rows, run)
+        self._check_memory(rows, states[0].index.count, run)
         p, first = self.params, states[0]
         old = self.groups(first)
         learned, keep = int(first.numbers["learned"]), p.carry == "keep"
@@ -162,14 +162,14 @@ class FGM(LinearBatchLearner):
             f"{max(side.found.gap for side in growth.choosing):.2g}"
         )
 
-    def _check_memory(self, rows: SlotRows, run: Run) -> None:
-        p = self.params
-        needed = 4 * 8 * p.features * p.width + 3 * 16 * rows.nnz + 64 * rows.n_rows
+    def _check_memory(self, rows: SlotRows, known: int, run: Run) -> None:
+        features = min(self.params.features, known)
+        needed = 4 * 8 * features * self.params.width + 3 * 16 * rows.nnz + 64 * rows.n_rows
         free = memory.allowed(run.max_memory)
         if needed > free:
             raise UsageError(
                 f"{self.name} needs {memory.words(needed)} for a batch of {rows.n_rows:,} rows and "
-                f"{p.features:,} features, and {memory.words(free)} may be used",
+                f"{features:,} features, and {memory.words(free)} may be used",
                 "use smaller batches with `batch_rows`, or smaller groups with `group_size`",
             )
 

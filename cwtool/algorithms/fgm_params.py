@@ -10,7 +10,7 @@ from cwtool.params import param
 
 @dataclass(frozen=True)
 class FgmParams(BatchParams):
-    features: int = param(100, "Number p of features to choose.", low=1)
+    features: int = param(100, "Number p of features to choose.", low=1, high=1_000_000)
     group_size: int = param(
         0,
         "Number r of features that are chosen together as a group; 0 takes `features` / "

@@ -61,6 +61,9 @@ def add_gram(rows: SlotRows, gram: Floats, n: int, jobs: int) -> None:
         gram[:n, :n] += total
 
 
+LARGEST = 1e290  # numbers of a precision matrix: of larger ones the factor may overflow
+
+
 class Metric(ABC):
     """P over the first n slots of `gram` = X'HX, factored."""
 
@@ -123,11 +126,12 @@ def cholesky(precision: Floats) -> Floats:
     from scipy.linalg import cholesky as plain
 
     raised = 0.0
+    np.clip(precision, -LARGEST, LARGEST, out=precision)
     while True:
         try:
             return np.ascontiguousarray(plain(precision, lower=True))
         except LinAlgError:
-            raised = max(10 * raised, 1e-14 * float(precision.diagonal().max()))
+            raised = max(10 * raised, 1e-14 * float(np.abs(precision).max()))
             precision[np.diag_indices(len(precision))] += raised
 
 

@@ -18,7 +18,7 @@ from cwtool.algorithms.merging import Merging, Refusal
 from cwtool.algorithms.second_order import Confident
 from cwtool.data.rows import Floats, Ints
 from cwtool.params import param
-from cwtool.state import Column, Layout, State
+from cwtool.state import PRECISION, Column, Layout, State
 from cwtool_ext import narow, rules
 from cwtool_ext.rules import Rule
 from cwtool_ext.visit import Learner
@@ -37,7 +37,7 @@ class NarowParams(CovarianceParams):
 class NarowDiagonal(Diagonal):
     """theta_j and the precision gained, p_j: mu_j = theta_j / (1 + p_j)."""
 
-    layout = Layout(((Column("theta"), Column("precision")),))
+    layout = Layout(((Column("theta"), PRECISION),))
 
     def learner(self, state: State) -> Learner:
         p = self.params

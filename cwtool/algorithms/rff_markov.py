@@ -54,12 +54,14 @@ class RffParams(RememberedParams):
         "Number of iterations of each sampler chain. The first half finds the variables; 100 "
         "samples are taken from the second half. Raise it for many features.",
         low=1,
+        high=10_000_000,
     )
     chains: int = param(
         4,
         "Number of sampler chains with different seeds. The better half of them by likelihood is "
         "kept. More chains make it more likely that one finds the variables.",
         low=1,
+        high=1000,
     )
     d_max: int = param(
         40, "Largest number of Fourier features that the model has at one time.", low=1, high=1000

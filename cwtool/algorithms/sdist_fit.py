@@ -73,11 +73,14 @@ def said(near: Near, predict: str) -> Longs:
 
 def cross_validated(rows: csr_array, kind: Ints, params: Any, run: Run) -> Any:
     """The parameters with the direction size, steps and lambda_c of the least error over all
-    folds; of equally good ones the first that was tried."""
+    folds, of which there are no more than rows; of equally good ones the first that was tried."""
+    n = min(params.cv, len(kind))
+    if n < 2:
+        return params
     name = "direction_share" if params.direction_share else "direction_columns"
     grid = DIRECTION_SHARES if params.direction_share else DIRECTION_COLUMNS[params.engine]
     values = list(dict.fromkeys((getattr(params, name), *grid)))
-    fold = folds(kind, params.cv, run.seed)
+    fold = folds(kind, n, run.seed)
     inside = replace(run, jobs=1, note=no_note)
 
     def errors(task: tuple[int, Any]) -> dict[Ending, int]:
@@ -85,7 +88,7 @@ def cross_validated(rows: csr_array, kind: Ints, params: Any, run: Run) -> Any:
         return fold_errors(rows, kind, fold == number, replace(params, **{name: value}), inside)
 
     total: dict[tuple[Any, int, float], int] = {}
-    tasks = list(product(range(params.cv), values))
+    tasks = list(product(range(n), values))
     for number, found in enumerate(ahead(errors, tasks, run.jobs), 1):
         for ending, wrong in found.items():
             key = (tasks[number - 1][1], *ending)
@@ -93,7 +96,7 @@ def cross_validated(rows: csr_array, kind: Ints, params: Any, run: Run) -> Any:
         run.progress(f"{number:,} of {len(tasks):,} fits to folds", number / len(tasks))
     value, steps, lambda_c = min(total, key=lambda key: total[key])
     run.note(
-        f"{params.cv} folds: {name} {value}, {steps} steps, lambda_c {lambda_c:g}: error "
+        f"{n} folds: {name} {value}, {steps} steps, lambda_c {lambda_c:g}: error "
         f"{min(total.values()) / max(len(kind), 1):.4f}"
     )
     return replace(params, **{name: value, "steps": steps, "lambda_c": lambda_c})

@@ -39,6 +39,7 @@ class SdistParams(KnnParams):
         "time and allow a finer metric.",
         kind=int,
         low=0,
+        high=100_000,
         auto=True,
     )
     direction_columns: int | str = param(

@@ -14,7 +14,7 @@ from cwtool.algorithms.merged_rules import NATURAL
 from cwtool.algorithms.merging import Merging, Refusal
 from cwtool.algorithms.second_order import Confident
 from cwtool.data.rows import Floats, Ints
-from cwtool.state import Column, Layout, State
+from cwtool.state import PRECISION, Column, Layout, State
 from cwtool_ext import full, rules, sop
 from cwtool_ext.visit import Learner
 
@@ -22,7 +22,7 @@ from cwtool_ext.visit import Learner
 class SopDiagonal(Diagonal):
     """v_j and p_j, A_jj = 1 + p_j."""
 
-    layout = Layout(((Column("sum"), Column("precision")),))
+    layout = Layout(((Column("sum"), PRECISION),))
 
     def learner(self, state: State) -> Learner:
         return sop.Sop(state.table)

@@ -77,7 +77,7 @@ class Ascent(Fit):
             proximal.ascent(self.rows.csr, order, self.free, e, *bounds, v, self.b)
             self._take(v)
             primal, dual = self.value(C)
-            if primal - dual <= p.tol * primal:
+            if not primal - dual > p.tol * primal:  # also where they are no numbers any more
                 return
         self.early = True
 

@@ -142,9 +142,10 @@ class Subproblem:
         if self.weight is not None:
             loss, square = self.weight * loss, square / self.weight
         norms = ratio * a
+        total = float(norms.sum())
         primal = (
             self.sigma / 2 * float(norms @ norms)
-            + float(norms.sum()) ** 2 / 2
+            + total * total / 2
             - float(mu @ self.past)
             + self.C / self.q * float(loss.sum())
         )
@@ -154,6 +155,6 @@ class Subproblem:
             float(beta.sum())
             - (self.q - 1) / (2 * self.C) * float(square.sum())
             - self.sigma / 2 * float(t @ t)
-            - S**2 / 2
+            - S * S / 2
         )
         return Solution(mu, beta.copy(), share, primal, dual)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from cwtool.convert.formats import packing
+from cwtool.data.compression import ZSTD
 from cwtool.data.sources import STDIN
 from cwtool.files import complete_bytes
 
@@ -36,7 +37,7 @@ def _packed(kind: str | None, out: IO[bytes]) -> Any:
     if kind == "xz":
         return import_module("lzma").LZMAFile(out, "wb")
     if kind == "zstd":
-        return import_module("zstandard").ZstdCompressor().stream_writer(out, closefd=False)
+        return import_module(ZSTD).ZstdFile(out, "wb")
     return out
 
 

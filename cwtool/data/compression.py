@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 READ = 1 << 16  # compressed bytes at a time
 MOST = 1 << 22  # plain bytes at a time, whatever they expand to
-ZSTD_READ = 1 << 8  # zstd cannot be told to stop: a block of 4 bytes may hold 128 kB
+# the module of the standard library, or the same for older ones
+ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 
 
 class Member(ABC):
@@ -47,7 +48,7 @@ class Gzip(Member):
 
 
 class Blocked(Member):
-    """bz2 and xz, and zstd of the standard library."""
+    """bz2, xz and zstd."""
 
     def __init__(self, module: str, name: str) -> None:
         self.inner: BZ2Decompressor | LZMADecompressor = getattr(import_module(module), name)()
@@ -60,33 +61,11 @@ class Blocked(Member):
             self.finished, self.rest = True, self.inner.unused_data
 
 
-class Zstd(Member):
-    def __init__(self) -> None:
-        import zstandard
-
-        self.inner = zstandard.ZstdDecompressor().decompressobj()
-
-    def expand(self, data: bytes) -> Iterator[bytes]:
-        for start in range(0, len(data), ZSTD_READ):
-            yield self.inner.decompress(data[start : start + ZSTD_READ])
-            if self.inner.eof:
-                self.finished = True
-                self.rest = self.inner.unused_data + data[start + ZSTD_READ :]
-                return
-
-
-def _zstd() -> Member:
-    """By the standard library where it has zstd."""
-    if sys.version_info >= (3, 14):
-        return Blocked("compression.zstd", "ZstdDecompressor")
-    return Zstd()
-
-
 KINDS: dict[str, tuple[bytes, Callable[[], Member], bool]] = {  # magic, member, zeros may follow
     "gzip": (b"\x1f\x8b", Gzip, True),
     "bz2": (b"BZh", lambda: Blocked("bz2", "BZ2Decompressor"), False),
     "xz": (b"\xfd7zXZ\x00", lambda: Blocked("lzma", "LZMADecompressor"), True),
-    "zstd": (b"\x28\xb5\x2f\xfd", _zstd, False),
+    "zstd": (b"\x28\xb5\x2f\xfd", lambda: Blocked(ZSTD, "ZstdDecompressor"), False),
 }
 
 
@@ -104,6 +83,11 @@ def decompressed(kind: str, stream: Peeked, path: str) -> Iterator[bytes]:
         why = "ends in the middle: the file is truncated"
     except DataError:
         raise
+    except ModuleNotFoundError as failure:
+        raise DataError(
+            f"{display(path)}: {kind} data needs the package {failure.name}",
+            f"pip install {failure.name}, or decompress the file",
+        ) from None
     except Exception as failure:  # each library has an error class of its own
         why = f"is damaged: {failure}"
     raise DataError(f"{display(path)}: the {kind} data {why}", "fetch or compress it again")

@@ -1979,7 +1979,7 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
         0.
     features : int, default=100
-        Number p of features to choose. Must be at least 1.
+        Number p of features to choose. Must be at least 1 and at most 1e+06.
     group_size : int, default=0
         Number r of features that are chosen together as a group; 0 takes `features` /
         `iterations`, rounded up. Must be at least 0.
@@ -2120,7 +2120,7 @@ class FGMClassifier(LinearScore, WeightedClassifier):
         depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
         0.
     features : int, default=100
-        Number p of features to choose. Must be at least 1.
+        Number p of features to choose. Must be at least 1 and at most 1e+06.
     group_size : int, default=0
         Number r of features that are chosen together as a group; 0 takes `features` /
         `iterations`, rounded up. Must be at least 0.
@@ -2492,7 +2492,7 @@ class SDistClassifier(Importances):
         meant for sparse data. auto is stsgd if the data are sparse, and power otherwise.
     steps : int or 'auto', default='auto'
         Number of boosting steps. auto is 500, and 150 for `engine=stsgd`. More steps take more
-        time and allow a finer metric. Must be auto, or at least 0.
+        time and allow a finer metric. Must be auto, or at least 0 and at most 100000.
     direction_columns : int or 'auto', default='auto'
         Largest number of columns or products in the direction of one step. auto is 2, and 20
         for `engine=stsgd`. Larger values give a less sparse metric. Must be auto, or at least
@@ -2632,10 +2632,12 @@ class RFFMarkovClassifier(Importances):
         time; what is learned in the end is the same. Must be at least 0.
     iterations : int, default=300000
         Number of iterations of each sampler chain. The first half finds the variables; 100
-        samples are taken from the second half. Raise it for many features. Must be at least 1.
+        samples are taken from the second half. Raise it for many features. Must be at least 1
+        and at most 1e+07.
     chains : int, default=4
         Number of sampler chains with different seeds. The better half of them by likelihood is
-        kept. More chains make it more likely that one finds the variables. Must be at least 1.
+        kept. More chains make it more likely that one finds the variables. Must be at least 1
+        and at most 1000.
     d_max : int, default=40
         Largest number of Fourier features that the model has at one time. Must be at least 1
         and at most 1000.

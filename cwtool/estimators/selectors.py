@@ -30,7 +30,7 @@ class SBCWSelector(WeightedSelector):
         depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
         0.
     features : int, default=100
-        Number p of features to choose. Must be at least 1.
+        Number p of features to choose. Must be at least 1 and at most 1e+06.
     group_size : int, default=0
         Number r of features that are chosen together as a group; 0 takes `features` /
         `iterations`, rounded up. Must be at least 0.
@@ -162,7 +162,7 @@ class FGMSelector(WeightedSelector):
         depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
         0.
     features : int, default=100
-        Number p of features to choose. Must be at least 1.
+        Number p of features to choose. Must be at least 1 and at most 1e+06.
     group_size : int, default=0
         Number r of features that are chosen together as a group; 0 takes `features` /
         `iterations`, rounded up. Must be at least 0.
@@ -813,7 +813,7 @@ class SDistSelector(Selector):
         meant for sparse data. auto is stsgd if the data are sparse, and power otherwise.
     steps : int or 'auto', default='auto'
         Number of boosting steps. auto is 500, and 150 for `engine=stsgd`. More steps take more
-        time and allow a finer metric. Must be auto, or at least 0.
+        time and allow a finer metric. Must be auto, or at least 0 and at most 100000.
     direction_columns : int or 'auto', default='auto'
         Largest number of columns or products in the direction of one step. auto is 2, and 20
         for `engine=stsgd`. Larger values give a less sparse metric. Must be auto, or at least

@@ -43,11 +43,11 @@ def data(scorer: Scorer) -> bytes:
         from onnx import TensorProto, checker, helper, numpy_helper
     except ImportError:
         raise UsageError("`format=onnx` needs onnx: pip install 'cwtool[onnx]'") from None
-    if scorer.width * scorer.weight.shape[1] > MOST:
-        raise UsageError(
-            f"the model has features up to {scorer.width:,}, too many for the dense rows of ONNX",
-            "fold the features with `hash_bits`, or use `format=python` or sql",
-        )
+    scorer.check_width(
+        MOST,
+        "the rows of ONNX are dense",
+        "fold the features with `hash_bits`, or use `format=python` or sql",
+    )
     g = Graph(helper, numpy_helper)
     x = _row(g, scorer)
     weight, intercept = g.constant(scorer.dense(scorer.weight)), g.constant(scorer.intercept)
@@ -100,17 +100,18 @@ def _is_whole(label: str) -> bool:
     return label.lstrip("+-").isdigit()
 
 
-def _joint(g: Graph, scorer: Scorer, x: str, v: str, at: Any) -> str:
+def _joint(g: Graph, scorer: Scorer, x: str, v: str) -> str:
     """The variance with the sum of c x_i x_j over pairs, and with its linear part."""
     if scorer.pairs is None or scorer.linear is None:
         return v
     i, j, c = scorer.pairs
-    matrix, linear = np.zeros((scorer.width, scorer.width)), np.zeros((scorer.width, 1))
-    matrix[at[i], at[j]] = c
-    linear[at, 0] = scorer.linear
-    products = g.add("Mul", g.add("MatMul", x, g.constant(matrix)), x)
+    matrix = np.zeros((len(scorer.features), len(scorer.features)))
+    matrix[i, j] = c
+    linear = g.constant(scorer.linear[:, None])
+    known = g.add("Gather", x, g.constant(scorer.places, np.int64), axis=1)
+    products = g.add("Mul", g.add("MatMul", known, g.constant(matrix)), known)
     total = g.add("ReduceSum", products, g.constant([1], np.int64), keepdims=1)
-    return g.add("Add", v, g.add("Add", total, g.add("MatMul", x, g.constant(linear))))
+    return g.add("Add", v, g.add("Add", total, g.add("MatMul", known, linear)))
 
 
 def _probability(g: Graph, scorer: Scorer, x: str, score: str) -> None:
@@ -118,12 +119,10 @@ def _probability(g: Graph, scorer: Scorer, x: str, score: str) -> None:
     z = score
     if scorer.variance is not None:
         squares = g.add("Mul", x, x)
-        known = np.full((scorer.width, scorer.weight.shape[1]), scorer.unknown)
-        at = np.array(scorer.features, dtype=np.int64) - (not scorer.reading.zero_based)
-        known[at] = scorer.variance
-        v = g.add("MatMul", squares, g.constant(known))
+        known = g.constant(scorer.dense(scorer.variance, scorer.unknown))
+        v = g.add("MatMul", squares, known)
         v = g.add("Add", v, g.constant(scorer.constant_variance))
-        v = _joint(g, scorer, x, v, at)
+        v = _joint(g, scorer, x, v)
         if scorer.several:  # the mean of the two highest scores
             top = g.add("TopK", score, g.constant([2], np.int64), outs=2, axis=1)
             v = g.add("GatherElements", v, f"{top}_1", axis=1)

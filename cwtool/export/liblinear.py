@@ -10,6 +10,7 @@ from cwtool.errors import UsageError
 from cwtool.export.scorer import Scorer
 
 MOST = 1 << 27  # numbers in a file, which has a line for every feature up to the last
+AT_ONCE = 1 << 16  # lines
 
 
 def text(scorer: Scorer) -> Iterator[str]:
@@ -26,16 +27,17 @@ def text(scorer: Scorer) -> Iterator[str]:
         labels = labels[::-1]
     elif not scorer.several:
         weight, constant = -weight, scorer.threshold - constant
-    if scorer.width * weight.shape[1] > MOST:
-        raise UsageError(
-            f"the model has features up to {scorer.width:,}, and LIBLINEAR needs a line for each",
-            "use `format=json` or tsv, which have the features of the model alone",
-        )
+    scorer.check_width(
+        MOST,
+        "LIBLINEAR needs a line for each up to the last",
+        "use `format=json` or tsv, which have the features of the model alone",
+    )
     bias = 1 if np.any(constant) else -1
     yield from ("solver_type L2R_L2LOSS_SVC_DUAL", f"nr_class {len(labels)}")
     yield from (f"label {' '.join(labels)}", f"nr_feature {scorer.width}", f"bias {bias}", "w")
-    for line in scorer.dense(weight).tolist():
-        yield _line(line)
+    dense = scorer.dense(weight)
+    for start in range(0, len(dense), AT_ONCE):
+        yield from map(_line, dense[start : start + AT_ONCE].tolist())
     if bias == 1:
         yield _line(constant.tolist())
 

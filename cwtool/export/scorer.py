@@ -17,6 +17,8 @@ from cwtool.export.covariance import covariance_of
 from cwtool.model import Model, Weights
 from cwtool.threshold import ABOVE_ZERO
 
+FEW = 1 << 20  # numbers of a dense form that are no burden, even if almost all are 0
+SPARSE = 256  # numbers of a dense form for each that is not 0, of which more are too many
 DIAGONAL = ("cw-sparse", "sofs")  # and all whose parameter `covariance` is diag
 
 
@@ -79,10 +81,24 @@ class Scorer:
             for i, j, c in zip(*(part.tolist() for part in self.pairs), strict=True):
                 yield self.features[i], self.features[j], c
 
-    def dense(self, values: Floats) -> Floats:
-        """Weights, or variances, of all columns of a dense row."""
-        found = np.zeros((self.width, values.shape[1]))
-        found[np.array(self.features, dtype=np.int64) - (not self.reading.zero_based)] = values
+    @property
+    def places(self) -> Longs:
+        """The columns of the features in a dense row."""
+        return np.array(self.features, dtype=np.int64) - (not self.reading.zero_based)
+
+    def check_width(self, most: int, needs: str, hint: str) -> None:
+        """Refuse a form that has a number for each column of a dense row and each class, if these
+        are more than `most`, or almost all of very many would be 0."""
+        if self.width * self.weight.shape[1] > min(most, max(FEW, SPARSE * self.weight.size)):
+            features = len(self.features)
+            raise UsageError(
+                f"the model has {features:,} features up to {self.width:,}, and {needs}", hint
+            )
+
+    def dense(self, values: Floats, other: float = 0.0) -> Floats:
+        """Weights, or variances, of all columns of a dense row; `other` where there is none."""
+        found = np.full((self.width, values.shape[1]), other)
+        found[self.places] = values
         return found
 
 
@@ -147,10 +163,10 @@ def _check(model: Model) -> None:
 
 def _columns(weights: Weights, order: NDArray[np.intp]) -> tuple[Floats, Floats | None]:
     """Weights and variances with a column a class, by ascending label."""
-    rows = len(weights.ids)
-    weight = weights.weight.reshape(rows, -1)[:, order]
+    shape = len(weights.ids), len(order)
+    weight = weights.weight.reshape(shape)[:, order]
     variance = weights.variance
-    return weight, None if variance is None else variance.reshape(rows, -1)[:, order]
+    return weight, None if variance is None else variance.reshape(shape)[:, order]
 
 
 def _pairs(sigma: Floats) -> tuple[Longs, Longs, Floats]:

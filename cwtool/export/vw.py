@@ -23,11 +23,11 @@ def data(scorer: Scorer) -> bytes:
     classes = scorer.weight.shape[1]
     places = 1 << (classes - 1).bit_length()  # the weight of feature j and class k: j places + k
     bits = max(18, (places * (max(scorer.features, default=0) + 1)).bit_length())
-    if bits > MOST_BITS:
-        raise UsageError(
-            f"the model has features up to {max(scorer.features):,}, and VW has a weight for each",
-            "use `format=json` or tsv, which have the features of the model alone",
-        )
+    scorer.check_width(
+        ((1 << MOST_BITS) // places - 2) * classes,
+        "VW has a weight for each up to the last",
+        "use `format=json` or tsv, which have the features of the model alone",
+    )
     constant = CONSTANT % (1 << bits) % ((1 << bits) // places)
     if scorer.intercept.any() and constant in scorer.features:
         raise UsageError(

@@ -20,6 +20,7 @@ from cwtool.data.parse import Reading
 from cwtool.data.rows import Longs, Origin, Rows, SlotRows, joined
 from cwtool.errors import UsageError
 from cwtool.model import file, opening, packing
+from cwtool.model.arithmetic import computing
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.crossfit import shades
 from cwtool.model.results import Learned, Prediction, Weights
@@ -108,6 +109,7 @@ class Model(Verdict):
             return batches(blocks, self.batch.batch_rows, run.max_memory)
         return blocks
 
+    @computing
     def learn(self, rows: Rows, run: Run) -> Learned:
         """Predict each row and then learn it, with its row weight times its class weight; rows of
         weight 0 are only predicted. Rows pass here on their first visit only."""
@@ -181,12 +183,14 @@ class Model(Verdict):
         mixed = joined([first, rest]).take(np.argsort(np.concatenate([learned, others])))
         return slotted(mixed, mixed.indices)
 
+    @computing
     def relearn(self, rows: Rows, order: Longs, run: Run) -> Scores:
         """Visit rows that were learned in an earlier pass once more, in this order. Their weights
         are those that they were learned with: `rows.weighing(learned.weight)`."""
         part = slotted(rows, self.index.known(rows.indices), self.scale.value)
         return self.learner.relearn(self.state, part, order, run)
 
+    @computing
     def scores(self, rows: Rows, run: Run | None = None) -> Prediction:
         """Predict the rows; neither they nor the model are changed."""
         part, unknown, dropped = self.index.lookup(rows, self.scale.value)
@@ -194,8 +198,11 @@ class Model(Verdict):
         # a row near the end of the double range may score past it; a class not met scores -inf
         lowest = None if self.several is None else -np.inf
         np.nan_to_num(score, copy=False, neginf=lowest)
-        return Prediction(score, np.nan_to_num(variance, copy=False), dropped)
+        # rounding, or a file, may make v negative; probabilities need 1 + v > 0
+        variance = np.maximum(np.nan_to_num(variance, copy=False), -0.5)
+        return Prediction(score, variance, dropped)
 
+    @computing
     def weights(self) -> Weights:
         """Feature ids with their weights and variances in the units of the data, and the
         intercept; importances of an algorithm that is not linear."""

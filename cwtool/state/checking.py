@@ -114,12 +114,22 @@ def check_arrays(layout: Layout, numbers: dict[str, Any], packed: Packed, n: int
             found[key] = array_of(packed, key, "<f8", 2)
             if found[key].shape != (n, n):
                 raise Damage(f"the array {key} has the shape {found[key].shape}")
+            if _negative(found[key]):
+                raise Damage(f"the array {key} has a negative value on its diagonal")
     for name, width in layout.lists:
         key = f"table.{name}"
         found[key] = array_of(packed, key, "<f8", 2)
         if found[key].shape[1] != width:
             raise Damage(f"the array {key} has {found[key].shape[1]} columns instead of {width}")
     return found
+
+
+def _negative(square: NDArray[Any]) -> bool:
+    """Whether a matrix of variances or precisions has a negative value on its diagonal that is no
+    rounding error."""
+    if square.size == 0:
+        return False
+    return bool(square.diagonal().min() < -1e-9 * max(-square.min(), square.max()))
 
 
 def _check_sizes(declared: Array, shape: tuple[int, ...], lengths: dict[str, int]) -> None:

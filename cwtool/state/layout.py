@@ -5,7 +5,7 @@ Saving, loading, checking, growing and comparing states are written once, from t
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, nextafter
 from typing import NamedTuple
 
 MOST = 1 << 53  # the greatest whole number of a model file
@@ -17,6 +17,10 @@ class Column(NamedTuple):
     name: str
     whole: bool = False  # whole numbers from 0 on
     low: float = -inf  # its least value
+
+
+# 1/variance - 1 of a weight: 0 for a feature just met, and always above -1
+PRECISION = Column("precision", low=nextafter(-1, 0))
 
 
 class Number(NamedTuple):

@@ -16,6 +16,8 @@ from cwtool.state.layout import Layout
 from cwtool.state.tables import Table
 from cwtool_ext import slots
 
+FEW = 1024  # features, which may lie anywhere in the tables
+
 
 class State:
     """Tables of columns, numbers, arrays, squares and lists as the layout declares them.
@@ -57,6 +59,8 @@ class State:
     def reserve(self) -> None:
         """Follow the index: a row for every slot."""
         for table in self._tables:
+            if self.index.count > FEW:
+                table.use_huge_pages()
             if len(table.rows) < self.index.room:
                 table.grow(self.index.room)
 

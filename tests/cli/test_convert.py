@@ -7,11 +7,13 @@ import lzma
 import random
 import shlex
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
+
+from cwtool.data.compression import ZSTD
 
 Run = Callable[..., Any]
 
@@ -214,7 +216,7 @@ def test_compressed_files_in_and_out(folder: Path, ok: Run) -> None:
         "gz": gzip.decompress,
         "bz2": bz2.decompress,
         "xz": lzma.decompress,
-        "zst": lambda data: zstandard.ZstdDecompressor().decompressobj().decompress(data),
+        "zst": import_module(ZSTD).decompress,
     }.items():
         write(folder, a_csv="y,1,2\n1,1,0\n0,0,1\n")
         ok("convert", "a.csv", "-o", f"a.svm.{ending}")

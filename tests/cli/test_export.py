@@ -298,3 +298,41 @@ def test_models_without_probabilities_say_so(cwtool: Run, folder: Path, trained:
     ended = cwtool("export", "m.cw", "--format", "json")
     assert "probability" not in json.loads(ended.out)
     assert "probabilities are left out" in ended.err
+
+
+FORMS = ("liblinear", "json", "tsv", "sql", "python", "onnx", "vw")
+NEEDED = {"onnx": "onnx", "vw": "vowpalwabbit"}  # packages
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_model_of_no_features(folder: Path, ok: Run, form: str) -> None:
+    pytest.importorskip(NEEDED.get(form, "cwtool"))
+    (folder / "a.svm").write_text("+1\n-1\n")
+    ok("train", "a.svm", "-m", "m.cw")
+    ok("export", "m.cw", "--format", form, "-o", "out")
+
+
+@pytest.mark.parametrize("form", ["liblinear", "onnx", "vw"])
+def test_few_features_with_large_ids_are_no_dense_rows(
+    folder: Path, cwtool: Run, ok: Run, form: str
+) -> None:
+    pytest.importorskip(NEEDED.get(form, "cwtool"))
+    (folder / "a.svm").write_text("+1 1:1 2000000:1\n-1 2:1\n")
+    ok("train", "a.svm", "-m", "m.cw")
+    found = cwtool("export", "m.cw", "--format", form, "-o", "out")
+    assert found.code == 2
+    assert "the model has 3 features up to 2,000,000, and" in found.err
+
+
+def test_covariances_of_features_with_large_ids(folder: Path, ok: Run) -> None:
+    """The graph has a matrix over the features of the model, not over all columns."""
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    (folder / "a.svm").write_text("+1 1:1 90000:0.5\n-1 2:1 90000:1\n+1 1:2 2:0.5\n")
+    ok("train", "a.svm", "-m", "m.cw", "--covariance", "full")
+    ok("export", "m.cw", "--format", "onnx", "-o", "m.onnx")
+    dense = np.zeros((3, 90_000))
+    dense[[0, 0, 1, 1, 2, 2], [0, 89_999, 1, 89_999, 0, 1]] = 1, 0.5, 1, 1, 2, 0.5
+    found = runtime.InferenceSession(str(folder / "m.onnx")).run(["probability"], {"X": dense})
+    told = ok("predict", "a.svm", "-m", "m.cw", "--output", "probability").split()
+    assert np.allclose(found[0][:, 1], [float(p) for p in told], atol=1e-12)

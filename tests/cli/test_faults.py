@@ -1,7 +1,10 @@
 """Kills, full disks, closed streams and clocks that go back: nothing is lost, and each has its
 sentence."""
 
+import errno
+import os
 import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -87,3 +90,49 @@ def test_a_clock_that_goes_back(ok: Run, planted: Run, monkeypatch: pytest.Monke
     for k in range(3):
         ok("feed", planted(f"{k}.svm", k, 100), "-m", "m.cw", "--accept")
     assert "last 9.00 %" in ok("report", "m.cw", "--text").splitlines()[3]
+
+
+def test_a_quota(model: bytes, cwtool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: int) -> None:
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    ended = cwtool("train", "a.svm", "--again", "--resume", "m.cw", "-m", "m.cw")
+    assert ended.code == 4
+    assert "m.cw: cannot write the model: Disk quota exceeded" in ended.err
+    assert Path("m.cw").read_bytes() == model
+    assert not [p for p in Path().glob(".*") if p.suffix in (".tmp", ".lock")]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGWINCH, signal.SIGCONT])
+def test_a_slow_pipe_and_signals_that_interrupt_reads(
+    sent: signal.Signals, model: bytes, process: Run
+) -> None:
+    """Rows that come byte by byte, with signals in between, make the same model."""
+    text = Path("a.svm").read_bytes()
+    run = process("train", "-", "-m", "n.cw", "-q", stdin=subprocess.PIPE)
+    for at in range(0, len(text), 97):
+        run.stdin.write(text[at : at + 97])
+        run.stdin.flush()
+        run.send_signal(sent)
+    _, err = run.communicate()
+    assert run.returncode == 0, err
+    assert weights("n.cw") == weights("m.cw")
+
+
+def weights(path: str) -> bytes:
+    words = [sys.executable, "-m", "cwtool", "inspect", path, "--weights", "-"]
+    return subprocess.run(words, capture_output=True, check=True).stdout
+
+
+def test_a_file_system_without_locks(
+    model: bytes, cwtool: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    ended = cwtool("train", "a.svm", "--again", "--resume", "m.cw", "-m", "m.cw")
+    assert ended.code == 4
+    assert "m.cw: cannot be locked: No locks available" in ended.err
+    assert Path("m.cw").read_bytes() == model

@@ -4,9 +4,10 @@ anything else. `make fuzz` tries many more, with all commands."""
 import json
 import warnings
 
-import model_mutants as mutants
+import fuzzed_models as models
 import numpy as np
 import pytest
+from model_mutants import mutant
 
 from cwtool.day_rules import Limits, complaints
 from cwtool.errors import ModelError
@@ -19,7 +20,7 @@ from cwtool.watch import Day
 
 KINDS = [
     pytest.param(*variant, labels, 2 * k + labels // 4, id=f"{variant[0]} {variant[1]} {labels}")
-    for k, variant in enumerate(mutants.variants(all_=False))
+    for k, variant in enumerate(models.variants(all_=False))
     for labels in (2, 4)
 ]
 EACH = 8  # mutants of a model
@@ -27,7 +28,7 @@ EACH = 8  # mutants of a model
 
 def used(model: Model, labels: int) -> None:
     """All that commands do with a model that was loaded."""
-    rows, _ = mutants.rows_of(5, 12, labels, first=4)
+    rows, _ = models.rows_of(5, 12, labels, first=4)
     found = model.scores(rows)
     shown = model.probability(found.score, found.variance)
     assert np.isfinite(shown).all()
@@ -43,9 +44,9 @@ def used(model: Model, labels: int) -> None:
 @pytest.mark.parametrize(("algo", "label", "given", "labels", "seed"), KINDS)
 @pytest.mark.usefixtures("spare_time")
 def test_mutants(algo: str, label: str, given: dict[str, object], labels: int, seed: int) -> None:
-    data = mutants.trained(algo, dict(given), labels, seed).to_bytes()
+    data = models.trained(algo, dict(given), labels, seed).to_bytes()
     for k in range(EACH):
-        how, changed = mutants.mutant(1000 * seed + k, data)
+        how, changed = mutant(1000 * seed + k, data)
         try:
             model = Model.from_bytes(changed)
         except ModelError as refusal:

@@ -104,6 +104,8 @@ def test_processes_are_used_again() -> None:
     found = [{pid for _, pid in engine.each(process, range(4), process)} for _ in range(3)]
     assert len(set.union(*found)) <= 2
     assert os.getpid() not in set.union(*found)
+
+
 def test_threads_work_at_the_same_time() -> None:
     both = Barrier(2, timeout=60)
 

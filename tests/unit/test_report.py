@@ -220,6 +220,7 @@ def test_curves(found: Results) -> None:
 
 
 def test_sets_of_one_panel_make_one_line(found: Results) -> None:
+    pytest.importorskip("matplotlib")
     figure = replace(found.suite.figures[0], panels={"both": ["x", "y", "z"]}, scale=100)
     (axes,) = report.picture(figure, found).axes
     assert axes.get_title() == "both"
@@ -229,6 +230,7 @@ def test_sets_of_one_panel_make_one_line(found: Results) -> None:
 
 
 def test_many_lines_can_be_told_apart() -> None:
+    pytest.importorskip("matplotlib")
     lines = [charts.Line(f"line {k}", [1, 2], [k, k + 1]) for k in range(20)]
     (axes,) = charts.chart([charts.Panel("t", lines)]).axes
     looks = {(one.get_color(), one.get_marker(), one.get_linestyle()) for one in axes.lines}
@@ -237,6 +239,7 @@ def test_many_lines_can_be_told_apart() -> None:
 
 def test_maps(found: Results) -> None:
     """A row for each data set and method, of the first repeat."""
+    pytest.importorskip("matplotlib")
     for record in found.records:
         grid = [[1.0, 2.0], [3.0, 4.0 + record.seed]]
         one, two = {"title": "p", "grid": grid}, {"title": "q", "grid": grid, "marks": [[0, 1, 1]]}
@@ -260,6 +263,7 @@ MAP = charts.Map("m", [[0, 1], [2, 3]], marks=[(0, 1, 0.5)])
 def test_the_same_figure_has_the_same_bytes(
     made: Callable[[], Any], suffix: str, tmp_path: Path
 ) -> None:
+    pytest.importorskip("matplotlib")
     one, two = (tmp_path / f"{k}.{suffix}" for k in "ab")
     for path in (one, two):
         charts.save(made(), path)

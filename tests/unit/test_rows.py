@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array, csr_matrix, random_array
+from scipy.sparse import csr_array, csr_matrix
 
 from cwtool.data.rows import BIAS, Origin, Rows, SlotRows, joined
 
@@ -41,7 +41,8 @@ def content(rows: Rows) -> list[Any]:
 
 
 def matrix_of(shape: tuple[int, int] = (6, 8)) -> Any:
-    return random_array(shape, density=0.4, format="csr", rng=np.random.default_rng(1))
+    draw = np.random.default_rng(1)
+    return csr_array(draw.random(shape) * (draw.random(shape) < 0.4))
 
 
 @pytest.mark.parametrize("kind", [csr_array, csr_matrix])

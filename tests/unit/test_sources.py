@@ -4,25 +4,28 @@ import bz2
 import gzip
 import lzma
 import os
+import sys
 import tracemalloc
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwtool.data.compression import compression, decompressed
+from cwtool.data.compression import ZSTD, compression, decompressed
 from cwtool.data.handles import Handle
 from cwtool.data.sources import display, peek
 from cwtool.errors import DataError
 
+zstd = import_module(ZSTD)
+CHECKED = {zstd.CompressionParameter.checksum_flag: 1}
 PACK = {
     "gzip": gzip.compress,
     "bz2": bz2.compress,
     "xz": lzma.compress,
-    "zstd": zstandard.ZstdCompressor().compress,
+    "zstd": zstd.compress,
 }
 kinds = pytest.mark.parametrize("kind", PACK)
 
@@ -94,8 +97,7 @@ def test_every_truncation_is_noticed(kind: str) -> None:
 def test_every_flipped_byte_is_noticed(kind: str) -> None:
     """By an error, or by the same text where the format has bytes that mean nothing."""
     data = b"+1 1:0.5 2:7\n" * 50
-    pack = zstandard.ZstdCompressor(write_checksum=True).compress if kind == "zstd" else PACK[kind]
-    whole = bytearray(pack(data))
+    whole = bytearray(zstd.compress(data, options=CHECKED) if kind == "zstd" else PACK[kind](data))
     for at in range(6, len(whole)):
         whole[at] ^= 0x10
         try:
@@ -145,3 +147,11 @@ def test_missing_and_directory(tmp_path: Path) -> None:
 def test_display() -> None:
     assert display("-") == "<stdin>"
     assert display("a/b.svm") == "a/b.svm"
+
+
+def test_zstd_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = PACK["zstd"](b"+1 1:1\n")
+    monkeypatch.setitem(sys.modules, ZSTD, None)
+    with pytest.raises(DataError, match="x: zstd data needs the package") as found:
+        text_of(whole)
+    assert "pip install" in str(found.value.hint)

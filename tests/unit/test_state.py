@@ -1,5 +1,8 @@
 """The declared parts of a state: made, grown, widened, packed and taken over again."""
 
+import mmap
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -209,3 +212,20 @@ def test_a_table_reserves_a_quarter_more() -> None:
     assert len(table.rows) == 125
     table.fill(np.ones((300, 1)))
     assert (len(table.rows), table.count) == (300, 300)
+
+
+def test_few_features_far_apart_take_no_huge_pages() -> None:
+    """Twelve features over the whole table, in tables of several classes: some pages of 4 kB."""
+    state = State(Layout((columns("a", "b"),)))
+    state.widen(64)  # a row of 1 kB, a table of 4 GB
+    before = resident()
+    ids = np.linspace(0, (1 << 22) - 1, 12).astype(np.int32)
+    state.table[state.slots_of(ids)] = 1.0
+    assert resident() - before < 12 << 20
+
+
+def resident() -> int:
+    """The memory that this process has in use."""
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("there is no /proc here")
+    return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE

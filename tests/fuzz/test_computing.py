@@ -1,0 +1,56 @@
+"""Settings and numbers that a file may have, with which learning has to end."""
+
+import fuzzed_models as models
+import numpy as np
+import pytest
+
+from cwtool.algorithms.metric import cholesky
+from cwtool.data.labels import Labels
+from cwtool.errors import Damage, ModelError
+from cwtool.model import Model
+from cwtool.model.arithmetic import computing
+from cwtool.run import Run
+from cwtool.state import checking
+from cwtool.state.layout import Layout
+
+ROWS = models.rows_of(1, 60, 2)[0]
+
+
+@pytest.mark.parametrize(
+    ("algo", "given"),
+    [
+        ("sdist", {"cv": 100, "steps": 3}),  # more folds than rows
+        ("spar-dca", {"C": 1e300, "features": 0}),
+        ("sbcw", {"features": 1_000_000}),  # of which there are twelve
+        ("fgm", {"features": 1_000_000}),
+    ],
+)
+def test_extreme_settings(algo: str, given: dict[str, object]) -> None:
+    model = Model.new(algo, given, labels=Labels(-1.0, 1.0))
+    model.learn(ROWS, Run())
+    assert np.isfinite(model.scores(ROWS).score).all()
+
+
+@pytest.mark.parametrize("matrix", [-np.eye(3), np.full((3, 3), 1e308), -1e308 * np.eye(3)])
+def test_a_matrix_that_is_no_precision_is_factored(matrix: np.ndarray) -> None:
+    assert np.isfinite(cholesky(matrix.copy())).all()
+
+
+def test_a_negative_variance_is_damage() -> None:
+    layout = Layout((), squares=("sigma",))
+    good = np.array([[1.0, 0.5], [0.5, -1e-12]])
+    checking.check_arrays(layout, {}, {"square.sigma": good}, 2)
+    with pytest.raises(Damage, match=r"square\.sigma has a negative value on its diagonal"):
+        checking.check_arrays(layout, {}, {"square.sigma": -good}, 2)
+
+
+def test_numbers_that_overflow_are_told() -> None:
+    class Broken:
+        algorithm = Model.new("arow", {}).algorithm
+
+        @computing
+        def learn(self) -> float:
+            return 1e300**2
+
+    with pytest.raises(ModelError, match="the numbers of the arow model cannot be computed with"):
+        Broken().learn()

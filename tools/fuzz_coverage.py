@@ -1,0 +1,83 @@
+"""Let libFuzzer look for text that the parser and a slow one read differently:
+python tools/fuzz_coverage.py --seconds 300.
+
+It compiles the parser with clang so that libFuzzer knows which inputs reach new branches, and stops
+at the first difference, or where AddressSanitizer finds a read or write outside of an array. Inputs
+that reached something new are added to build/coverage/corpus, which starts with those of
+tests/fuzz/corpus.txt, a bytes literal a line. With --keep, few of them that reach the same are
+written back to that file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from ast import literal_eval
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+OUT = HERE / "build" / "coverage"
+CORPUS = HERE / "tests" / "fuzz" / "corpus.txt"
+SANITIZED = "address,undefined"
+
+
+def built(clang: str) -> Path:
+    """The fuzzer, with a parser that counts its branches beside it."""
+    package, source = OUT / "cwtool_ext", HERE / "build" / "cython" / "cwtool_ext" / "libsvm.c"
+    shutil.rmtree(package, ignore_errors=True)
+    shutil.copytree(HERE / "cwtool_ext", package, ignore=shutil.ignore_patterns("libsvm.*.so"))
+    include, library = sysconfig.get_path("include"), sysconfig.get_config_var("LIBDIR")
+    common = [clang, "-O1", "-g", "-ffp-contract=off", f"-I{include}", "-w"]
+    module = package / f"libsvm{sysconfig.get_config_var('EXT_SUFFIX')}"
+    watched = f"-fsanitize=fuzzer-no-link,{SANITIZED}"
+    subprocess.run([*common, watched, "-shared", "-fPIC", source, "-o", module], check=True)
+    target = OUT / "parser_target"
+    linked = [f"-L{library}", f"-Wl,-rpath,{library}", f"-lpython{sysconfig.get_python_version()}"]
+    source = HERE / "tests" / "fuzz" / "parser_target.c"
+    watched = f"-fsanitize=fuzzer,{SANITIZED}"
+    subprocess.run([*common, watched, "-rdynamic", source, *linked, "-o", target], check=True)
+    return target
+
+
+def run(target: Path, *options: object) -> int:
+    """The exit code of the fuzzer."""
+    paths = [str(OUT), str(HERE / "tests"), *filter(None, sys.path[1:])]
+    settings = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONMALLOC": "malloc"}
+    settings |= {"ASAN_OPTIONS": "detect_leaks=0", "OPENBLAS_NUM_THREADS": "1"}
+    words = [target, *map(str, options)]
+    return subprocess.run(words, env=os.environ | settings, cwd=OUT).returncode
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--seconds", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", action="store_true", help="write the smallest corpus back")
+    options = parser.parse_args()
+    clang = shutil.which("clang")
+    if clang is None:
+        sys.exit("clang with its libFuzzer is needed: apt install clang libclang-rt-14-dev")
+    target = built(clang)
+    found = OUT / "corpus"
+    found.mkdir(exist_ok=True)
+    for k, line in enumerate(CORPUS.read_text().splitlines()):
+        (found / f"kept-{k}").write_bytes(literal_eval(line))
+    words = f"-dict={HERE / 'tests' / 'fuzz' / 'parser.dict'}"
+    limits = (f"-max_total_time={options.seconds}", "-max_len=400", f"-seed={options.seed}")
+    code = run(target, found, words, *limits, "-print_final_stats=1", "-verbosity=1")
+    if options.keep and code == 0:
+        smallest = OUT / "smallest"
+        shutil.rmtree(smallest, ignore_errors=True)
+        smallest.mkdir()
+        code = run(target, "-set_cover_merge=1", smallest, found)
+        inputs = sorted((path.read_bytes() for path in smallest.iterdir()), key=len)
+        CORPUS.write_text("".join(f"{found!a}\n" for found in inputs))
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()
