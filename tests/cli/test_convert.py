@@ -271,7 +271,7 @@ def test_what_cannot_be_is_refused(folder: Path, cwtool: Run) -> None:
 
 
 def test_parquet_columns(folder: Path, ok: Run, cwtool: Run) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
+    pyarrow, parquet = map(pytest.importorskip, ("pyarrow", "pyarrow.parquet"))
     table = pyarrow.table(
         {
             "x": [1.5, None, 0.0],
@@ -281,7 +281,7 @@ def test_parquet_columns(folder: Path, ok: Run, cwtool: Run) -> None:
             "target": ["a", "b", "a"],
         }
     )
-    pyarrow.parquet.write_table(table, folder / "a.parquet")
+    parquet.write_table(table, folder / "a.parquet")
     out = ok("convert", "a.parquet", "-o", "-", "--names", "n.tsv", "--labels", "a=1,b=-1")
     assert out == "1 1:1.5 2:3 3:1 4:1\n-1 2:4\n1 5:1\n"
     data = (folder / "a.parquet").read_bytes()
