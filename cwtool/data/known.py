@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from cwtool.data.chunks import chunks_of, load
 from cwtool.data.digest import hexdigest
+from cwtool.data.rowfile import last_of
 from cwtool.data.sources import read_once
 from cwtool.errors import Damage
 
@@ -113,6 +114,10 @@ def file_digests(path: str) -> tuple[str, ...]:
         return ()
     cells, stored = bytearray(), bytearray()
     for chunk in chunks_of(path, STEP):
+        if chunk.frame is not None:
+            last = last_of(path)
+            cells, stored = bytearray(last.cells), bytearray(last.stored)
+            break
         cells += load(chunk).cells
         stored += chunk.stored
     return tuple(hexdigest(bytes(found)) for found in (cells, stored) if found or found is cells)
