@@ -147,7 +147,7 @@ naming = options.apply(
 )
 @tables
 @naming
-@options.reading
+@options.parsing
 @options.talking
 def command(
     data: tuple[str, ...],

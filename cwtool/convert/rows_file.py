@@ -13,7 +13,6 @@ from cwtool.convert.row import Input
 from cwtool.data.buffers import Pool
 from cwtool.data.chunks import ROOM, Chunk
 from cwtool.data.digest import Digest
-from cwtool.data.line_parts import first_item
 from cwtool.data.parse import Reading, parse
 from cwtool.data.pipeline import BLOCK_BYTES
 from cwtool.data.rowfile import LAST, ROWS, Last, Writer
@@ -35,7 +34,6 @@ class Kept:
         return None
 
     def keeper(self, first: bytes) -> Kept:
-        self.last = replace(self.last, first=self.last.first or first)
         return self
 
     def add(self, frame: bytes) -> None:
@@ -48,7 +46,7 @@ class Kept:
         last = self.last
         self.last = Last(
             last.cells + cells, last.stored + stored, last.rows + rows, last.lines + lines,
-            last.qids + qids, last.first,
+            last.qids + qids,
         )  # fmt: skip
 
     def abandon(self) -> None:
@@ -92,14 +90,13 @@ class FromText:
         data = b"".join(self.waiting)
         self.waiting, self.size = [], 0
         self.digest.update(data)
-        keeper = self.kept.keeper(first_item(data))
         text = np.frombuffer(data + ROOM, dtype=np.uint8)
-        chunk = Chunk("", len(data), False, False, stop=len(data), text=text, keeper=keeper)
+        chunk = Chunk("", len(data), False, False, stop=len(data), text=text, keeper=self.kept)
         parsed = parse(chunk, Reading(), self.pool)
         if parsed.fault is not None:
             raise DataError(f"a row cannot be written: {parsed.fault.message}", parsed.fault.hint)
-        keeper.add(parsed.packed)
-        keeper.finish(b"", b"", parsed.block.n_rows, parsed.n_lines, parsed.n_qids, whole=True)
+        self.kept.add(parsed.packed)
+        self.kept.finish(b"", b"", parsed.block.n_rows, parsed.n_lines, parsed.n_qids, whole=True)
 
     def finish(self) -> None:
         self._pack()

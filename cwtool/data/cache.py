@@ -21,13 +21,21 @@ from cwtool.files import replacing
 ENDING = ".cwrows"
 
 
+def untold(warning: str) -> None:
+    """A warning that nobody hears."""
+
+
 @dataclass(frozen=True)
 class Cache:
     """The folder. An entry has the name of a file and of the settings that change what is parsed,
     as a digest; what tells whether the file is still the same, and its own digest, are in it."""
 
     folder: str
-    warn: Callable[[str], None] = field(compare=False)
+    warn: Callable[[str], None] = field(default=untold, compare=False)
+
+    def __reduce__(self) -> tuple[type[Cache], tuple[str]]:
+        """For another process, which cannot warn on this one's console."""
+        return Cache, (self.folder,)
 
     def entry(self, path: str, zero_based: bool) -> CacheEntry | None:
         """That of a file; None for pipes and URLs, which cannot be found again, and for files that

@@ -181,15 +181,17 @@ def _chunks(path: str | Span, options: ReadOptions) -> Iterator[Chunk]:
     """The chunks of a source, with the sample of its rows, and marked if these have no labels."""
     labelled, keeper = options.labelled is not False, None
     sample = RowSample() if options.sampled else None
-    entry = None
+    entry = found = None
     if options.store is not None and isinstance(path, str) and labelled and not options.follow:
         entry = options.store.entry(path, options.reading.zero_based)
-    found = entry.chunks(options.labelled, options.labels) if entry else None
-    if found is None:
-        found = chunks_of(path, options.block_bytes, prompt=options.prompt, follow=options.follow)
-    for chunk in found:
-        if chunk.first and chunk.frame is None:
-            item = first_item(chunk.head())
+    if entry is not None:
+        found = entry.chunks(options.labelled, options.labels)
+    kept = found is not None
+    for chunk in found or chunks_of(
+        path, options.block_bytes, prompt=options.prompt, follow=options.follow
+    ):
+        if chunk.first and not kept:
+            item = first_item(chunk.head()) if chunk.frame is None else b""
             if options.labelled is None:
                 labelled = has_labels(item, options.labels)
             if entry is not None and labelled:

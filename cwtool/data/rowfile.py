@@ -41,8 +41,10 @@ class Last:
     rows: int
     lines: int
     qids: int
-    first: bytes = b""  # the first item of the first row, which tells whether rows have labels
-    source: tuple[int, int, int] = (0, 0, 0)  # of a cache: tells whether the text is the same
+    # in a cache: the first item of the text, which tells whether its rows have labels, and what
+    # tells whether the text is still the same
+    first: bytes = b""
+    source: tuple[int, int, int] = (0, 0, 0)
 
     def packed(self) -> bytes:
         """The three strings, their sizes, and the numbers."""
