@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from sys import getrefcount
 from threading import Lock
 
@@ -57,3 +58,16 @@ class Pool:
         """From now on the buffers are free as soon as nobody looks at them."""
         with self._lock:
             self._all.append(buffers)
+
+
+@dataclass(slots=True)
+class Raw:
+    """Rows as they were read, in buffers, before anything is done to them."""
+
+    buffers: Buffers
+    n_rows: int
+    nnz: int
+    n_lines: int
+    n_qids: int
+    weighted: bool
+    comments: list[str]  # one a row, or none at all if they were not asked for

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from cwtool.data.chunks import chunks_of, load
 from cwtool.data.digest import hexdigest
-from cwtool.data.rowfile import last_of
 from cwtool.data.sources import read_once
 from cwtool.errors import Damage
 
@@ -115,6 +114,8 @@ def file_digests(path: str) -> tuple[str, ...]:
     cells, stored = bytearray(), bytearray()
     for chunk in chunks_of(path, STEP):
         if chunk.frame is not None:
+            from cwtool.data.rowfile import last_of
+
             last = last_of(path)
             cells, stored = bytearray(last.cells), bytearray(last.stored)
             break

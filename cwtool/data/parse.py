@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.data.buffers import Pool
+from cwtool.data.buffers import Pool, Raw
 from cwtool.data.chunks import Bytes, Chunk, load
 from cwtool.data.faults import describe
 from cwtool.data.line_parts import NO_LABEL, comments_of, with_labels
-from cwtool.data.rowfile import LAST, Frame, Last, damaged
-from cwtool.data.rowfile import load as load_frame
-from cwtool.data.rowpack import Raw, pack, unpack
 from cwtool.data.rows import BIAS, Floats, Ints, Longs, Origin
 from cwtool.data.sources import display
 from cwtool_ext import libsvm, rows
+
+if TYPE_CHECKING:
+    from cwtool.data.rowfile import Frame
 
 Hashes = NDArray[np.uint64]
 
@@ -110,16 +110,25 @@ def parse(
         fault = _fault(text, start, stop, *faults[0].tolist())
         added = 0 if chunk.labelled else len(NO_LABEL)
         fault = fault._replace(column=max(1, fault.column - added))
-    packed = pack(raw) if chunk.keeper is not None else b""
+    packed = _packed(raw) if chunk.keeper is not None else b""
     block, hashes = _block(chunk, raw, reading, pool, comments=comments)
     return Parsed(chunk, block, cells, n_lines, n_qids, n_faults, fault, hashes, packed)
+
+
+def _packed(raw: Raw) -> bytes:
+    from cwtool.data.rowpack import pack
+
+    return pack(raw)
 
 
 def _parsed_frame(
     chunk: Chunk, frame: Frame, reading: Reading, pool: Pool, *, comments: bool
 ) -> Parsed:
     """The same for a frame of a file of rows. The last frame has the digests of the text."""
-    data, size = load_frame(chunk, frame)
+    from cwtool.data.rowfile import LAST, Last, damaged, load
+    from cwtool.data.rowpack import unpack
+
+    data, size = load(chunk, frame)
     cells = b""
     try:
         if frame.kind == LAST:

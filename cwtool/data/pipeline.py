@@ -10,22 +10,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cwtool.data.buffers import Pool
 from cwtool.data.chunks import Chunk, chunks_of
 from cwtool.data.digest import hexdigest
 from cwtool.data.foreign import FIRST_LINES, told
-from cwtool.data.keeping import Keeper, Store
 from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.line_parts import first_item, has_labels
 from cwtool.data.parse import Block, Fault, Parsed, Reading, parse
-from cwtool.data.rowfile import damaged
 from cwtool.data.rows import Rows, joined
 from cwtool.data.sources import display
 from cwtool.data.spans import Span
 from cwtool.errors import DataError
 from cwtool.parallel import ahead
+
+if TYPE_CHECKING:
+    from cwtool.data.keeping import Keeper, Store
 
 # Arrays of a block stay below 4 MiB: above, NumPy asks for huge pages, dearer than parsing.
 BLOCK_BYTES = 3 << 19
@@ -169,6 +171,8 @@ def _finish(read: FileReport, chunk: Chunk) -> None:
     if chunk.frame is not None and chunk.closing is not None:
         counts = chunk.closing.rows, chunk.closing.lines, chunk.closing.qids
         if counts != (read.rows, read.lines, read.qids):
+            from cwtool.data.rowfile import damaged
+
             raise damaged(chunk.frame.file, "frames are missing")
     if chunk.keeper is not None:
         chunk.keeper.finish(

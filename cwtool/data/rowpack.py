@@ -10,12 +10,11 @@ Nothing that is read is trusted: counts are compared with sizes before memory is
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 from struct import Struct
 
 import numpy as np
 
-from cwtool.data.buffers import Buffers, Pool
+from cwtool.data.buffers import Pool, Raw
 from cwtool.data.chunks import Bytes
 from cwtool_ext import packed
 
@@ -23,19 +22,6 @@ COUNTS = Struct("<IIIIB")
 WEIGHTS, COMMENTS = 1, 2
 LAST_ID = 2**31 - 2
 MOST_COMMENTS = 1 << 30  # bytes of the comments of a frame
-
-
-@dataclass(slots=True)
-class Raw:
-    """Rows as they were read, in buffers, before anything is done to them."""
-
-    buffers: Buffers
-    n_rows: int
-    nnz: int
-    n_lines: int
-    n_qids: int
-    weighted: bool
-    comments: list[str]  # one a row, or none at all if they were not asked for
 
 
 def pack(raw: Raw) -> bytes:

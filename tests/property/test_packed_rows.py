@@ -8,8 +8,8 @@ import slow_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cwtool.data.buffers import Buffers, Pool
-from cwtool.data.rowpack import Raw, pack, unpack
+from cwtool.data.buffers import Buffers, Pool, Raw
+from cwtool.data.rowpack import pack, unpack
 from cwtool_ext import packed
 
 LAST_ID = 2**31 - 2
