@@ -1,4 +1,4 @@
-"""Files of rows, as the parser gives them; docs/formats/rows.md describes them for other programs.
+"""Files of rows, as the parser gives them; docs/reference/rows-file.md describes them for others.
 
     file    magic: 8 bytes, version: 4 bytes, frames of kind ROWS, and one of kind LAST
     frame   kind: 4 bytes, size: 8 bytes, checksum: 8 bytes, and `size` bytes

@@ -1,5 +1,6 @@
 """Files of rows: the same rows, digests and places as their text, and refusals of damaged files."""
 
+import gzip
 import io
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 import slow_rows
 
+from cwtool import read_libsvm
 from cwtool.convert.row import Input
 from cwtool.convert.rows_file import FromText, copied
 from cwtool.data.known import file_digests
@@ -211,3 +213,19 @@ def test_a_size_that_is_a_lie_takes_no_memory(tmp_path: Path) -> None:
 def test_a_file_of_rows_cannot_be_followed(text: Path) -> None:
     with pytest.raises(DataError, match="cannot be followed"):
         next(read_blocks([str(rows_file(text))], ReadOptions(follow=True)))
+
+
+def test_a_file_of_rows_as_a_matrix(text: Path) -> None:
+    X, y, weight = read_libsvm(rows_file(text), return_weight=True)
+    expected, labels, weights = read_libsvm(text, return_weight=True)
+    assert (y == labels).all()
+    assert (weight == weights).all()
+    assert X.shape == expected.shape
+    for name in "indptr", "indices", "data":
+        assert (getattr(X, name) == getattr(expected, name)).all()
+
+
+def test_a_compressed_file_of_rows_is_told(text: Path) -> None:
+    path = text.with_suffix(".gz")
+    path.write_bytes(gzip.compress(rows_file(text).read_bytes()))
+    assert "this is a file of rows that was compressed" in refusal(path)
