@@ -15,7 +15,6 @@ import numpy as np
 from cwtool import memory
 from cwtool.algorithms import forgetting
 from cwtool.algorithms.base import Coefficients, Scores, Variants, each_choice
-from cwtool.algorithms.merged_rules import DIAGONAL
 from cwtool.algorithms.merging import NAT, Merging, Refusal
 from cwtool.algorithms.online import Online
 from cwtool.algorithms.priors import prior_of_weights
@@ -142,6 +141,8 @@ class Diagonal(Covariance):
         state.shrink("precision", factor)
 
     def merging(self, additive: bool) -> Merging | Refusal:
+        from cwtool.algorithms.merged_rules import DIAGONAL  # only merges need it
+
         return DIAGONAL._replace(without_base=NAT["1"]) if additive else DIAGONAL
 
 
