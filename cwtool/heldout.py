@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ class HeldOut:
     ) -> None:
         self.share, self.paths, self.read, self.console = share, paths, read, console
         self.spool = new_spool() if share else None
+        self.readings = 0  # of the validation files
 
     def __bool__(self) -> bool:
         return self.spool is not None or bool(self.paths)
@@ -55,10 +56,23 @@ class HeldOut:
         self.spool.add(rows.take(np.flatnonzero(aside)))
         return rows.take(np.flatnonzero(~aside))
 
+    def _reading(self) -> ReadOptions:
+        """How the validation files are read: from the second time on with a cache, since there may
+        be a time for each pass."""
+        self.readings += 1
+        if self.readings == 2 and self.read.store is None:
+            from tempfile import TemporaryDirectory
+
+            from cwtool.data.cache import Cache
+
+            self.folder = TemporaryDirectory(prefix="cwtool-")
+            self.read = replace(self.read, store=Cache(self.folder.name))
+        return self.read
+
     def _rows(self, model: Model) -> Iterator[Rows]:
         if self.paths:
             report = ReadReport()
-            blocks = read_blocks(self.paths, self.read, report)
+            blocks = read_blocks(self.paths, self._reading(), report)
             yield from (model.labels.encode(block, learning=False) for block in blocks)
             if report.bad_lines:
                 self.console.warn(f"{report.names}: {report.bad_lines:,} bad lines skipped")

@@ -67,11 +67,13 @@ def _threads() -> Executor:
     return ThreadPoolExecutor(max(64, cores()), thread_name_prefix="cwtool-path")
 
 
-def ahead(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:
+def ahead(
+    function: Callable[[T], R], items: Iterable[T], jobs: int, waiting_most: int = AHEAD
+) -> Iterator[R]:
     """Like map(function, items), with `jobs` threads working ahead of the consumer.
 
-    The order is kept, at most jobs + AHEAD results wait, and `items` is drawn in a thread of its
-    own, so that reading, `function` and the consumer overlap wherever they let go of the
+    The order is kept, at most jobs + waiting_most results wait, and `items` is drawn in a thread of
+    its own, so that reading, `function` and the consumer overlap wherever they let go of the
     interpreter.
     """
     if jobs <= 1:
@@ -82,7 +84,7 @@ def ahead(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator
     from threading import Semaphore, Thread
 
     waiting: SimpleQueue[Future[R] | BaseException | None] = SimpleQueue()
-    room = Semaphore(jobs + AHEAD)
+    room = Semaphore(jobs + waiting_most)
     stopped = False
     pool = ThreadPoolExecutor(jobs, thread_name_prefix="cwtool-parse")
 

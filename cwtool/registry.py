@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -53,6 +52,8 @@ def names() -> list[str]:
 def algorithm(name: str) -> type[Algorithm]:
     """The class that is registered under `name`."""
     if name not in MODULES:
+        import difflib
+
         near = difflib.get_close_matches(name, MODULES, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there is: {', '.join(MODULES)}"
         raise UsageError(f"there is no algorithm {name!r}", hint)

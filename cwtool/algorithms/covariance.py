@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from cwtool.algorithms.merged_rules import DIAGONAL
 from cwtool.algorithms.merging import NAT, Merging, Refusal
 from cwtool.algorithms.priors import prior_of_weights
 from cwtool.data.rows import Floats, Ints, SlotRows
@@ -134,4 +133,6 @@ class Diagonal(Covariance):
         state.shrink("precision", factor)
 
     def merging(self, additive: bool) -> Merging | Refusal:
+        from cwtool.algorithms.merged_rules import DIAGONAL  # only merges need it
+
         return DIAGONAL._replace(without_base=NAT["1"]) if additive else DIAGONAL

@@ -158,7 +158,9 @@ def main() -> None:
     one_blas_thread()
     signal.signal(signal.SIGTERM, _terminate)
     gc.set_threshold(50_000)  # imports make no garbage; looking for it took a tenth of the start
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # nor is there any use in looking for it at the end, which takes as long
+    sys.exit(code)
 
 
 def _open_closed_streams() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,8 +16,10 @@ from cwtool.data.sources import display
 from cwtool.memory import parse_size
 
 if TYPE_CHECKING:
+    from cwtool.data.cache import Cache
     from cwtool.data.parse import Reading
     from cwtool.data.pipeline import ReadOptions
+    from cwtool.parallel import EngineOptions
 
     ParamType = click.ParamType[Any]
 else:
@@ -96,7 +101,7 @@ rows = apply(
 
 ROWS = ("zero_based", "normalize", "bias", "hash_bits")
 
-reading = apply(
+parsing = apply(
     click.option(
         "--on-bad-line",
         type=click.Choice(["stop", "skip"]),
@@ -128,6 +133,28 @@ reading = apply(
     ),
 )
 
+CACHE, CONSOLE = "cwtool.cache", "cwtool.console"  # in the context of a command
+
+
+def _keep_cache(ctx: click.Context, param: click.Parameter, folder: str | None) -> None:
+    ctx.meta[CACHE] = folder
+
+
+reading = apply(
+    parsing,
+    click.option(
+        "--cache",
+        metavar="DIR",
+        type=click.Path(file_okay=False),
+        callback=_keep_cache,
+        expose_value=False,
+        help="Folder where the parsed rows of files are kept, so that a file is parsed once and "
+        "then read several times as fast, with the same results. A file that has changed is "
+        "parsed again with a warning. The folder is made if there is none, and its files can be "
+        "deleted at any time.",
+    ),
+)
+
 talking = apply(
     click.option(
         "--json",
@@ -147,7 +174,9 @@ def read_options(
     from cwtool.data.pipeline import ReadOptions
     from cwtool.parallel import cores
 
+    found = click.get_current_context().meta
     return ReadOptions(
+        store=cache_in(found[CACHE], found[CONSOLE]) if found.get(CACHE) else None,
         reading=reading,
         max_bad_lines=max_bad_lines if on_bad_line == "skip" else 0,
         block_bytes=block_size >> 16 << 16,
@@ -155,10 +184,32 @@ def read_options(
     )
 
 
+def cache_in(folder: str, console: Console) -> Cache:
+    """The cache in this folder."""
+    from cwtool.data.cache import Cache
+
+    return Cache(str(Path(folder).absolute()), console.warn)
+
+
+@contextmanager
+def read_again(read: ReadOptions, engine: EngineOptions) -> Iterator[ReadOptions]:
+    """The options for a command that reads the same files more than once: with a cache, which is
+    removed at the end unless the user has named it. Other machines do not see its folder."""
+    if read.store is not None or engine.kind == "dask":
+        yield read
+        return
+    from tempfile import TemporaryDirectory
+
+    from cwtool.data.cache import Cache
+
+    with TemporaryDirectory(prefix="cwtool-") as folder:
+        yield replace(read, store=Cache(folder))
+
+
 def console(as_json: bool, quiet: bool, verbose: bool) -> Console:
     """What the command says. Its events name the time, the command, the version and the model."""
-    found = Console(json=as_json, quiet=quiet, verbose=verbose)
     ctx = click.get_current_context()
+    found = ctx.meta[CONSOLE] = Console(json=as_json, quiet=quiet, verbose=verbose)
     found.stamp = {"command": ctx.info_name, "version": __version__}
     if ctx.params.get("model") is not None:
         found.stamp["model"] = display(str(ctx.params["model"]))

@@ -172,6 +172,8 @@ def command(
     with a weight of each class. All rows are held in memory. Without -o or --json the features are
     printed as a table, and the errors go to stderr.
     """
+    from dataclasses import replace
+
     from cwtool.data.parse import Reading
     from cwtool.files import check_kept, complete_text
     from cwtool.inspect import names_of
@@ -213,8 +215,14 @@ def command(
     options.names_data(console, data)
     projection = None if project is None else Projection(project, ids == "renumbered")
     results = []
-    with complete_text(out, sources) if out else nullcontext(sys.stdout) as file:
-        for result in select(list(data), list(test), wanted, projection):
+    again = bool(stability) and wanted.engine.kind == "loky"
+    with (
+        complete_text(out, sources) if out else nullcontext(sys.stdout) as file,
+        options.read_again(wanted.read, wanted.engine)
+        if again
+        else nullcontext(wanted.read) as read,
+    ):
+        for result in select(list(data), list(test), replace(wanted, read=read), projection):
             if names:
                 result["names"] = [names.get(str(feature), "") for feature in result["selected"]]
             results.append(result)

@@ -198,12 +198,17 @@ def command(
     read = options.read_options(reading, on_bad_line, max_bad_lines, block_size, jobs)
     if model is not None:
         check_target(model, data)
-    with locked(model) if model is not None else nullcontext():
+    engine = sharding.engine_options(ctx, others, jobs)
+    readings = any(name in points for name in options.ROWS)
+    again = model is not None or (readings and by != "progressive")
+    with (
+        locked(model) if model is not None else nullcontext(),
+        options.read_again(read, engine) if again else nullcontext(read) as read,
+    ):
         wanted = TuneOptions(
             algo, points, fixed, class_weight=class_weight, by=by, folds=cv, metric=metric,
-            random=random or 0, halving=halving or 0, passes=passes, seed=seed,
-            engine=sharding.engine_options(ctx, others, jobs), max_memory=max_memory, read=read,
-            **classes,
+            random=random or 0, halving=halving or 0, passes=passes, seed=seed, engine=engine,
+            max_memory=max_memory, read=read, **classes,
         )  # fmt: skip
         options.names_data(console, data)
         found = tune(list(data), wanted, console)

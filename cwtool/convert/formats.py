@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from cwtool.data.chunks import is_rows
 from cwtool.data.compression import first_text
 from cwtool.data.sources import STDIN, display, first_bytes
 from cwtool.errors import DataError, UsageError
 
-READ = ("libsvm", "csv", "tsv", "vw", "parquet", "urls")
-WRITTEN = ("libsvm", "csv", "tsv", "vw", "parquet")
+READ = ("libsvm", "cwrows", "csv", "tsv", "vw", "parquet", "urls")
+WRITTEN = READ[:-1]
+WITH_IDS = ("libsvm", "cwrows")  # formats whose features have ids and no names
+PACKED_INSIDE = {"parquet": "Parquet files", "cwrows": "files of rows"}
 SUFFIXES = {
     ".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm",
-    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
+    ".cwrows": "cwrows", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
     ".vw": "vw", ".parquet": "parquet", ".pq": "parquet",
     ".urls": "urls", ".url": "urls",
 }  # fmt: skip
@@ -59,6 +62,8 @@ def of_source(path: str) -> str:
 def _told(head: bytes, path: str) -> str:
     if head[:4] == b"PAR1":
         return "parquet"
+    if is_rows(head):
+        return "cwrows"
     text = first_text(head).decode("utf-8-sig", "replace")
     lines = [line for line in text.split("\n") if line.strip() and line[0] != "#"]
     line = lines[0] if lines else ""

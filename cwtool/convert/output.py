@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from cwtool.convert.formats import packing
 from cwtool.data.compression import ZSTD
@@ -41,10 +41,17 @@ def _packed(kind: str | None, out: IO[bytes]) -> Any:
     return out
 
 
+class Sink(Protocol):
+    """Takes bytes."""
+
+    def write(self, data: bytes, /) -> Any: ...
+    def flush(self) -> Any: ...
+
+
 class Text:
     """Lines of UTF-8 text into a stream of bytes, where they are when they were flushed."""
 
-    def __init__(self, out: IO[bytes]) -> None:
+    def __init__(self, out: Sink) -> None:
         self.out = out
         self.waiting: list[str] = []
 

@@ -9,7 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from cwtool.convert import csv_text, formats, libsvm_text, output, parquet, urls, vw_text
+from cwtool.convert import (
+    csv_text,
+    formats,
+    libsvm_text,
+    output,
+    parquet,
+    rows_file,
+    urls,
+    vw_text,
+)
 from cwtool.convert.classes import Classes, number_text
 from cwtool.convert.lines import Lines
 from cwtool.convert.naming import Dictionary, Hashing, Naming
@@ -76,14 +85,15 @@ def convert(
 
 
 def _check(form: str, target: Target) -> None:
-    if form != "libsvm" and target.hash_bits:
+    if form not in formats.WITH_IDS and target.hash_bits:
         raise UsageError(
-            f"`hash_bits` gives ids for LIBSVM files, and {form} files have names",
+            f"`hash_bits` gives ids for LIBSVM text and files of rows, and {form} files have names",
             "leave out `hash_bits`",
         )
-    if form == "parquet" and formats.packing(target.path):
+    if form in formats.PACKED_INSIDE and formats.packing(target.path):
         raise UsageError(
-            "Parquet files are compressed inside", "leave out the ending of the compression"
+            f"{formats.PACKED_INSIDE[form]} are compressed inside",
+            "leave out the ending of the compression",
         )
 
 
@@ -100,13 +110,15 @@ class Conversion:
             if target.hash_bits
             else Dictionary(target.names)
         )
-        if target.names is not None and form != "libsvm" and not self.naming.exists:
+        ids = form in formats.WITH_IDS
+        if target.names is not None and not ids and not self.naming.exists:
             raise UsageError(
                 f"{target.names}: no such file", "the names of LIBSVM ids are read there"
             )
         labels = {number: name for name, number in self.naming.names.labels.items()}
         of = replace(of, label_of=lambda number: labels.get(number, number))
-        if isinstance(self.naming, Dictionary) and self.naming.exists and "libsvm" in known:
+        read = set(formats.WITH_IDS) & set(known)
+        if isinstance(self.naming, Dictionary) and self.naming.exists and read:
             names = self.naming.known()
             of = replace(of, name_of=lambda j: names.get(j) or str(j))
         self.of = of
@@ -137,9 +149,9 @@ class Conversion:
 
     @property
     def _plain(self) -> bool:
-        """Whether LIBSVM text becomes LIBSVM text with the same ids."""
+        """Whether features keep their ids."""
         forms = {self.form, *(known for _, known in self.sources)}
-        return forms == {"libsvm"} and not (self.target.names or self.target.hash_bits)
+        return forms <= set(formats.WITH_IDS) and not (self.target.names or self.target.hash_bits)
 
     def _rows(self, of: Input) -> Iterator[list[Row]]:
         for path, known in self.sources:
@@ -162,6 +174,9 @@ class Conversion:
         return survey
 
     def _copy(self, out: IO[bytes]) -> None:
+        if self.form == "cwrows":
+            self.n_rows = rows_file.copied([path for path, _ in self.sources], self.of, out)
+            return
         for path, _ in self.sources:
             for text, n_rows in libsvm_text.copied(path, self.of):
                 out.write(text.encode())
@@ -170,7 +185,8 @@ class Conversion:
     def _write(self, out: IO[bytes], survey: Survey) -> None:
         """Names are in their file before the first row that needs them is in a pipe, and in a file
         before that file has its name."""
-        text = output.Text(out)
+        sink = rows_file.FromText(out) if self.form == "cwrows" else None
+        text = output.Text(sink or out)
         writer = self._writer(out, text, survey)
         for rows in self._rows(self.of):
             self.n_rows += len(rows)
@@ -181,13 +197,15 @@ class Conversion:
         writer.close()
         self.naming.save()
         text.flush()
+        if sink is not None:
+            sink.finish()
 
     def _writer(self, out: IO[bytes], text: output.Text, survey: Survey) -> Writer:
         columns, special = (
             list(survey.columns),
             {"weights": survey.weights, "comments": survey.comments},
         )
-        if self.form == "libsvm":
+        if self.form in formats.WITH_IDS:
             return libsvm_text.Writer(text, self.naming, self.classes)
         if self.form == "vw":
             return vw_text.Writer(text, self.classes)
@@ -199,7 +217,7 @@ class Conversion:
 
 def rows_of(path: str, known: str, of: Input) -> Iterator[list[Row]]:
     """The rows of a source of a known format."""
-    if known == "libsvm":
+    if known in formats.WITH_IDS:
         return libsvm_text.read(path, of)
     if known == "parquet":
         return parquet.read(path, of)

@@ -19,7 +19,9 @@ from cwtool.data.spans import Span
 from cwtool.errors import DataError
 
 if TYPE_CHECKING:
+    from cwtool.data.keeping import Keeper
     from cwtool.data.known import RowSample
+    from cwtool.data.rowfile import Frame, Last
 
 ROOM = b"\n" * 64  # the parser may look this far past its text
 SENTINEL = np.frombuffer(ROOM, dtype=np.uint8)
@@ -28,6 +30,7 @@ PART = 1 << 20  # of a long line, by which one that is no text is told
 HEAD = 1 << 16  # bytes that are looked at to tell what the rows are
 SLACK = 1 << 14  # looked at behind a range for the end of its last line
 NEWLINE = b"\n"
+ROWS_MAGIC = b"\x89cwrows\n"  # the first bytes of a file of rows, which is no text
 
 Bytes = NDArray[np.uint8]
 
@@ -48,6 +51,9 @@ class Chunk:
     labelled: bool = True  # whether its rows begin with labels
     stored: bytes = b""  # digest cells of a compressed stream as it is stored
     sample: RowSample | None = None  # that its rows are for
+    frame: Frame | None = None  # of a file of rows
+    closing: Last | None = None  # what the last frame says, when it was parsed
+    keeper: Keeper | None = None  # that wants its rows as a frame
 
     def head(self) -> bytes:
         """The first bytes of the chunk."""
@@ -75,6 +81,15 @@ def chunks_of(
     path = span.path
     handle = Growing(path) if follow else open_raw(path)
     head, stream = peek(handle)
+    if is_rows(head):
+        from cwtool.data.rowfile import frames_of
+
+        if follow:
+            raise DataError(
+                f"{display(path)}: a file of rows cannot be followed", "follow its text"
+            )
+        yield from frames_of(path, handle if isinstance(handle, Handle) else stream, path)
+        return
     kind = compression(head)
     if isinstance(handle, Handle) and handle.size and kind is None and not follow:
         end = handle.size if span.stop is None else span.stop
@@ -126,6 +141,11 @@ def _stream_chunks(
         elif n_waiting > MAX_LINE or _no_rows(waiting):
             raise endless(path)
     yield chunk(b"".join([*waiting, ROOM]), n_waiting, last=True)
+
+
+def is_rows(head: bytes) -> bool:
+    """Whether a file with these first bytes is a file of rows, as far as `peek` looks."""
+    return len(head) >= 6 and ROWS_MAGIC.startswith(head[: len(ROWS_MAGIC)])
 
 
 def shorter(path: str) -> DataError:

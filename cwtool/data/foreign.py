@@ -51,6 +51,10 @@ def _from_python(file: File) -> str:
     )
 
 
+def _decompress(file: File) -> str:
+    return f"decompress {file.name}; files of rows are read as they were written"
+
+
 def _fetch(file: File) -> str:
     return f"fetch it again with curl -fL -o {file.name} URL, which fails if the server refuses"
 
@@ -67,6 +71,7 @@ PANDAS = (
     "python -c \"import pandas; pandas.read_json('{name}', {how}).to_csv('{table}', index=False)\""
 )
 KINDS: tuple[tuple[bytes, str, Callable[[File], str]], ...] = (
+    (rb"\x89cwrows", "a file of rows that was compressed", _decompress),
     (rb"PAR1", "a Parquet file", _convert("parquet")),
     (rb"PK\x03\x04", "a zip archive, as npz and xlsx files are", _unpack),
     (rb"\x93NUMPY", "a NumPy array", _from_python),

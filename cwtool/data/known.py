@@ -113,6 +113,12 @@ def file_digests(path: str) -> tuple[str, ...]:
         return ()
     cells, stored = bytearray(), bytearray()
     for chunk in chunks_of(path, STEP):
+        if chunk.frame is not None:
+            from cwtool.data.rowfile import last_of
+
+            last = last_of(path)
+            cells, stored = bytearray(last.cells), bytearray(last.stored)
+            break
         cells += load(chunk).cells
         stored += chunk.stored
     return tuple(hexdigest(bytes(found)) for found in (cells, stored) if found or found is cells)

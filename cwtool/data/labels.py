@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from cwtool.data.parse import Block
 from cwtool.data.rows import Ints, Origin, Rows
 from cwtool.errors import DataError
+
+T = TypeVar("T")
 
 PEEK_ROWS = 1000  # rows that decide what the classes are, whatever the size of blocks
 OTHER = -1  # the class number of a label that was never learned
@@ -143,7 +145,7 @@ class Labels:
         source = iter(blocks)
         first = [] if self.complete or self.several is not None else self._peek(source)
         # no block is referred to from here once it was passed on: its memory may be used again
-        return map(self._encoded, chain(_drained(first), source))
+        return map(self._encoded, chain(drained(first), source))
 
     def _encoded(self, block: Block) -> tuple[Rows, Origin]:
         return self.encode(block), block.origin
@@ -195,7 +197,7 @@ def _in_shell(source: str) -> str:
     return "FILE" if source.startswith("<") else shlex.quote(source)
 
 
-def _drained(blocks: list[Block]) -> Iterator[Block]:
-    """The blocks from the first to the last; each is removed from the list."""
-    while blocks:
-        yield blocks.pop(0)
+def drained(items: list[T]) -> Iterator[T]:
+    """The items from the first to the last; each is removed from the list."""
+    while items:
+        yield items.pop(0)

@@ -21,19 +21,22 @@ def with_labels(text: Bytes, start: int, stop: int) -> tuple[Bytes, int, int]:
     return np.concatenate([np.frombuffer(found, dtype=np.uint8), SENTINEL]), 0, len(found)
 
 
-def has_labels(head: bytes, labels: Sequence[float]) -> bool:
-    """Whether rows begin with labels, told by the first row: it has none if its first item has a
-    colon, unless that is one of these labels with a weight."""
+def first_item(head: bytes) -> bytes:
+    """The first item of the first row; nothing if there is no row."""
     for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
-        items = line.split(b"#")[0].split()
-        if not items:
-            continue
-        name, colon, _ = items[0].partition(b":")
-        try:
-            return not colon or float(name) in labels
-        except ValueError:
-            return True
-    return True
+        if items := line.split(b"#")[0].split():
+            return items[0]
+    return b""
+
+
+def has_labels(item: bytes, labels: Sequence[float]) -> bool:
+    """Whether rows begin with labels, told by the first item of the first one: they have none if it
+    has a colon, unless it is one of these labels with a weight."""
+    name, colon, _ = item.partition(b":")
+    try:
+        return not colon or float(name) in labels
+    except ValueError:
+        return True
 
 
 def comments_of(text: Bytes, start: int, stop: int, lines: Ints) -> list[str]:

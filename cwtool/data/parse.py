@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from sys import getrefcount
-from threading import Lock
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cwtool.data.buffers import Pool, Raw
 from cwtool.data.chunks import Bytes, Chunk, load
 from cwtool.data.faults import describe
 from cwtool.data.line_parts import NO_LABEL, comments_of, with_labels
 from cwtool.data.rows import BIAS, Floats, Ints, Longs, Origin
 from cwtool.data.sources import display
 from cwtool_ext import libsvm, rows
+
+if TYPE_CHECKING:
+    from cwtool.data.rowfile import Frame
 
 Hashes = NDArray[np.uint64]
 
@@ -72,57 +74,7 @@ class Parsed:
     n_faults: int
     fault: Fault | None  # the first
     hashes: Hashes | None  # of the rows that do not weigh 0, if they were asked for
-
-
-class Buffers:
-    """Arrays that chunks are parsed into. They are used again when nothing refers to them any
-    more: fresh memory would cost a third of parsing."""
-
-    def __init__(self, n_rows: int, nnz: int) -> None:
-        self.labels = np.empty(n_rows)
-        self.weights = np.empty(n_rows)
-        self.indptr = np.empty(n_rows + 1, dtype=np.int64)
-        self.indices = np.empty(nnz, dtype=np.int32)
-        self.values = np.empty(nnz)
-        self.lines = np.empty(n_rows, dtype=np.int32)
-
-    @property
-    def idle(self) -> bool:
-        """Whether no view of the arrays is left: a view refers to the array that it shows."""
-        return all(getrefcount(array) == UNUSED for array in vars(self).values())
-
-    def holds(self, n_rows: int, nnz: int) -> bool:
-        return len(self.labels) >= n_rows and len(self.values) >= nnz
-
-
-def _references() -> int:
-    """What getrefcount says of an array of Buffers that nobody looks at."""
-    return next(getrefcount(array) for array in vars(Buffers(1, 1)).values())
-
-
-UNUSED = _references()
-
-
-class Pool:
-    """The buffers of a run."""
-
-    def __init__(self) -> None:
-        self._all: list[Buffers] = []
-        self._lock = Lock()
-
-    def take(self, n_rows: int, nnz: int) -> Buffers:
-        """Buffers of at least this size that nobody looks at."""
-        with self._lock:
-            for found in [b for b in self._all if b.idle]:
-                self._all.remove(found)
-                if found.holds(n_rows, nnz):
-                    return found
-        return Buffers(n_rows + n_rows // 4, nnz + nnz // 16)
-
-    def lend(self, buffers: Buffers) -> None:
-        """From now on the buffers are free as soon as nobody looks at them."""
-        with self._lock:
-            self._all.append(buffers)
+    packed: bytes  # its rows as a frame, if that was asked for
 
 
 def parse(
@@ -133,6 +85,8 @@ def parse(
     comments: bool = False,
 ) -> Parsed:
     """Runs in a worker thread; all that takes long in it runs without the interpreter lock."""
+    if chunk.frame is not None:
+        return _parsed_frame(chunk, chunk.frame, reading, pool, comments=comments)
     text, start, stop, cells = load(chunk)
     if chunk.first and text[start : start + 3].tobytes() == BOM:
         start += 3
@@ -148,21 +102,64 @@ def parse(
         b.labels, b.weights, b.indptr, b.indices, b.values, b.lines, faults, report,
     )  # fmt: skip
     n_rows, nnz, n_lines, _, n_qids, n_faults, n_weighted = report.tolist()
-    indptr = b.indptr[: n_rows + 1]
-    nnz = prepared(reading, indptr, b.indices, b.values, nnz)
-    origin = Origin(display(chunk.path), 0, 1, b.lines[:n_rows])
-    weight = b.weights[:n_rows] if n_weighted else None
-    block = Block(indptr, b.indices[:nnz], b.values[:nnz], b.labels[:n_rows], origin, weight)
-    if comments:
-        block = replace(block, comments=comments_of(text, start, stop, block.origin.lines))
-    hashes = None if chunk.sample is None else row_hashes(block, chunk.sample.reached)
-    pool.lend(b)
+    raw = Raw(b, n_rows, nnz, n_lines, n_qids, n_weighted > 0, [])
+    if comments or chunk.keeper is not None:
+        raw.comments = comments_of(text, start, stop, b.lines[:n_rows])
     fault = None
     if n_faults:
         fault = _fault(text, start, stop, *faults[0].tolist())
         added = 0 if chunk.labelled else len(NO_LABEL)
         fault = fault._replace(column=max(1, fault.column - added))
-    return Parsed(chunk, block, cells, n_lines, n_qids, n_faults, fault, hashes)
+    packed = _packed(raw) if chunk.keeper is not None else b""
+    block, hashes = _block(chunk, raw, reading, pool, comments=comments)
+    return Parsed(chunk, block, cells, n_lines, n_qids, n_faults, fault, hashes, packed)
+
+
+def _packed(raw: Raw) -> bytes:
+    from cwtool.data.rowpack import pack
+
+    return pack(raw)
+
+
+def _parsed_frame(
+    chunk: Chunk, frame: Frame, reading: Reading, pool: Pool, *, comments: bool
+) -> Parsed:
+    """The same for a frame of a file of rows. The last frame has the digests of the text."""
+    from cwtool.data.rowfile import LAST, Last, damaged, load
+    from cwtool.data.rowpack import unpack
+
+    data, size = load(chunk, frame)
+    cells = b""
+    try:
+        if frame.kind == LAST:
+            last = Last.unpacked(data[:size].tobytes())
+            cells, chunk.stored, chunk.closing = last.cells, last.stored, last
+            raw = Raw(pool.take(1, 1), 0, 0, 0, 0, False, [])
+            raw.buffers.indptr[0] = 0
+        else:
+            raw = unpack(data, size, pool, bias=reading.bias, comments=comments)
+    except ValueError as failure:
+        raise damaged(frame.file, str(failure)) from None
+    block, hashes = _block(chunk, raw, reading, pool, comments=comments)
+    packed = data[:size].tobytes() if chunk.keeper is not None and not chunk.last else b""
+    return Parsed(chunk, block, cells, raw.n_lines, raw.n_qids, 0, None, hashes, packed)
+
+
+def _block(
+    chunk: Chunk, raw: Raw, reading: Reading, pool: Pool, *, comments: bool
+) -> tuple[Block, Hashes | None]:
+    """The rows as the reading wants them, and their hashes, if a sample wants these. From now on
+    the buffers belong to the block."""
+    b, n_rows = raw.buffers, raw.n_rows
+    indptr = b.indptr[: n_rows + 1]
+    nnz = prepared(reading, indptr, b.indices, b.values, raw.nnz)
+    origin = Origin(display(chunk.path), 0, 1, b.lines[:n_rows])
+    weight = b.weights[:n_rows] if raw.weighted else None
+    notes = raw.comments if comments else None
+    block = Block(indptr, b.indices[:nnz], b.values[:nnz], b.labels[:n_rows], origin, weight, notes)
+    hashes = None if chunk.sample is None else row_hashes(block, chunk.sample.reached)
+    pool.lend(b)
+    return block, hashes
 
 
 def row_hashes(block: Block, level: int = 0) -> Hashes:

@@ -1,18 +1,18 @@
-"""Rows kept for another pass: in memory while they are few, in a temporary file beyond."""
+"""Rows kept for another pass: in memory while they are few, packed in a temporary file beyond."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from collections.abc import Iterator
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cwtool.data.rows import Floats, Longs, Rows, joined
-from cwtool.errors import UsageError
+from cwtool.data.rows import BIAS, Floats, Longs, Rows, joined
+from cwtool.errors import DataError, UsageError
 from cwtool.order import permutation
+from cwtool_ext import packed
 
 WINDOW_ROWS = 1 << 16
 WINDOW_NNZ = 1 << 22
@@ -23,14 +23,15 @@ class Stored(NamedTuple):
     """The place of a window in the temporary file."""
 
     offset: int
+    size: int
     n_rows: int
     nnz: int
     weighted: bool
 
 
-def _arrays(rows: Rows) -> list[NDArray[Any]]:
-    arrays: list[NDArray[Any]] = [rows.indptr, rows.indices, rows.values, rows.y]
-    return arrays if rows.weight is None else [*arrays, rows.weight]
+def _bytes(rows: Rows) -> int:
+    """Memory that rows take."""
+    return 12 * rows.nnz + (12 if rows.weight is None else 20) * rows.n_rows
 
 
 def window_stop(rows: Rows, start: int, n_rows: int = 0, nnz: int = 0) -> int:
@@ -92,7 +93,7 @@ class Spool:
             return
         window = joined(self._open)
         self._open, self._rows, self._nnz = [], 0, 0
-        self.stored += sum(a.nbytes for a in _arrays(window))
+        self.stored += _bytes(window)
         if self.stored <= self.in_memory:
             self.windows.append(window)
             return
@@ -108,25 +109,36 @@ class Spool:
     def _written(self, window: Rows) -> Stored:
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="cwtool-")  # noqa: SIM115
-        offset = self._file.seek(0, 2)
-        for array in _arrays(window):
-            self._file.write(array.tobytes())
+        offset, n = self._file.seek(0, 2), window.n_rows
+        out = np.empty(packed.room(n, window.nnz), dtype=np.uint8)
+        size = packed.encode(
+            window.indptr, window.indices, window.values, window.y.astype(np.float64),
+            np.arange(n, dtype=np.int32), out, window.weight,
+        )  # fmt: skip
+        self._file.write(out[:size].data)
         self._file.flush()
-        return Stored(offset, window.n_rows, window.nnz, window.weight is not None)
+        return Stored(offset, size, n, window.nnz, window.weight is not None)
 
     def _load(self, window: Rows | Stored) -> Rows:
         if isinstance(window, Rows):
             return window
         assert self._file is not None
-        file, n, nnz = self._file, window.n_rows, window.nnz
-        file.seek(window.offset)
-        return Rows(
-            np.frombuffer(file.read(8 * (n + 1)), dtype=np.int64),
-            np.frombuffer(file.read(4 * nnz), dtype=np.int32),
-            np.frombuffer(file.read(8 * nnz), dtype=np.float64),
-            np.frombuffer(file.read(4 * n), dtype=np.int32),
-            np.frombuffer(file.read(8 * n), dtype=np.float64) if window.weighted else None,
+        n, nnz = window.n_rows, window.nnz
+        self._file.seek(window.offset)
+        data = self._file.read(window.size) + bytes(packed.PADDING)
+        indptr, labels = np.empty(n + 1, dtype=np.int64), np.empty(n)
+        indices, values = np.empty(nnz + packed.SPARE, dtype=np.int32), np.empty(nnz)
+        lines, weight = np.empty(n, dtype=np.int32), np.empty(n) if window.weighted else None
+        end = packed.decode(
+            data, 0, window.size, n, nnz, indptr, indices, values, labels, lines, BIAS, weight
         )
+        if end != window.size:
+            raise DataError(
+                "rows kept for another pass cannot be read again: the temporary file was changed, "
+                "or a row weight is infinite",
+                "train with `passes=1`, or with smaller weights",
+            )
+        return Rows(indptr, indices[:nnz], values, labels.astype(np.int32), weight)
 
     def all(self) -> Iterator[Rows]:
         """The windows in the order they came."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cwtool.data.chunks import HEAD as FIRST_BYTES
-from cwtool.data.chunks import chunks_of
+from cwtool.data.chunks import chunks_of, is_rows
 from cwtool.data.compression import compression
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.data.remote import Remote
@@ -56,7 +56,8 @@ class Sources:
             tuple(map(absolute, paths)),
             tuple(display(path) for path in paths),
             tuple(told(path)[0] for path in paths),
-            any(compression(head) is not None for head in heads) or any(map(is_remote, paths)),
+            any(compression(head) is not None or is_rows(head) for head in heads)
+            or any(map(is_remote, paths)),
         )
 
     @property

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from cwtool.data import parse
+from cwtool.data import buffers
+from cwtool.data.buffers import Buffers, Pool
 from cwtool.data.labels import Labels
-from cwtool.data.parse import Buffers, Pool, Reading
+from cwtool.data.parse import Reading
 from cwtool.data.pipeline import ReadOptions, read_all, read_blocks
 from cwtool.parallel import AHEAD
 from unit.test_pipeline import CELL, SMALL, content, slow_rows, split_rows
@@ -23,7 +24,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Buffers]:
             super().__init__(n_rows, nnz)
             all_of_them.append(self)
 
-    monkeypatch.setattr(parse, "Buffers", Counted)
+    monkeypatch.setattr(buffers, "Buffers", Counted)
     return all_of_them
 
 

@@ -1,0 +1,73 @@
+"""The memory that rows are read into, used again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from sys import getrefcount
+from threading import Lock
+
+import numpy as np
+
+
+class Buffers:
+    """Arrays that chunks are parsed into. They are used again when nothing refers to them any
+    more: fresh memory would cost a third of parsing."""
+
+    def __init__(self, n_rows: int, nnz: int) -> None:
+        self.labels = np.empty(n_rows)
+        self.weights = np.empty(n_rows)
+        self.indptr = np.empty(n_rows + 1, dtype=np.int64)
+        self.indices = np.empty(nnz, dtype=np.int32)
+        self.values = np.empty(nnz)
+        self.lines = np.empty(n_rows, dtype=np.int32)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no view of the arrays is left: a view refers to the array that it shows."""
+        return all(getrefcount(array) == UNUSED for array in vars(self).values())
+
+    def holds(self, n_rows: int, nnz: int) -> bool:
+        return len(self.labels) >= n_rows and len(self.values) >= nnz
+
+
+def _references() -> int:
+    """What getrefcount says of an array of Buffers that nobody looks at."""
+    return next(getrefcount(array) for array in vars(Buffers(1, 1)).values())
+
+
+UNUSED = _references()
+
+
+class Pool:
+    """The buffers of a run."""
+
+    def __init__(self) -> None:
+        self._all: list[Buffers] = []
+        self._lock = Lock()
+
+    def take(self, n_rows: int, nnz: int) -> Buffers:
+        """Buffers of at least this size that nobody looks at."""
+        with self._lock:
+            for found in [b for b in self._all if b.idle]:
+                self._all.remove(found)
+                if found.holds(n_rows, nnz):
+                    return found
+        return Buffers(n_rows + n_rows // 4, nnz + nnz // 16)
+
+    def lend(self, buffers: Buffers) -> None:
+        """From now on the buffers are free as soon as nobody looks at them."""
+        with self._lock:
+            self._all.append(buffers)
+
+
+@dataclass(slots=True)
+class Raw:
+    """Rows as they were read, in buffers, before anything is done to them."""
+
+    buffers: Buffers
+    n_rows: int
+    nnz: int
+    n_lines: int
+    n_qids: int
+    weighted: bool
+    comments: list[str]  # one a row, or none at all if they were not asked for

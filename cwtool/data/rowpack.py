@@ -1,0 +1,80 @@
+"""The rows of a block as few bytes, and back: what a frame of a file of rows holds.
+
+    counts    rows, entries, lines, qids: 4 bytes each, and which parts follow: 1 byte
+    rows      as `cwtool_ext/packed.pyx` writes them; the bit WEIGHTS says that rows have weights
+    comments  if the bit COMMENTS is set: lines of UTF-8 text, one a row, compressed by zlib
+
+Nothing that is read is trusted: counts are compared with sizes before memory is taken for them.
+"""
+
+from __future__ import annotations
+
+import zlib
+from struct import Struct
+
+import numpy as np
+
+from cwtool.data.buffers import Pool, Raw
+from cwtool.data.chunks import Bytes
+from cwtool_ext import packed
+
+COUNTS = Struct("<IIIIB")
+WEIGHTS, COMMENTS = 1, 2
+LAST_ID = 2**31 - 2
+MOST_COMMENTS = 1 << 30  # bytes of the comments of a frame
+
+
+def pack(raw: Raw) -> bytes:
+    """The rows as bytes. Of no rows there are only the counts."""
+    b, n_rows, nnz = raw.buffers, raw.n_rows, raw.nnz
+    noted = any(raw.comments)
+    parts = WEIGHTS * raw.weighted | COMMENTS * noted
+    head = COUNTS.pack(n_rows, nnz, raw.n_lines, raw.n_qids, parts)
+    if n_rows == 0:
+        return head
+    out = np.empty(packed.room(n_rows, nnz), dtype=np.uint8)
+    size = packed.encode(
+        b.indptr[: n_rows + 1], b.indices, b.values, b.labels, b.lines, out,
+        b.weights if raw.weighted else None,
+    )  # fmt: skip
+    comments = zlib.compress("\n".join(raw.comments).encode(), 1) if noted else b""
+    return head + out[:size].tobytes() + comments
+
+
+def unpack(data: Bytes, stop: int, pool: Pool, *, bias: bool, comments: bool) -> Raw:
+    """The rows in data[:stop], which packed.PADDING bytes follow, in buffers with room for a bias.
+    ValueError says what is wrong with them."""
+    if stop < COUNTS.size:
+        raise ValueError("a frame is too short")
+    n_rows, nnz, n_lines, n_qids, parts = COUNTS.unpack_from(data.data)
+    if max(n_rows, nnz) > 4 * stop or n_rows > n_lines or parts > WEIGHTS | COMMENTS:
+        raise ValueError("the counts of a frame are wrong")
+    b = pool.take(max(n_rows, 1), nnz + packed.SPARE + bias * n_rows)
+    weighted, end = bool(parts & WEIGHTS), COUNTS.size
+    b.indptr[0] = 0
+    if n_rows:
+        end = packed.decode(
+            data, COUNTS.size, stop, n_rows, nnz, b.indptr, b.indices, b.values, b.labels,
+            b.lines, LAST_ID, b.weights if weighted else None,
+        )  # fmt: skip
+        if end < 0 or int(b.lines[n_rows - 1]) >= n_lines:
+            raise ValueError("the rows of a frame are wrong")
+    if weighted and not (b.weights[:n_rows] >= 0).all():
+        raise ValueError("a row weight is negative")
+    if not parts & COMMENTS and end != stop:
+        raise ValueError("a frame is too long")
+    notes = [""] * n_rows if comments else []
+    if comments and parts & COMMENTS:
+        notes = _comments(data[end:stop].tobytes(), n_rows)
+    return Raw(b, n_rows, nnz, n_lines, n_qids, weighted, notes)
+
+
+def _comments(data: bytes, n_rows: int) -> list[str]:
+    inner = zlib.decompressobj()
+    try:
+        found = inner.decompress(data, MOST_COMMENTS).decode().split("\n")
+    except (zlib.error, UnicodeDecodeError) as failure:
+        raise ValueError(f"the comments of a frame are wrong: {failure}") from None
+    if not inner.eof or len(found) != n_rows:
+        raise ValueError("the comments of a frame are wrong")
+    return found

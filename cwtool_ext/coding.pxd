@@ -1,0 +1,339 @@
+"""Whole numbers and doubles in few bytes, little-endian.
+
+    numbers   A code of 2 bits each, four to a byte from its low end, then the bytes of all numbers:
+              code 0, 1, 2 and 3 stand for 0, 1, 2 and 4 bytes.
+    doubles   form: 1 byte, base: 8 bytes, m: 4 bytes. All are `base` but m of them. What these are
+              follows in one of the forms
+                  DOUBLES   8 bytes each
+                  FLOATS    4 bytes each, where that loses nothing
+                  TABLE     t: 4 bytes, t doubles, and the place of each in this table: 1 byte each
+                            if t <= 256, else 2
+              and then, unless m is the number of all, numbers: how many are `base` before each of
+              them, since the one before.
+
+Doubles are told apart by their bits, so that -0 stays what it is. Whoever reads makes sure that
+PADDING bytes behind the end can be read: numbers are loaded 4 bytes at a time.
+"""
+
+from libc.math cimport isfinite
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
+
+cdef extern from *:
+    """
+    #define LENGTH_OF(code) ((code) == 3 ? 4 : (code))
+    #define MASK_OF(code) \
+        ((code) == 3 ? 0xffffffff : (code) == 2 ? 0xffff : (code) == 1 ? 0xff : 0)
+    #define FIRST(c) LENGTH_OF((c) & 3)
+    #define SECOND(c) (FIRST(c) + LENGTH_OF((c) >> 2 & 3))
+    #define THIRD(c) (SECOND(c) + LENGTH_OF((c) >> 4 & 3))
+    #define QUAD(c) {{MASK_OF((c) & 3), MASK_OF((c) >> 2 & 3), MASK_OF((c) >> 4 & 3), \
+                      MASK_OF((c) >> 6 & 3)}, \
+                     {FIRST(c), SECOND(c), THIRD(c), THIRD(c) + LENGTH_OF((c) >> 6 & 3)}},
+    #define FOUR(c) QUAD(c) QUAD((c) + 1) QUAD((c) + 2) QUAD((c) + 3)
+    #define SIXTEEN(c) FOUR(c) FOUR((c) + 4) FOUR((c) + 8) FOUR((c) + 12)
+    #define ALL(c) SIXTEEN(c) SIXTEEN((c) + 16) SIXTEEN((c) + 32) SIXTEEN((c) + 48)
+    typedef struct { unsigned int mask[4]; unsigned char end[4]; } Quad;
+    static const Quad QUADS[256] = {ALL(0) ALL(64) ALL(128) ALL(192)};
+    """
+    ctypedef struct Quad:  # of a byte of codes: the bits of each number, and where it ends
+        uint32_t mask[4]
+        uint8_t end[4]
+    const Quad QUADS[256]
+
+cdef enum:
+    PADDING = 32
+
+cdef enum:
+    DOUBLES = 0
+    FLOATS = 1
+    TABLE = 2
+
+cdef enum:
+    MOST = 65536  # doubles in a table
+    DOUBLES_HEAD = 13
+
+
+cdef inline uint32_t load4(const uint8_t* p) noexcept nogil:
+    cdef uint32_t found
+    memcpy(&found, p, 4)
+    return found
+
+
+cdef inline uint64_t bits(double x) noexcept nogil:
+    cdef uint64_t found
+    memcpy(&found, &x, 8)
+    return found
+
+
+cdef inline int code_of(uint32_t number) noexcept nogil:
+    return 0 if number == 0 else 1 if number < 1 << 8 else 2 if number < 1 << 16 else 3
+
+
+cdef inline uint8_t* put_number(
+    uint32_t number, int64_t k, uint8_t* codes, uint8_t* p
+) noexcept nogil:
+    """Write the number k of those that `codes` are of."""
+    cdef int code = code_of(number)
+    codes[k >> 2] = (codes[k >> 2] if k & 3 else 0) | <uint8_t> (code << 2 * (k & 3))
+    memcpy(p, &number, QUADS[code].end[0])
+    return p + QUADS[code].end[0]
+
+
+cdef inline uint8_t* put_numbers(const uint32_t* numbers, int64_t n, uint8_t* out) noexcept nogil:
+    """Write n numbers; they take at most (n + 3) / 4 + 4 n bytes. Returns the place behind them."""
+    cdef uint8_t* codes = out
+    cdef uint8_t* p = out + (n + 3) // 4
+    cdef int64_t k
+    for k in range(n):
+        p = put_number(numbers[k], k, codes, p)
+    return p
+
+
+cdef inline const uint8_t* four_numbers(
+    const uint8_t* p, uint8_t codes, uint32_t* out
+) noexcept nogil:
+    cdef const Quad* quad = &QUADS[codes]
+    out[0] = load4(p) & quad.mask[0]
+    out[1] = load4(p + quad.end[0]) & quad.mask[1]
+    out[2] = load4(p + quad.end[1]) & quad.mask[2]
+    out[3] = load4(p + quad.end[2]) & quad.mask[3]
+    return p + quad.end[3]
+
+
+cdef inline const uint8_t* get_numbers(
+    const uint8_t* p, const uint8_t* end, int64_t n, uint32_t* out
+) noexcept nogil:
+    """Read n numbers; the place behind them, or NULL if they do not end before `end`."""
+    cdef const uint8_t* codes = p
+    cdef int64_t k
+    cdef uint32_t rest[4]
+    if end - p < (n + 3) // 4:
+        return NULL
+    p += (n + 3) // 4
+    for k in range(0, n - 3, 4):
+        if p > end:
+            return NULL
+        p = four_numbers(p, codes[k >> 2], out + k)
+    if p <= end and n & 3:
+        p = four_numbers(p, codes[n >> 2], rest)
+        memcpy(out + n - (n & 3), rest, 4 * (n & 3))
+    return p if p <= end else NULL
+
+
+cdef struct Table:
+    double* found  # the different doubles, in the order of their first places
+    int32_t* slots  # of a hash table with open addresses: 1 + the place in `found`, 0: free
+    uint64_t mask
+    int64_t size
+
+
+cdef inline int64_t place_of(Table* table, double x) noexcept nogil:
+    """The place of x in the table, which takes it in if there is room; MOST if there is none."""
+    cdef uint64_t slot = bits(x) * 0x9E3779B97F4A7C15ULL >> 40 & table.mask
+    while table.slots[slot]:
+        if bits(table.found[table.slots[slot] - 1]) == bits(x):
+            return table.slots[slot] - 1
+        slot = slot + 1 & table.mask
+    if table.size == MOST:
+        return MOST
+    table.found[table.size] = x
+    table.size += 1
+    table.slots[slot] = <int32_t> table.size
+    return table.size - 1
+
+
+cdef inline double majority(const double* x, int64_t n) noexcept nogil:
+    """The double that more than half of these are, if there is one: pairs of different ones are
+    struck out, and it is left over."""
+    cdef double found = 0
+    cdef int64_t k, left = 0
+    for k in range(n):
+        if left == 0:
+            found = x[k]
+        left += 1 if bits(x[k]) == bits(found) else -1
+    return found
+
+
+cdef inline uint8_t* put_items(
+    const double* x, int64_t n, uint8_t* form, uint8_t* out
+) noexcept nogil:
+    """Write n doubles in the shortest form; NULL if there is no memory to find it."""
+    cdef Table table
+    cdef int64_t k, width, place = 0
+    cdef uint16_t short_place
+    cdef float single
+    cdef bint floats = True
+    table.mask, table.size = 2 * MOST - 1, 0
+    table.found = <double*> malloc(MOST * sizeof(double))
+    table.slots = <int32_t*> calloc(2 * MOST, sizeof(int32_t))
+    if table.found == NULL or table.slots == NULL:
+        free(table.found)
+        free(table.slots)
+        return NULL
+    for k in range(n):
+        floats = floats and bits(<double> <float> x[k]) == bits(x[k])
+        if place != MOST:
+            place = place_of(&table, x[k])
+    width = 1 if table.size <= 256 else 2
+    if place != MOST and 4 + 8 * table.size + width * n < (4 if floats else 8) * n:
+        form[0] = TABLE
+        memcpy(out, &table.size, 4)
+        memcpy(out + 4, table.found, 8 * table.size)
+        out += 4 + 8 * table.size
+        for k in range(n):
+            short_place = <uint16_t> place_of(&table, x[k])
+            memcpy(out, &short_place, width)
+            out += width
+    elif floats:
+        form[0] = FLOATS
+        for k in range(n):
+            single = <float> x[k]
+            memcpy(out, &single, 4)
+            out += 4
+    else:
+        form[0] = DOUBLES
+        memcpy(out, x, 8 * n)
+        out += 8 * n
+    free(table.found)
+    free(table.slots)
+    return out
+
+
+cdef inline uint8_t* put_doubles(const double* x, int64_t n, uint8_t* out) noexcept nogil:
+    """Write n doubles; they take at most DOUBLES_HEAD + 8 n bytes. Returns the place behind them,
+    or NULL if there is no memory to work in."""
+    cdef double base = majority(x, n)
+    cdef int64_t k, since = 0
+    cdef uint32_t m = 0
+    cdef uint32_t* gaps
+    cdef double* others
+    cdef uint8_t* end
+    for k in range(n):
+        m += bits(x[k]) != bits(base)
+    if 2 * <int64_t> m >= n:
+        m = <uint32_t> n
+    memcpy(out + 1, &base, 8)
+    memcpy(out + 9, &m, 4)
+    if m == n:
+        return put_items(x, n, out, out + DOUBLES_HEAD)
+    gaps = <uint32_t*> malloc(4 * <size_t> m + 4)
+    others = <double*> malloc(8 * <size_t> m + 8)
+    if gaps == NULL or others == NULL:
+        free(gaps)
+        free(others)
+        return NULL
+    m = 0
+    for k in range(n):
+        if bits(x[k]) == bits(base):
+            since += 1
+        else:
+            gaps[m], others[m] = <uint32_t> since, x[k]
+            m, since = m + 1, 0
+    end = put_items(others, m, out, out + DOUBLES_HEAD)
+    if end != NULL:
+        end = put_numbers(gaps, m, end)
+    free(gaps)
+    free(others)
+    return end
+
+
+cdef inline bint finite(const uint8_t* p, int64_t n) noexcept nogil:
+    """Whether the n doubles at p are finite: those that are not have an exponent of ones."""
+    cdef int64_t k
+    cdef uint64_t x
+    cdef bint found = True
+    for k in range(n):
+        memcpy(&x, p + 8 * k, 8)
+        found &= (x << 1) < 0xFFE0000000000000ULL
+    return found
+
+
+cdef struct Items:
+    int form
+    int64_t size  # doubles in the table
+    const uint8_t* table
+    const uint8_t* first
+    const uint8_t* end
+
+
+cdef inline bint find_items(
+    Items* items, int form, const uint8_t* p, const uint8_t* end, int64_t n
+) noexcept nogil:
+    """Where n doubles of a form lie; whether they can be read and are finite."""
+    cdef int64_t width = 8 if form == DOUBLES else 4
+    items.form, items.table, items.first, items.size = form, p, p, 0
+    if form == TABLE:
+        if end - p < 4:
+            return False
+        items.size = load4(p)
+        items.table = p + 4
+        width = 1 if items.size <= 256 else 2
+        if items.size > MOST or end - items.table < 8 * items.size:
+            return False
+        items.first = items.table + 8 * items.size
+    if form > TABLE or n > (end - items.first) // width:
+        return False
+    items.end = items.first + width * n
+    return finite(items.table, n if form == DOUBLES else items.size)
+
+
+cdef inline bint get_item(const Items* items, int64_t k, double* out) noexcept nogil:
+    """Read the double number k; whether there is one, and it is finite."""
+    cdef int64_t place
+    cdef uint16_t short_place
+    cdef float single
+    if items.form == TABLE:
+        if items.size <= 256:
+            place = items.first[k]
+        else:
+            memcpy(&short_place, items.first + 2 * k, 2)
+            place = short_place
+        if place >= items.size:
+            return False
+        memcpy(out, items.table + 8 * place, 8)
+        return True
+    if items.form == FLOATS:
+        memcpy(&single, items.first + 4 * k, 4)
+        out[0] = single
+        return isfinite(out[0])
+    memcpy(out, items.first + 8 * k, 8)
+    return True
+
+
+cdef inline const uint8_t* get_doubles(
+    const uint8_t* p, const uint8_t* end, int64_t n, double* out
+) noexcept nogil:
+    """Read n finite doubles; the place behind them, or NULL if they cannot be these."""
+    cdef Items items
+    cdef double base
+    cdef int64_t k, m, at = -1
+    cdef uint32_t gaps[4]
+    cdef const uint8_t* codes
+    if end - p < DOUBLES_HEAD:
+        return NULL
+    m = load4(p + 9)
+    memcpy(&base, p + 1, 8)
+    if m > n or not find_items(&items, p[0], p + DOUBLES_HEAD, end, m) or not isfinite(base):
+        return NULL
+    if m == n:
+        for k in range(n):
+            if not get_item(&items, k, out + k):
+                return NULL
+        return items.end
+    codes = items.end
+    if end - codes < (m + 3) // 4:
+        return NULL
+    p = codes + (m + 3) // 4
+    for k in range(n):
+        out[k] = base
+    for k in range(m):
+        if k & 3 == 0:
+            if p > end:
+                return NULL
+            p = four_numbers(p, codes[k >> 2], gaps)
+        at += 1 + <int64_t> gaps[k & 3]
+        if at >= n or not get_item(&items, k, out + at):
+            return NULL
+    return p if p <= end else NULL
