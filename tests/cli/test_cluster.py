@@ -25,9 +25,9 @@ TESTS = Path(deaths.__file__).parent
 
 
 class Processes:
-    """A scheduler and two workers, as processes."""
+    """A scheduler and two workers, or none, as processes."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, workers: int = 2) -> None:
         told = folder / "scheduler.json"
         self.scheduler = self._start(
             "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", told
@@ -37,10 +37,12 @@ class Processes:
                 break
             time.sleep(0.01)
         self.address: str = json.loads(told.read_text())["address"]
-        self.workers = self._start(
-            "worker", self.address, "--nworkers", "2", "--nthreads", "1", "--no-dashboard",
-            "--local-directory", folder,
-        )  # fmt: skip
+        self.started = [self.scheduler]
+        if workers:
+            self.started += [self._start(
+                "worker", self.address, "--nworkers", workers, "--nthreads", "1", "--no-dashboard",
+                "--local-directory", folder,
+            )]  # fmt: skip
 
     def _start(self, *args: object) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
@@ -51,7 +53,7 @@ class Processes:
         )
 
     def stop(self) -> None:
-        for process in (self.workers, self.scheduler):  # workers end with the process of theirs
+        for process in reversed(self.started):  # workers end with the process of theirs
             process.kill()
             process.wait()
 
@@ -158,6 +160,23 @@ def test_no_scheduler(cwtool: Run, files: list[str], monkeypatch: pytest.MonkeyP
     ended = cwtool("train", *files, "-m", "m.cw", *DEALT, *given)
     assert ended.code == 75
     assert "no Dask scheduler answers at tcp://127.0.0.1:1" in ended.err
+
+
+@pytest.mark.slow
+def test_a_scheduler_without_workers(
+    tmp_path_factory: pytest.TempPathFactory,
+    cwtool: Run,
+    files: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cluster, "WORKERS", 0.5)
+    alone = Processes(tmp_path_factory.mktemp("dask"), workers=0)
+    try:
+        ended = cwtool("train", *files, "-m", "m.cw", *DEALT, *on(alone))
+    finally:
+        alone.stop()
+    assert (ended.code, Path("m.cw").exists()) == (75, False)
+    assert f"the Dask scheduler at {alone.address} has no workers" in ended.err
 
 
 def test_distributed_is_missing(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cwtool.algorithms import merged_factors
 from cwtool.algorithms.merging import INC, NAT, SUM, Merging, Part, Rule
 from cwtool.data.rows import Rows
 from cwtool.merging import Merged, merge
@@ -33,12 +34,12 @@ def model_of(algo: str, columns: dict[str, Any], **params: Any) -> Model:
     return model
 
 
-def by(rule: Rule, base: Model, parts: list[Model]) -> State:
+def by(rule: Rule, base: Model, parts: list[Model], jobs: int = 1) -> State:
     """The state that a rule gives."""
     merging, state = base.algorithm.merging, base.algorithm.new_state()
     assert isinstance(merging, Merging)
     merger = merging.kind(base.algorithm, Part(base.state), [Part(m.state) for m in parts])
-    merger.put(state, rule, Run())
+    merger.put(state, rule, Run(jobs=jobs))
     return state
 
 
@@ -181,3 +182,12 @@ def test_factored_covariances() -> None:
         np.testing.assert_allclose(rows[:, 0], want["mean"], rtol=case["tolerance"])
         np.testing.assert_allclose(rows[:, 2], want["d"], rtol=case["tolerance"])
         np.testing.assert_allclose(R @ R.T, want["RRt"], rtol=case["tolerance"], atol=1e-12)
+
+
+def test_threads_change_no_bit_of_factored_covariances(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merged_factors, "RANGE", 2)
+    case = VECTORS["factored"]
+    base = factored(case["base"], case["rank"])
+    parts = [factored(part, case["rank"]) for part in case["parts"]]
+    one, three = (by(INC, base, parts, jobs).lists["rows"].rows[:7].tobytes() for jobs in (1, 3))
+    assert one == three

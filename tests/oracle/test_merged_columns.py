@@ -115,7 +115,7 @@ def test_merges_agree_with_loops_to_the_bit(
         for size in (1, 7, 1 << 17):
             monkeypatch.setattr(merged_columns, "RANGE", size)
             state = new_state(base.learner, base.labels.several)
-            _merger(base, parts, base).put(state, rule, Run())
+            _merger(base, parts, base).put(state, rule, Run(jobs=1 + size % 3))
             assert features(replace(base, state=state, index=state.index), places) == want
 
 
@@ -180,3 +180,13 @@ def test_precision_is_forgotten_by_the_rows_of_all_parts() -> None:
     assert gained > 0
     np.testing.assert_allclose(found.column("precision")[3], half * before[3] + gained, rtol=1e-12)
     assert found.column("mean")[3] == one.state.column("mean")[3]
+
+
+@pytest.mark.parametrize("largest", [20, 2**31 - 1])
+def test_the_union_of_ids(largest: int) -> None:
+    rng = np.random.default_rng(largest)
+    parts = [rng.integers(1, largest, size=n, dtype=np.int32) for n in (30, 0, 5)]
+    found = merged_columns.union(parts)
+    assert found.tolist() == np.unique(np.concatenate(parts)).tolist()
+    assert found.dtype == np.int32
+    assert merged_columns.union([parts[1]]).tolist() == []
