@@ -16,7 +16,7 @@ from cwtool.algorithms.batch import BATCHES, EARLY, BatchParams, Bounds, LinearB
 from cwtool.algorithms.cocoa import Totals, descend, gaps
 from cwtool.algorithms.dealt import Shards
 from cwtool.data.rows import Floats, SlotRows
-from cwtool.order import permutation
+from cwtool.order import by_fours
 from cwtool.parallel import together
 from cwtool.params import param
 from cwtool.run import Run
@@ -70,24 +70,24 @@ class DCD(LinearBatchLearner):
         """Passes over the active rows, each in a new random order, until a pass over all rows
         finds their gradients close enough together. Returns the number of passes, and whether it
         was so."""
-        p = self.params
+        p, n = self.params, rows.n_rows
         bounds: Bounds = p.bounds(rows)
-        batch = int(state.numbers["batches"])
-        a = np.zeros(rows.n_rows)
-        everything = rows.order
-        active, above, below = everything, math.inf, -math.inf
+        batch, mu = int(state.numbers["batches"]), state.table[:, 0]
+        a, idle = np.zeros(n), np.zeros(n, dtype=np.uint8)
+        active, above, below = rows.order, math.inf, -math.inf
         for pass_ in range(1, p.max_batch_passes + 1):
-            active = active[permutation(len(active), seed, batch, pass_)]
-            n_active, most, least = dual.shrinking_pass(
-                rows.csr, y, active, v, *bounds, above, below, state.table, a
+            order = active[by_fours(len(active), seed, batch, pass_)]
+            most, least = dual.shrinking_pass(
+                rows.csr, y, order, v, *bounds, above, below, mu, a, idle
             )
-            if most - least <= p.tol or n_active == 0:
-                if len(active) == rows.n_rows and math.isinf(above):
+            if most - least <= p.tol:
+                if math.isinf(above) and len(active) == n:
                     return pass_, True
                 # solved over the active rows: were the others rightly left out?
-                active, above, below = everything, math.inf, -math.inf
+                active, above, below = rows.order, math.inf, -math.inf
+                idle[:] = 0
                 continue
-            active = active[:n_active]
+            active = active[idle[active] == 0]
             above = most if most > 0 else math.inf
             below = least if least < 0 else -math.inf
         return p.max_batch_passes, False
