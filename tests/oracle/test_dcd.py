@@ -54,9 +54,7 @@ def test_shrinking_passes(loss: str) -> None:
     above, below = math.inf, -math.inf
     for pass_ in range(6):
         order = np.random.default_rng(pass_).permutation(N)
-        most, least = dual.shrinking_pass(
-            rows.csr, y, order, v, *bounds, above, below, *mine
-        )
+        most, least = dual.shrinking_pass(rows.csr, y, order, v, *bounds, above, below, *mine)
         assert slow_pass(x, y, order, *bounds, above, below, *slow) == pytest.approx((most, least))
         for one, other in zip(mine, slow, strict=True):
             np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
