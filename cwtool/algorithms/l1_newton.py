@@ -73,4 +73,5 @@ class Newton:
         sign = np.where(inside[changed], 1.0, -1.0)
         quadratic.add_gram(self.z.csr, changed, sign * self.weight[changed], self.gram)
         self.inside = inside
-        return np.tril(self.gram) + np.tril(self.gram, -1).T
+        whole: Floats = np.tril(self.gram) + np.tril(self.gram, -1).T
+        return whole
