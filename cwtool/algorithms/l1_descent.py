@@ -8,8 +8,8 @@ import numpy as np
 
 from cwtool.algorithms.dealt_columns import AnyMatrix
 from cwtool.algorithms.inverted import Matrix
-from cwtool.algorithms.l1_newton import Newton, pays
 from cwtool.algorithms.l1_path import Fit, Kept
+from cwtool.algorithms.newton import Newton, passes_for
 from cwtool.data.rows import Floats, Longs
 from cwtool.order import permutation
 from cwtool_ext import l1
@@ -32,11 +32,13 @@ class Descent(Fit):
 
     @cached_property
     def newton(self) -> Newton | None:
-        """What makes Newton steps, if the loss has second derivatives to add up and this pays."""
+        """What makes Newton steps, if they cost less than descent, which needs tens of passes."""
         if self.p.loss != "squared-hinge" or not isinstance(self.z, Matrix):
             return None
         lengths = np.bincount(self.z.place, minlength=len(self.m))
-        return Newton(self.z, self.weight, len(self.m)) if pays(lengths, self.z.count) else None
+        if np.isinf(passes_for(lengths, self.z.count)):
+            return None
+        return Newton(self.z, self.weight, len(self.m))
 
     def solve(self, C: float, among: Longs) -> None:
         """Passes over the features that have a weight or violate optimality, until the violation
@@ -53,7 +55,8 @@ class Descent(Fit):
             if self.newton and self.passes >= BEFORE:
                 self.passes += 1
                 aim = max(goal / 10, total / 100)
-                if found := self.newton.step(self.w, self.m, gradient, C, among, aim):
+                at = self.w, self.m
+                if found := self.newton.l1_step(at, gradient, C, among, aim):
                     self.w, self.m = found
                     continue
             some = Part(self.z, self.squares, among[urgent(w, violation)])

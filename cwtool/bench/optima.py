@@ -2,8 +2,8 @@
 
 Each contender is a process of its own, `python -m cwtool.bench.optima NAME FILE...`, which reads
 the files first. It solves for C = 1 in the random orders of the seeds 0, 1, ... and prints the mean
-time. LIBLINEAR stops where it does by default. dcd stops by the same rule; l1svm at the violation of
-optimality that LIBLINEAR ends with, or a smaller one if its objective is more than 0.1 % higher.
+time. LIBLINEAR stops where it does by default. dcd stops by the same rule; l1svm at the violation
+of optimality that LIBLINEAR ends with, or a smaller one if its objective is more than 0.1 % higher.
 """
 
 from __future__ import annotations
@@ -179,7 +179,8 @@ def solve_of(task: Task, name: str) -> Solve:
 def mean_cost(task: Task, name: str) -> dict[str, float]:
     """The mean times and the mean objective over the seeds; a first solution is not counted."""
     kind = next(kind for kind, names in CONTENDERS.items() if name in names)
-    solve, found = solve_of(task, name), []
+    solve = solve_of(task, name)
+    found: list[tuple[float, float, float]] = []
     solve(0)
     while len(found) < SEEDS and sum(cpu for cpu, *_ in found) < SECONDS:
         cpu, wall, w = solve(len(found))

@@ -1,11 +1,15 @@
 """Passes of dual coordinate descent with shrinking against plain loops, and the optimum of dcd."""
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from cwtool.algorithms import dcd
 from cwtool.algorithms.batch import Bounds
+from cwtool.algorithms.newton import Newton
 from cwtool.data.rows import Rows, SlotRows
 from cwtool.model import Model
 from cwtool.run import Run
@@ -60,6 +64,42 @@ def test_shrinking_passes(loss: str) -> None:
             np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
         above, below = most / 2, least / 2
     assert 0 < mine[2].sum() < N  # some rows have become idle
+
+
+def learned(x: np.ndarray, y: np.ndarray, weight: np.ndarray | None, **params: Any) -> np.ndarray:
+    """The weights of dcd after all rows, and then after the first half of them again."""
+    model = Model.new("dcd", {"loss": "squared-hinge", "prior": 1.0, **params})
+    rows = replace(rows_of(x, y), weight=weight)
+    for part in (rows, rows.slice(0, len(y) // 2)):
+        model.learn(part, Run(calibrate=False))
+    w, found = np.zeros(x.shape[1]), model.weights()
+    w[found.ids] = found.weight
+    return w
+
+
+@pytest.mark.parametrize("weight", [None, np.random.default_rng(4).random(N) + 0.1])
+def test_newton_steps_end_where_descent_does(
+    weight: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the second batch goes on from the weights of the first."""
+    x, y = dense(3)
+    x = x[:, :9]  # few enough features
+    steps, plain = [], Newton.ridge_step
+    monkeypatch.setattr(Newton, "ridge_step", lambda *args: steps.append(1) or plain(*args))
+    w = learned(x, y, weight, C=20.0, tol=1e-9)
+    assert 0 < len(steps) < 30
+    monkeypatch.setattr(dcd, "passes_for", lambda *_: math.inf)
+    other = learned(x, y, weight, C=20.0, tol=1e-9, max_batch_passes=100000)
+    np.testing.assert_allclose(w, other, atol=1e-7)
+
+
+def test_steps_that_fail_leave_the_descent_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = dense(3)
+    x = x[:, :9]
+    monkeypatch.setattr(Newton, "ridge_step", lambda *_: None)
+    w = learned(x, y, None, C=2.0)
+    monkeypatch.setattr(dcd, "passes_for", lambda *_: math.inf)
+    assert w.tolist() == learned(x, y, None, C=2.0).tolist()
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -10,8 +10,8 @@ from test_l1svm import objective
 
 from cwtool.algorithms import l1_descent
 from cwtool.algorithms.inverted import Matrix
-from cwtool.algorithms.l1_newton import Newton, pays
 from cwtool.algorithms.l1svm import L1SVM
+from cwtool.algorithms.newton import Newton, passes_for
 from cwtool.params import build
 from cwtool.run import Run
 from cwtool_ext import quadratic
@@ -32,7 +32,23 @@ def test_the_gram_matrix_follows_the_rows_with_a_loss() -> None:
         m = np.random.default_rng(seed).normal(1, 1, len(y))
         some = m < 1
         want = (z[some] * h[some, None]).T @ z[some]
-        np.testing.assert_allclose(newton._hessian(m), want, atol=1e-12)
+        np.testing.assert_allclose(newton.hessian(m), want, atol=1e-12)
+
+
+def test_a_feature_that_is_there_twice_counts_as_the_sum_of_its_values() -> None:
+    rows = Matrix(np.array([0, 3]), np.array([1, 1, 2], dtype=np.int32), np.array([2.0, 3.0, 7.0]))
+    found = np.zeros((3, 3))
+    quadratic.add_gram(rows.csr, np.array([0]), np.array([0.5]), found)
+    x = np.array([0.0, 5.0, 7.0])
+    np.testing.assert_allclose(found, np.tril(0.5 * np.outer(x, x)))
+
+
+def test_solve() -> None:
+    rng = np.random.default_rng(1)
+    root, b = rng.normal(size=(30, 30)), rng.normal(size=30)
+    H, x = root.T @ root + np.eye(30), np.zeros(30)
+    quadratic.solve(H, b, x)
+    np.testing.assert_allclose(x, np.linalg.solve(H, b), atol=1e-7)
 
 
 def test_descent_finds_the_minimum_of_a_quadratic_with_an_l1_norm() -> None:
@@ -61,11 +77,11 @@ def test_newton_steps_and_descent_end_at_the_same_weights(
         algorithm.learn(state, rows, rows.order, Run())
         return np.array(state.table[state.slots_of(np.arange(20, dtype=np.int32)), 0])
 
-    steps, plain = [], Newton.step
-    monkeypatch.setattr(Newton, "step", lambda *args: steps.append(1) or plain(*args))
+    steps, plain = [], Newton.l1_step
+    monkeypatch.setattr(Newton, "l1_step", lambda *args: steps.append(1) or plain(*args))
     w = found()
     assert 0 < len(steps) < 20
-    monkeypatch.setattr(l1_descent, "pays", lambda *_: False)
+    monkeypatch.setattr(l1_descent, "passes_for", lambda *_: np.inf)
     other = found()
     np.testing.assert_allclose(w, other, atol=1e-7)
     assert (w != 0).tolist() == (other != 0).tolist()
@@ -81,7 +97,7 @@ def test_no_step_that_increases_the_objective() -> None:
         m = z @ w
         g = -z.T @ np.maximum(0, 1 - m)
         before = objective(x, y, w, C, "squared-hinge")
-        found = newton.step(w, m, g, C, np.arange(12), 1e-9)
+        found = newton.l1_step((w, m), g, C, np.arange(12), 1e-9)
         if found is None:
             break
         w = found[0]
@@ -91,7 +107,7 @@ def test_no_step_that_increases_the_objective() -> None:
 
 
 def test_the_choice_is_by_cost() -> None:
-    assert pays(np.full(32561, 14), 123)  # few features
-    assert pays(np.full(60000, 150), 717)
-    assert not pays(np.full(9603, 88), 29648)  # H would be larger than the rows
-    assert not pays(np.full(2000, 500), 500)  # 250 products an entry
+    assert passes_for(np.full(32561, 14), 123) == 3.5
+    assert passes_for(np.full(60000, 150), 717) == 37.5
+    assert passes_for(np.full(9603, 88), 29648) == np.inf  # H would be larger than the rows
+    assert passes_for(np.full(2000, 500), 500) == np.inf  # 250 products an entry
