@@ -1,9 +1,9 @@
 """Newton steps of the squared hinge loss over few features.
 
-Where the set of rows with a loss stays the same, the sum of losses is quadratic in w, and its second
-derivatives are the Gram matrix of these rows. `add_gram` follows the set; `descent` minimizes the
-quadratic with an l1 norm and `solve` one without, at a cost that no longer depends on the number of
-rows.
+Where the set of rows with a loss stays the same, the sum of losses is quadratic in w, and its
+second derivatives are the Gram matrix of these rows. `add_gram` follows the set; `descent`
+minimizes the quadratic with an l1 norm and `solve` one without, at a cost that no longer depends on
+the number of rows.
 """
 
 import numpy as np

@@ -106,10 +106,10 @@ class DCD(LinearBatchLearner):
 
     def _enough(self, rows: SlotRows, features: int) -> float:
         """After how many visits of rows Newton steps are tried: when descent has cost as much as
-        adding up the second derivatives would, which the squared hinge has and the hinge not."""
+        they would. The hinge has none."""
         if self.params.loss == "hinge":
             return math.inf
-        return rows.n_rows * max(2.0, passes_for(np.diff(rows.indptr), features))
+        return rows.n_rows * passes_for(np.diff(rows.indptr), features)
 
     def _newton(
         self, columns: Columns, y: Floats, ridge: Floats, before: Floats, mu: Floats, most: int

@@ -23,17 +23,18 @@ ENOUGH = 0.01  # share of the predicted decrease that a step has to reach
 HALVINGS = 20  # of a step, at most
 DEAREST = 100  # products for an entry of the rows that H may cost
 PRODUCTS = 2  # that take as long as visiting an entry in coordinate descent
+OTHER = 20  # passes that take as long as all the rest: rows by column and back, and some steps
 
 Place = tuple[Floats, Floats]  # weights, and the margins y w.x of the rows
 
 
 def passes_for(lengths: Longs, features: int) -> float:
-    """How many passes of coordinate descent take as long as adding up H, which are sum of l^2/2
-    products over the rows with l entries each. Infinite if that is too much, or if H would be
-    larger than the rows."""
+    """How many passes of coordinate descent take as long as Newton steps: adding up H, which are
+    sum of l^2/2 products over the rows with l entries each, and the rest. Infinite if H costs too
+    much, or if it would be larger than the rows."""
     nnz = max(1.0, float(lengths.sum()))
     products = float(np.square(lengths, dtype=np.float64).sum()) / 2 / nnz
-    return products / PRODUCTS if features**2 <= nnz and products <= DEAREST else np.inf
+    return products / PRODUCTS + OTHER if features**2 <= nnz and products <= DEAREST else np.inf
 
 
 class Newton:
