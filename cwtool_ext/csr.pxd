@@ -45,12 +45,12 @@ cdef inline Row row_at(Csr rows, Py_ssize_t i) noexcept nogil:
 
 
 cdef inline void fetch(Row row) noexcept nogil:
-    """Ask for the first 32 entries of a row that is needed soon; the processor reads further
+    """Ask for the first 128 entries of a row that is needed soon; the processor reads further
     entries ahead by itself."""
     cdef Py_ssize_t k
-    for k in range(0, min(row.nnz, 32), 16):
+    for k in range(0, min(row.nnz, 128), 16):
         prefetch(row.index + k)
-    for k in range(0, min(row.nnz, 32), 8):
+    for k in range(0, min(row.nnz, 128), 8):
         prefetch(row.value + k)
     effect()
 

@@ -27,12 +27,13 @@ def covariance_pass(
 def shrinking_pass(
     rows: Csr,
     y: NDArray[np.float64],
-    active: NDArray[np.int64],
+    order: NDArray[np.int64],
     v: NDArray[np.float64],
     D: NDArray[np.float64],
     U: NDArray[np.float64],
     above: float,
     below: float,
-    table: NDArray[np.float64],
+    mu: NDArray[np.float64],
     a: NDArray[np.float64],
-) -> tuple[int, float, float]: ...
+    idle: NDArray[np.uint8],
+) -> tuple[float, float]: ...

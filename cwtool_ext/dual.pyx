@@ -15,7 +15,7 @@ The same steps over dense rows are in dual_dense.
 from libc.math cimport INFINITY, fabs, fmax, fmin
 from libc.stdint cimport int32_t, int64_t
 
-from cwtool_ext.csr cimport Csr, Row, check_order, one_a_row, prefetch, row_at
+from cwtool_ext.csr cimport Csr, Row, check_order, fetch, one_a_row, prefetch, row_at
 
 
 cdef enum:
@@ -147,49 +147,62 @@ def covariance_pass(
     return most
 
 
+cdef inline double dot(Row row, const double* w) noexcept nogil:
+    """w . the stored values of a row, in four sums: one sum would wait for each of its additions."""
+    cdef Py_ssize_t k, whole = row.nnz - row.nnz % 4
+    cdef double m0 = 0, m1 = 0, m2 = 0, m3 = 0
+    for k in range(0, whole, 4):
+        m0 += w[row.index[k]] * row.value[k]
+        m1 += w[row.index[k + 1]] * row.value[k + 1]
+        m2 += w[row.index[k + 2]] * row.value[k + 2]
+        m3 += w[row.index[k + 3]] * row.value[k + 3]
+    for k in range(whole, row.nnz):
+        m0 += w[row.index[k]] * row.value[k]
+    return (m0 + m1) + (m2 + m3)
+
+
 def shrinking_pass(
-    Csr rows not None, const double[::1] y, int64_t[::1] active, const double[::1] v,
-    const double[:] D, const double[:] U, double above, double below, double[:, ::1] table,
-    double[::1] a,
-) -> tuple[int, float, float]:
-    """Visit the active rows once, in their order, with P = I. A row at a bound whose gradient
-    lies outside the range of projected gradients of the last pass (below .. above) is moved behind
-    the active ones. Returns (rows still active, greatest, least projected gradient)."""
-    cdef Row row, after
-    cdef Py_ssize_t i, k, s = 0, n = active.shape[0]
-    cdef double m, g, d, projected, new, change, most = -INFINITY, least = INFINITY
-    rows.fit(table.shape[0])
-    check_order(active, rows)
-    check_column(0, table)
+    Csr rows not None, const double[::1] y, const int64_t[::1] order, const double[::1] v,
+    const double[:] D, const double[:] U, double above, double below, double[::1] mu,
+    double[::1] a, unsigned char[::1] idle,
+) -> tuple[float, float]:
+    """Visit rows once, in this order, with P = I. A row at a bound whose gradient lies outside the
+    range of projected gradients of the last pass (below .. above) becomes idle. Returns the
+    greatest and the least projected gradient of the others."""
+    cdef Row row
+    cdef Py_ssize_t i, after, k, s, n = order.shape[0]
+    cdef double* w = &mu[0] if mu.shape[0] else NULL
+    cdef double g, d, projected, new, change, most = -INFINITY, least = INFINITY
+    rows.fit(mu.shape[0])
+    check_order(order, rows)
     one_a_row("y", y.shape[0], rows)
     one_a_row("v", v.shape[0], rows)
     one_a_row("a", a.shape[0], rows)
     one_a_row("D", D.shape[0], rows)
     one_a_row("U", U.shape[0], rows)
+    one_a_row("idle", idle.shape[0], rows)
     with nogil:
-        while s < n:
-            i = active[s]
+        for s in range(n):
+            if s + 2 * AHEAD < n:
+                prefetch(rows.start + order[s + 2 * AHEAD])
+                after = order[s + AHEAD]
+                fetch(row_at(rows, after))
+                prefetch(&y[after])
+                prefetch(&v[after])
+                prefetch(&a[after])
+            i = order[s]
             row = row_at(rows, i)
-            after = row_at(rows, active[min(s + AHEAD, n - 1)])
-            prefetch(after.index)
-            prefetch(after.value)
-            prefetch(after.value + 8)
-            m = 0
-            for k in range(row.nnz):
-                m += table[row.index[k], 0] * row.value[k]
             d = D[i]
-            g = y[i] * row.scale * m - 1 + d * a[i]
+            g = y[i] * row.scale * dot(row, w) - 1 + d * a[i]
             projected = g
             if a[i] == 0:
                 if g > above:
-                    n -= 1
-                    active[s], active[n] = active[n], active[s]
+                    idle[i] = 1
                     continue
                 projected = fmin(g, 0)
             elif a[i] == U[i]:
                 if g < below:
-                    n -= 1
-                    active[s], active[n] = active[n], active[s]
+                    idle[i] = 1
                     continue
                 projected = fmax(g, 0)
             most = fmax(most, projected)
@@ -199,9 +212,8 @@ def shrinking_pass(
                 change = (new - a[i]) * y[i] * row.scale
                 a[i] = new
                 for k in range(row.nnz):
-                    table[row.index[k], 0] += change * row.value[k]
-            s += 1
-    return n, most, least
+                    w[row.index[k]] += change * row.value[k]
+    return most, least
 
 
 cdef int check_column(Py_ssize_t column, const double[:, ::1] table) except -1:

@@ -35,6 +35,23 @@ def permute(const uint64_t[::1] seeds, int64_t[::1] out):
             out[j] = kept
 
 
+def permute_groups(const uint64_t[::1] seeds, const int64_t[::1] groups, int64_t[::1] out):
+    """0 .. n-1 by groups of four neighbours, which come in the order `groups` of their numbers; each
+    group in one of four random orders."""
+    cdef uint64_t state = start(seeds), turn
+    cdef int64_t j, k, at = 0, g, n = out.shape[0]
+    if groups.shape[0] != (n + 3) // 4:
+        raise ValueError(f"there are {groups.shape[0]} groups of four for {n} places")
+    with nogil:
+        for g in range(groups.shape[0]):
+            turn = splitmix(&state) >> 62
+            for k in range(4):
+                j = 4 * groups[g] + (k ^ <int64_t> turn)
+                if 0 <= j < n and at < n:
+                    out[at] = j
+                    at += 1
+
+
 def choose(const uint64_t[::1] seeds, uint64_t first, double share, unsigned char[::1] out):
     """out[i] = 1 for about this share of the rows numbered first + i, by row number alone."""
     cdef uint64_t base = start(seeds), state

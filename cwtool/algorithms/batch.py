@@ -138,7 +138,8 @@ class LinearBatchLearner(BatchLearner):
 
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
         out = Scores.zeros(rows.n_rows)
-        dual.margins(rows.csr, state.table, 0, out.score)
+        if not self.untrained(state):
+            dual.margins(rows.csr, state.table, 0, out.score)
         return out
 
     def coefficients(self, state: State, slots: Ints) -> Coefficients:

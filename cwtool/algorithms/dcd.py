@@ -1,4 +1,5 @@
-"""Linear SVM by dual coordinate descent with shrinking (Hsieh et al. 2008).
+"""Linear SVM by dual coordinate descent with shrinking (Hsieh et al. 2008); for the squared hinge
+over few features it ends with Newton steps, if it takes many passes.
 
 min 1/2 ||w||^2 + C/q sum h xi^q over the rows of a batch, h their weights. The dual variables
 of earlier batches stay as they are, so that w = sum of all a_i y_i x_i goes on from batch to batch.
@@ -15,8 +16,10 @@ import numpy as np
 from cwtool.algorithms.batch import BATCHES, EARLY, BatchParams, Bounds, LinearBatchLearner
 from cwtool.algorithms.cocoa import Momentum, Totals, descend, lower, primal
 from cwtool.algorithms.dealt import Shards
-from cwtool.data.rows import Floats, SlotRows
-from cwtool.order import permutation
+from cwtool.algorithms.inverted import Columns
+from cwtool.algorithms.newton import Newton, passes_for
+from cwtool.data.rows import Floats, Ints, SlotRows
+from cwtool.order import by_fours
 from cwtool.parallel import together
 from cwtool.params import param
 from cwtool.run import Run
@@ -25,6 +28,7 @@ from cwtool_ext import dual
 
 ROUNDS = 300  # of shards, at most
 PASSES = 5  # of a shard over its rows in a round
+NONE: Ints = np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -70,27 +74,65 @@ class DCD(LinearBatchLearner):
         """Passes over the active rows, each in a new random order, until a pass over all rows
         finds their gradients close enough together. Returns the number of passes, and whether it
         was so."""
-        p = self.params
+        p, n = self.params, rows.n_rows
         bounds: Bounds = p.bounds(rows)
-        batch = int(state.numbers["batches"])
-        a = np.zeros(rows.n_rows)
-        everything = rows.order
-        active, above, below = everything, math.inf, -math.inf
+        batch, mu = int(state.numbers["batches"]), state.table[:, 0]
+        a, idle = np.zeros(n), np.zeros(n, dtype=np.uint8)
+        active, above, below = rows.order, math.inf, -math.inf
+        before, visits, enough = mu.copy(), 0, self._enough(rows, state.index.count)
         for pass_ in range(1, p.max_batch_passes + 1):
-            active = active[permutation(len(active), seed, batch, pass_)]
-            n_active, most, least = dual.shrinking_pass(
-                rows.csr, y, active, v, *bounds, above, below, state.table, a
+            order = active[by_fours(len(active), seed, batch, pass_)]
+            most, least = dual.shrinking_pass(
+                rows.csr, y, order, v, *bounds, above, below, mu, a, idle
             )
-            if most - least <= p.tol or n_active == 0:
-                if len(active) == rows.n_rows and math.isinf(above):
+            if most - least <= p.tol:
+                if math.isinf(above) and len(active) == n:
                     return pass_, True
                 # solved over the active rows: were the others rightly left out?
-                active, above, below = everything, math.inf, -math.inf
+                active, above, below = rows.order, math.inf, -math.inf
+                idle[:] = 0
                 continue
-            active = active[:n_active]
+            visits += len(active)
+            if visits >= enough:
+                enough = math.inf
+                columns = Columns(rows, state.index, NONE)
+                left = p.max_batch_passes - pass_
+                if steps := self._newton(columns, y, bounds.ridge, before, mu, left):
+                    return pass_ + steps, True
+            active = active[idle[active] == 0]
             above = most if most > 0 else math.inf
             below = least if least < 0 else -math.inf
         return p.max_batch_passes, False
+
+    def _enough(self, rows: SlotRows, features: int) -> float:
+        """After how many visits of rows Newton steps are tried: when descent has cost as much as
+        they would. The hinge has none."""
+        if self.params.loss == "hinge":
+            return math.inf
+        return rows.n_rows * passes_for(np.diff(rows.indptr), features)
+
+    def _newton(
+        self, columns: Columns, y: Floats, ridge: Floats, before: Floats, mu: Floats, most: int
+    ) -> int | None:
+        """Newton steps from mu, until the gradients of the dual at a = c xi are as close together
+        as `tol` says. Returns their number, or None if that was not reached; then mu is as it
+        was."""
+        newton = Newton(columns.signed(y), 1 / ridge, columns.n_rows)
+        w0, w = before[columns.slots], mu[columns.slots]
+        m = newton.z.products(w)
+        for step in range(1, most + 1):
+            xi, losses = newton.losses(m)
+            g = w - w0 + losses
+            # with a = c xi the mean of the dual is w - g
+            slope = m - 1 + xi - newton.z.products(g)
+            slope = np.where(xi > 0, slope, np.minimum(slope, 0))
+            if slope.max() - slope.min() <= self.params.tol:
+                mu[columns.slots] = w
+                return step
+            if not (found := newton.ridge_step((w, m), w0, g)):
+                return None
+            w, m = found
+        return None
 
     def learn_dealt(
         self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run

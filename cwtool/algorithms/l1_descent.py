@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from cwtool.algorithms.dealt_columns import AnyMatrix
+from cwtool.algorithms.inverted import Matrix
 from cwtool.algorithms.l1_path import Fit, Kept
+from cwtool.algorithms.newton import Newton, passes_for
 from cwtool.data.rows import Floats, Longs
 from cwtool.order import permutation
 from cwtool_ext import l1
 
 FIRST = 2000  # features that are visited together, at least, if so many violate optimality
+BEFORE = 2  # passes before the first Newton step: at w = 0 all rows have a loss, later fewer
 RECHECK = 0.1  # all features are checked again when the violation has fallen to this share
 
 
@@ -23,7 +28,17 @@ class Part:
 
 
 class Descent(Fit):
-    """The solver of l1svm."""
+    """The solver of l1svm: descent over the columns, and Newton steps if they cost less."""
+
+    @cached_property
+    def newton(self) -> Newton | None:
+        """What makes Newton steps, if they cost less than descent, which needs tens of passes."""
+        if self.p.loss != "squared-hinge" or not isinstance(self.z, Matrix):
+            return None
+        lengths = np.bincount(self.z.place, minlength=len(self.m))
+        if np.isinf(passes_for(lengths, self.z.count)):
+            return None
+        return Newton(self.z, self.weight, len(self.m))
 
     def solve(self, C: float, among: Longs) -> None:
         """Passes over the features that have a weight or violate optimality, until the violation
@@ -31,14 +46,23 @@ class Descent(Fit):
         goal = self.p.tol * max(1.0, float(np.maximum(C * np.abs(self.g0) - 1, 0).sum()))
         last = self.passes + self.p.max_batch_passes
         while self.passes < last:
-            g, w = C * self.gradient()[among], self.w[among]
+            gradient = self.gradient()
+            g, w = C * gradient[among], self.w[among]
             violation = np.abs(np.where(w == 0, np.maximum(np.abs(g) - 1, 0), g + np.sign(w)))
             total = float(violation.sum())
             if total <= goal:
                 return
+            if self.newton and self.passes >= BEFORE:
+                self.passes += 1
+                aim = max(goal / 10, total / 100)
+                at = self.w, self.m
+                if found := self.newton.l1_step(at, gradient, C, among, aim):
+                    self.w, self.m = found
+                    continue
             some = Part(self.z, self.squares, among[urgent(w, violation)])
             slack, target = np.inf, max(goal, RECHECK * total)
-            while total > target and self.passes < last:
+            until = min(last, self.passes + BEFORE) if self.newton else last
+            while total > target and self.passes < until:
                 slack, total = self._pass(some, C, slack)
         self.early = True
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from cwtool.bench import descents, selectors
+from cwtool.bench import descents, optima, selectors
 from cwtool.bench.duel import (
     Contender,
     Duel,
@@ -219,7 +219,7 @@ def mnist(folder: Path, size: float) -> Duel:
 
 DUELS = {"parse": parse, "arow": arow, "startup": startup, "covtype": covtype, "mnist": mnist}
 DUELS["descent"] = descents.duel
-DUELS |= selectors.DUELS
+DUELS |= selectors.DUELS | optima.DUELS
 
 
 def main() -> None:

@@ -1,5 +1,5 @@
 """Learners of columns whose rows are in shards: the same features as on one machine, and the same
-weights up to rounding."""
+weights up to rounding, or up to the tolerance of the solver where one machine solves otherwise."""
 
 from typing import Any
 
@@ -35,7 +35,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "sbcw": ("sbcw", {"features": 12, "group_size": 4}),
     "sbcw diag": ("sbcw", {"features": 12, "group_size": 4, "score": "diag", "loss": "hinge"}),
     "fgm": ("fgm", {"features": 9, "group_size": 3}),
-    "l1svm": ("l1svm", {"features": 8}),
+    # on one machine by Newton steps, in shards by descent over columns
+    "l1svm": ("l1svm", {"features": 8, "tol": 1e-11}),
     "given C": ("l1svm", {"features": 0, "C": 2.0, "loss": "logistic", "tol": 1e-10}),
 }
 
@@ -56,7 +57,8 @@ def test_features_and_weights(case: str, weighted: bool) -> None:
         assert ids.tolist() == wanted.ids.tolist(), turn
         assert np.array_equal(found != 0, wanted.weight != 0)
         assert np.count_nonzero(found) > 4
-        np.testing.assert_allclose(found, wanted.weight, rtol=1e-11, atol=1e-12)
+        rtol, atol = (1e-7, 1e-9) if case == "l1svm" else (1e-11, 1e-12)
+        np.testing.assert_allclose(found, wanted.weight, rtol=rtol, atol=atol)
         assert set(shards.asked) == {"products", "entries"}
 
 

@@ -70,12 +70,12 @@ def one_pass(form: str, case: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     bounds = Bounds.of(case["C"], LOSS[case["q"]], len(used), rows.weight)
     alpha = np.zeros(N)
     if form == "dcd":
-        table, a, v = np.zeros((D, 1)), np.zeros(len(used)), np.empty(len(used))
+        mu, a, v = np.zeros(D), np.zeros(len(used)), np.empty(len(used))
+        idle = np.zeros(len(used), dtype=np.uint8)
         dual.squared_norms(rows.csr, v)
         dual.shrinking_pass(
-            rows.csr, rows.signs(), rows.order, v, *bounds, math.inf, -math.inf, table, a
+            rows.csr, rows.signs(), rows.order, v, *bounds, math.inf, -math.inf, mu, a, idle
         )
-        mu = table[:, 0]
     else:
         gram = np.zeros((D, D))
         metric.add_gram(rows, gram, D, 1)
