@@ -8,17 +8,15 @@
                row. They are written as numbers, but the codes of each row begin with a new byte.
            doubles: values
 
-`coding.pxd` says how numbers and doubles are written.
+`numbers.pxd` and `doubles.pxd` say how these are written.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 
-from cwtool_ext.coding cimport (
-    DOUBLES_HEAD, QUADS, Quad, get_doubles, get_numbers, load4, put_doubles, put_number,
-    put_numbers,
-)
-from cwtool_ext.coding cimport PADDING as ROOM
+from cwtool_ext.doubles cimport DOUBLES_HEAD, get_doubles, put_doubles
+from cwtool_ext.numbers cimport PADDING as ROOM
+from cwtool_ext.numbers cimport QUADS, Quad, get_numbers, load4, put_number, put_numbers
 
 PADDING = ROOM
 SPARE = 3
