@@ -148,7 +148,7 @@ def covariance_pass(
 
 
 cdef inline double dot(Row row, const double* w) noexcept nogil:
-    """w . the stored values of a row, in four sums: one sum would wait for each of its additions."""
+    """w . the stored values of a row, in four sums: one would wait for each of its additions."""
     cdef Py_ssize_t k, whole = row.nnz - row.nnz % 4
     cdef double m0 = 0, m1 = 0, m2 = 0, m3 = 0
     for k in range(0, whole, 4):

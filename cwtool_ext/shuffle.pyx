@@ -36,8 +36,8 @@ def permute(const uint64_t[::1] seeds, int64_t[::1] out):
 
 
 def permute_groups(const uint64_t[::1] seeds, const int64_t[::1] groups, int64_t[::1] out):
-    """0 .. n-1 by groups of four neighbours, which come in the order `groups` of their numbers; each
-    group in one of four random orders."""
+    """0 .. n-1 by groups of four neighbours, which come in the order `groups` of their numbers;
+    each group in one of four random orders."""
     cdef uint64_t state = start(seeds), turn
     cdef int64_t j, k, at = 0, g, n = out.shape[0]
     if groups.shape[0] != (n + 3) // 4:
