@@ -64,8 +64,12 @@ def gaps(w0: Floats, u: Floats, parts: Sequence[Arrays], q: int) -> Floats:
 
 def add_grams(gram: Floats, shards: Shards) -> None:
     """gram += X'HX of all shards, on and below the diagonal."""
-    parts = shards.ask(gram_of, [{} for _ in shards.slots])
-    for part, slots in zip(parts, shards.slots, strict=True):
+    add_parts(gram, shards.ask(gram_of, [{} for _ in shards.slots]), shards.slots)
+
+
+def add_parts(gram: Floats, parts: Sequence[Arrays], slots_of: Sequence[Ints]) -> None:
+    """gram += the packed matrices of all shards over their columns, which have these slots."""
+    for part, slots in zip(parts, slots_of, strict=True):
         end = 0
         for k, slot in enumerate(slots):
             start, end, below = end, end + k + 1, slots[: k + 1]
@@ -127,8 +131,12 @@ def gram_of(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     """X'HX over the columns of a shard, on and below the diagonal."""
     gram = np.zeros((shard.columns, shard.columns))
     add_gram(shard.rows, gram, shard.columns, 1)
-    lines = [line[: k + 1] for k, line in enumerate(gram)]
-    return {"gram": np.concatenate([np.empty(0), *lines])}
+    return {"gram": packed(gram)}
+
+
+def packed(gram: Floats) -> Floats:
+    """The values on and below the diagonal, line by line."""
+    return np.concatenate([np.empty(0), *(line[: k + 1] for k, line in enumerate(gram))])
 
 
 def _stretched(shard: Shard) -> SlotRows:
