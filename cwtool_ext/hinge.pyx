@@ -83,7 +83,7 @@ def of_scores(
     const double[::1] f, const double[::1] y, const double[:] cost, bint squared,
     double[::1] pull, double[::1] curved,
 ) -> float:
-    """The same for rows whose scores f are known; `pull` becomes the pull of each, with its sign."""
+    """The same for rows whose scores f are known; `pull` becomes that of each, with its sign."""
     cdef Py_ssize_t i, n = f.shape[0]
     cdef double total = 0, corner = INFINITY if squared else 1
     if min(y.shape[0], cost.shape[0], pull.shape[0], curved.shape[0]) < n:

@@ -19,6 +19,7 @@ class RowsInShards(ByFeatures):
 
     def losses(self, mu: Floats) -> tuple[float, Floats]:
         self.own = [{"mu": mu[slots]} for slots in self.shards.slots]
+        self.gram: Floats | None = None  # of this point
         parts = self.shards.ask(losses_of, self.own, self.common)
         total, pulled = 0.0, np.zeros(self.n)
         for part, slots in zip(parts, self.shards.slots, strict=True):
@@ -27,10 +28,11 @@ class RowsInShards(ByFeatures):
         return total, pulled
 
     def gram_here(self) -> Floats:
-        gram = np.zeros((self.n, self.n))
-        parts = self.shards.ask(curved_gram_of, self.own, self.common)
-        add_parts(gram, parts, self.shards.slots)
-        return gram
+        if self.gram is None:
+            self.gram = np.zeros((self.n, self.n))
+            parts = self.shards.ask(curved_gram_of, self.own, self.common)
+            add_parts(self.gram, parts, self.shards.slots)
+        return self.gram
 
 
 # -- steps of a shard -----------------------------------------------------------------------------
