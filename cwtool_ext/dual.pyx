@@ -77,19 +77,25 @@ def add_gram(Csr rows not None, const double[:] weight, double[:, ::1] G) -> Non
     """G += sum of weight_i x_i x_i' on and below the diagonal; its rows and columns are slots."""
     cdef Row row
     cdef Py_ssize_t i, a, b
-    cdef int32_t j
-    cdef double x
+    cdef int32_t j, k
+    cdef double x, z
     rows.fit(min(G.shape[0], G.shape[1]))
     one_a_row("weight", weight.shape[0], rows)
     with nogil:
         for i in range(rows.count):
+            if weight[i] == 0:
+                continue
             row = row_at(rows, i)
             for a in range(row.nnz):
-                x = weight[i] * (row.scale * row.value[a])
+                x = row.scale * row.value[a]
                 j = row.index[a]
-                for b in range(row.nnz):
-                    if row.index[b] <= j:
-                        G[j, row.index[b]] += x * (row.scale * row.value[b])
+                for b in range(a + 1):  # each pair once; the weight goes to that of the later slot
+                    z = row.scale * row.value[b]
+                    k = row.index[b]
+                    if k <= j:
+                        G[j, k] += weight[i] * x * z
+                    else:
+                        G[k, j] += weight[i] * z * x
 
 
 def variances(Csr rows not None, const double[:, ::1] S, double[::1] v) -> None:

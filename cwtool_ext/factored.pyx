@@ -5,7 +5,7 @@ import numpy as np
 from libc.math cimport fmax, fmin
 from libc.stdint cimport int32_t, int64_t
 
-from cwtool_ext.compress cimport compress, leading, settle
+from cwtool_ext.compress cimport compress, leading, settle_rows
 from cwtool_ext.dense cimport cholesky
 from cwtool_ext.csr cimport Row
 from cwtool_ext.factor cimport LOADING, Factor, Seen, append, move, see
@@ -111,7 +111,7 @@ cdef class Factored(Learner):
 
     def settle(self) -> None:
         """Take D and R from the rows, as many as `counts` has, without other columns."""
-        settle(&self.f, &self.work[0, 0, 0])
+        settle_rows(&self.f, &self.work[0, 0, 0])
 
     def keep(self) -> None:
         """Write the counts back; an error if a row found no room."""

@@ -97,8 +97,12 @@ class Momentum:
 
 def add_grams(gram: Floats, shards: Shards) -> None:
     """gram += X'HX of all shards, on and below the diagonal."""
-    parts = shards.ask(gram_of, [{} for _ in shards.slots])
-    for part, slots in zip(parts, shards.slots, strict=True):
+    add_parts(gram, shards.ask(gram_of, [{} for _ in shards.slots]), shards.slots)
+
+
+def add_parts(gram: Floats, parts: Sequence[Arrays], slots_of: Sequence[Ints]) -> None:
+    """gram += the packed matrices of all shards over their columns, which have these slots."""
+    for part, slots in zip(parts, slots_of, strict=True):
         end = 0
         for k, filled in enumerate(part["filled"].tolist()):
             start, end = end, end + filled
@@ -164,10 +168,15 @@ def descend_in_metric(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
 
 
 def gram_of(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
-    """X'HX over the columns of a shard, on and below the diagonal: how many numbers other than 0
-    each line has, their columns and values."""
+    """X'HX over the columns of a shard, packed."""
     gram = np.zeros((shard.columns, shard.columns))
     add_gram(shard.rows, gram, shard.columns, 1)
+    return packed(gram)
+
+
+def packed(gram: Floats) -> Arrays:
+    """The lines of a matrix on and below the diagonal: how many numbers other than 0 each has,
+    their columns and values."""
     filled = [np.flatnonzero(line[: k + 1]).astype(np.int32) for k, line in enumerate(gram)]
     values = [line[at] for line, at in zip(gram, filled, strict=True)]
     return {

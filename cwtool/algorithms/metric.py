@@ -34,12 +34,16 @@ def blas(n: int) -> float:
     return min(8.0, max(1.5, n / 40))
 
 
-def add_gram(rows: SlotRows, gram: Floats, n: int, jobs: int) -> None:
-    """gram += X'HX on and below the diagonal, over the n features."""
+def add_gram(rows: SlotRows, gram: Floats, n: int, jobs: int, counts: Floats | None = None) -> None:
+    """gram += X'HX on and below the diagonal, over the n features. `counts` is 1 for each row that
+    takes part, and 0 for the others; None: all do."""
     nnz = rows.nnz / max(1, rows.n_rows)
     if SCATTERED * nnz**2 < n**2 / 2 / blas(n):
-        dual.add_gram(rows.csr, weights(rows), gram)
+        h = weights(rows)
+        dual.add_gram(rows.csr, h if counts is None else h * counts, gram)
         return
+    if counts is not None:
+        rows = rows.take(np.flatnonzero(counts))
     csr = rows.csr  # made here, before several threads ask for it
     root = None if rows.weight is None else np.sqrt(rows.weight)
 

@@ -29,6 +29,8 @@ ROWS = (
     Array("rows.weight", sizes=("rows?",), low=0, later=True),
 )
 NAMES = tuple(array.name for array in ROWS)
+# of each of these rows, whether the loss of the class is curved there: 1 or 0
+CURVED = Array("rows.curved", sizes=("rows?",), low=0, later=True)
 
 
 def matrix(rows: SlotRows, n: int) -> csr_matrix:
@@ -49,6 +51,13 @@ def kept(state: State, n: int) -> tuple[csr_matrix, Floats | None]:
     return x, a["rows.weight"] if len(a["rows.weight"]) else None
 
 
+def curved(state: State, n: int) -> tuple[csr_matrix, Floats | None]:
+    """Those of the rows kept where the loss is curved."""
+    x, h = kept(state, n)
+    some = np.flatnonzero(state.arrays[CURVED.name])
+    return x[some], None if h is None else h[some]
+
+
 def count(state: State) -> int:
     """How many rows the state keeps."""
     return len(state.arrays["rows.indptr"]) - 1
@@ -61,7 +70,7 @@ def check(state: State) -> None:
         raise Damage("the array array.rows.indices has a feature that is not known")
     if not np.isfinite(a["rows.values"]).all():
         raise Damage("the array array.rows.values has a value that cannot be")
-    if count(state) and "gram" in state.squares:
+    if count(state) and state.squares:
         raise Damage("it has both rows and a matrix over pairs of features")
 
 
@@ -81,7 +90,7 @@ def keep(state: State, rows: SlotRows, n: int) -> None:
 
 def forget(state: State) -> None:
     """Keep no rows."""
-    for array in ROWS:
+    for array in (*ROWS, CURVED):
         state.arrays[array.name] = np.zeros(array.shape, dtype=array.dtype)
 
 
@@ -118,18 +127,18 @@ class RowSpace(Metric):
         if not b.any():
             return np.zeros(self.n)
         seen = self.x @ b
-        solved: Floats = b - self.c * (self.x.T @ self.divide(self._weighed(seen), True))
+        solved: Floats = b - self.c * (self.x.T @ self.divide(self.weighed(seen), True))
         return solved
 
     def variances(self, x: csr_matrix) -> Floats:
         """x' Sigma x of each row x."""
         total = np.asarray(x.multiply(x).sum(axis=1)).ravel()
         cross = (self.x @ x.T).toarray()
-        solved = self.divide(self._weighed(cross), True)
+        solved = self.divide(self.weighed(cross), True)
         found: Floats = np.maximum(total - self.c * (cross * solved).sum(axis=0), 0)
         return found
 
-    def _weighed(self, values: Any) -> Any:
+    def weighed(self, values: Any) -> Any:
         """H times these values, a row of them for each row."""
         if self.weight is None:
             return values

@@ -1183,20 +1183,22 @@ class BCWClassifier(LinearScore, WeightedClassifier):
         depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
         0.
     precision_divisor : float or 'auto', default='auto'
-        C divided by this number is the weight of X'X in the precision matrix. 1 is the printed
-        algorithm; larger values trust the precision less. auto tries 1, 10, 100 and 1000 on
-        part of the first batch and keeps the one with the fewest errors. Must be auto, or above
-        0.
+        How the precision matrix is made. auto makes it from the rows where the loss is curved,
+        with the weight C, and finds the optimum of each batch; the hinge loss is rounded off
+        between the margins 0 and 1 for that. A number makes it from all rows, with the weight C
+        divided by this number, and visits the rows as the printed algorithm does; 1 is the
+        printed algorithm, larger values trust the precision less. Must be auto, or above 0.
     batch_passes : int, default=1
-        Number of passes over the rows of each batch; 1 is the printed algorithm. Must be at
-        least 1.
+        Number of passes over the rows of each batch; 1 is the printed algorithm. Applies only
+        if `precision_divisor` is a number. Must be at least 1.
     average : bool, default=True
         Predict with the mean of mu over the second half of the pass; applies only if
-        `batch_passes` is 1. The printed algorithm predicts with the last mu.
+        `batch_passes` is 1 and `precision_divisor` is a number. The printed algorithm predicts
+        with the last mu.
     carry : 'dual' or 'printed' or 'forget', default='dual'
-        What a batch starts from: dual keeps the dual variables of earlier batches, printed
-        keeps the mean of earlier batches under the new precision, forget keeps only the
-        precision.
+        What a batch starts from if `precision_divisor` is a number: dual keeps the dual
+        variables of earlier batches, printed keeps the mean of earlier batches under the new
+        precision, forget keeps only the precision.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'

@@ -143,7 +143,8 @@ def test_knn_is_what_plain_training_gives(ok: Run, planted: Callable[..., str]) 
 def test_compressed_files_stay_whole(ok: Run, files: list[str]) -> None:
     for name in files:
         Path(f"{name}.gz").write_bytes(gzip.compress(bytes_of(name)))
-    ok("train", "a.svm.gz", "b.svm.gz", "-m", "m.cw", *given("bcw", 2), "--engine", "inline")
+    ok("train", "a.svm.gz", "b.svm.gz", "-m", "m.cw", *given("bcw", 2), "--engine", "inline",
+       "--precision-divisor", 10)  # fmt: skip
     model = model_of("m.cw")
     assert (model.rows, model.history[0]["rounds"]) == (800, 4)
 
@@ -151,7 +152,8 @@ def test_compressed_files_stay_whole(ok: Run, files: list[str]) -> None:
 def test_finished_steps_are_used_again(
     ok: Run, cwtool: Fails, files: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ok("train", *files, "-m", "m.cw", *given("bcw"))
+    asked = ["train", *files, "-m", "m.cw", *given("bcw"), "--precision-divisor", 10]
+    ok(*asked)
     expected = bytes_of("m.cw")
 
     def stops(*_: Any, **__: Any) -> None:
@@ -161,19 +163,19 @@ def test_finished_steps_are_used_again(
     for _ in range(2):
         with monkeypatch.context() as broken:
             broken.setattr("cwtool.shards.batch_driver.BatchTrainer._fitted", stops)
-            ended = cwtool("train", *files, "-m", "m.cw", *given("bcw"), "--work-dir", "w")
+            ended = cwtool(*asked, "--work-dir", "w")
         assert ended.code == 130
         steps = (p for p in Path("w").iterdir() if p.suffix != ".cw")
         kept.append({p: p.stat().st_mtime_ns for p in steps})
     assert kept[0] == kept[1]
     assert len([p for p in kept[0] if p.suffix == ".part"]) == 3 * 4
-    ok("train", *files, "-m", "m.cw", *given("bcw"), "--work-dir", "w")
+    ok(*asked, "--work-dir", "w")
     assert bytes_of("m.cw") == expected
     assert list(Path("w").iterdir()) == []
 
 
 def test_rounds_and_gap(ok: Run, cwtool: Fails, files: list[str]) -> None:
-    ok("train", *files, "-m", "m.cw", *given("bcw"), "--rounds", 2)
+    ok("train", *files, "-m", "m.cw", *given("bcw"), "--rounds", 2, "--precision-divisor", 10)
     assert model_of("m.cw").history[0]["rounds"] == 1 + 2
     ended = cwtool("train", *files, "-m", "m.cw", "--algo", "dcd", "--shards", 3, "--rounds", 2,
                    "--gap", 1e-6)  # fmt: skip

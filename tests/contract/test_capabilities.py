@@ -43,7 +43,8 @@ def test_scores_are_linear(variant: Variant, n_rows: int) -> None:
     starts = test.indptr[:-1]
     want = weights.intercept + np.add.reduceat(w, starts)
     size = abs(weights.intercept) + np.add.reduceat(np.abs(w), starts)
-    assert (np.abs(model.scores(test).score - want) <= 1e-12 * size).all()
+    # cw with a factored covariance reaches variances of 1e-13, and differences of 2e-12
+    assert (np.abs(model.scores(test).score - want) <= 1e-11 * size).all()
     assert np.count_nonzero(weights.weight) > 5
 
 

@@ -149,6 +149,9 @@ def compressed(D, W, m, fit, iterations):
     D, R = spectral(P, D, m) if fit == "spectral" else (D, W[:, :m])
     for _ in range(iterations):
         D, R = em(P, D, R)
+    if not iterations:  # small loadings go to the diagonal
+        small = 10000 * (R**2).sum(axis=1) <= np.diag(P)
+        D, R = np.where(small, np.diag(P), D), np.where(small[:, None], 0, R)
     return D, R
 
 

@@ -13,7 +13,7 @@ from slow_batch import slow_bcw
 from cwtool.algorithms import metric
 from cwtool.algorithms.ascent import Start
 from cwtool.algorithms.batch import Bounds
-from cwtool.algorithms.bcw import BCW, DIVISORS, BcwParams
+from cwtool.algorithms.bcw import BCW, BcwParams
 from cwtool.algorithms.dcd import DCD, DcdParams
 from cwtool.data.rows import Rows, SlotRows
 from cwtool.state import State
@@ -139,17 +139,17 @@ def test_precision_does_not_depend_on_the_cut() -> None:
     np.testing.assert_allclose(one.squares["gram"], two.squares["gram"], rtol=1e-12)
 
 
-def test_auto_chooses_the_precision_divisor_on_the_first_batch_and_keeps_it() -> None:
+def test_models_of_earlier_versions_keep_the_divisor_that_auto_chose() -> None:
     rng = np.random.default_rng(9)
     x, y = rng.normal(size=(40, 5)), np.sign(rng.normal(size=40))
-    algorithm = BCW(BcwParams())
-    state = learned_batches(algorithm, (x, y))
-    chosen = state.numbers["precision_divisor"]
-    assert chosen in DIVISORS
-    assert algorithm.details(state) == {"batches": 1, "precision_divisor": chosen}
+    algorithm = BCW(BcwParams(prior=1.0))
+    state = algorithm.new_state()
     state.numbers["precision_divisor"] = 7.0
     learn(algorithm, state, (x, y))
-    assert algorithm.details(state) == {"batches": 2, "precision_divisor": 7.0}
+    assert algorithm.details(state) == {"batches": 1, "precision_divisor": 7.0}
+    same = learned([(x, y)], precision_divisor=7.0, average=True)
+    assert state.table.tobytes() == same.table.tobytes()
+    assert list(state.squares) == ["gram"]
 
 
 def test_leverage_bounds() -> None:

@@ -24,16 +24,16 @@ def error(name, params, train, test, labels, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "want"), [("letter", 36.0), ("satellite", 19.0)])
 def test_bcw(shared_data, name, want):
-    """With the divisor 100, C = 10; measured 36.4 and 18.9. The divisor that is chosen is no
-    worse: 30.0 and 18.9."""
+    """With the divisor 100, C = 10; measured 36.4 and 18.9. By the curvature of the loss it is
+    better: 30.6 and 17.2."""
     train, test, labels = sets_of(shared_data / name, name)
     given = {"C": 10.0, "precision_divisor": 100.0}
-    fixed, chosen = (
+    fixed, curved = (
         np.mean([error("bcw", params, train, test, labels, seed) for seed in range(3)])
         for params in (given, {"C": 10.0})
     )
     assert abs(fixed - want) < 1
-    assert chosen < want + 1
+    assert curved < want - 1
 
 
 @pytest.mark.slow

@@ -1,0 +1,63 @@
+"""Newton's method for convex functions whose curvature is known, with few computations of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from cwtool.data.rows import Floats
+
+STEPS = 100  # at most; 3 to 10 are usual
+SHORTER = 20  # attempts to shorten a step
+STALE = 0.1  # share of the expected slope that may be left before the curvature is computed anew
+
+
+class Convex(ABC):
+    """A convex function. Slopes and directions are those at the point that was looked at last."""
+
+    @abstractmethod
+    def look(self, x: Floats) -> float:
+        """The value at x."""
+
+    @abstractmethod
+    def bend(self) -> None:
+        """Compute the curvature, which directions go by from now on."""
+
+    @abstractmethod
+    def direction(self) -> Floats:
+        """The step to the minimum, if the curvature were the same everywhere."""
+
+    @abstractmethod
+    def slope(self, d: Floats) -> float:
+        """The derivative along d."""
+
+
+def minimize(function: Convex, x: Floats, tol: float, steps: int = STEPS) -> Floats:
+    """A point whose value is above the least one by about `tol` times the value, from x on.
+
+    A step along d is expected to lower the value by s/2, where -s is the slope along d, and to end
+    where the slope is 0. It is shortened, as a secant says, while it leads upwards. The curvature
+    is computed anew only after a step that does not end as expected, because a look at the rows
+    costs much less. At the end, the point that was looked at last is the one returned.
+    """
+    value = function.look(x)
+    function.bend()
+    for _ in range(steps):
+        d = function.direction()
+        expected = -function.slope(d)
+        if not expected > tol * value:
+            break
+        length = 1.0
+        for _ in range(SHORTER):
+            there = x + length * d
+            found = function.look(there)
+            slope = function.slope(d)
+            if found <= value and slope <= expected / 2:
+                break
+            length *= min(0.5, max(0.1, expected / (expected + max(slope, 0.0))))
+        if not found <= value:
+            function.look(x)
+            break
+        x, value = there, found
+        if abs(slope) > STALE * expected:
+            function.bend()
+    return x

@@ -1,0 +1,158 @@
+"""bcw by the curvature of the loss against dense text-book versions."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize as generic
+from scipy.sparse import csr_array
+from shards_in_memory import InMemory
+
+from cwtool.algorithms import curvature, posterior, row_space
+from cwtool.algorithms.bcw import BCW, BcwParams
+from cwtool.algorithms.dcd import DCD, DcdParams
+from cwtool.data.rows import Rows, SlotRows
+from cwtool.model import Model
+from cwtool.run import Run
+from cwtool.state import State
+from cwtool_ext import hinge
+
+SCALE = 0.7
+both = pytest.mark.parametrize("squared", [False, True])
+
+
+def slow_loss(m: Any, squared: bool) -> tuple[Any, Any, Any]:
+    """The loss at the margins m, minus its derivative, and its second derivative."""
+    xi = np.maximum(0, 1 - m)
+    far = (xi > 1) & (not squared)
+    loss = np.where(far, xi - 0.5, xi**2 / 2)
+    return loss, np.where(far, 1, xi), ((xi > 0) & ~far).astype(float)
+
+
+def slow_optimum(x: Any, y: Any, cost: Any, squared: bool, mu0: Any, P0: Any) -> Any:
+    """The least 1/2 (mu - mu0)'P0(mu - mu0) + sum of cost l, by a generic solver, and the
+    precision there."""
+
+    def value(mu: Any) -> tuple[float, Any]:
+        loss, pull, _ = slow_loss(y * (x @ mu), squared)
+        away = P0 @ (mu - mu0)
+        return (mu - mu0) @ away / 2 + cost @ loss, away - x.T @ (cost * pull * y)
+
+    found = generic(value, mu0, jac=True, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9})
+    curved = slow_loss(y * (x @ found.x), squared)[2]
+    return found.x, P0 + (x.T * (cost * curved)) @ x, found.fun
+
+
+def made(seed: int, n: int, p: int, *, weighted: bool = False) -> tuple[Any, SlotRows]:
+    """Rows with some zeros, and one without entries, as a matrix and as SlotRows."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, p)) * (rng.random((n, p)) < 0.6)
+    x[0], x[1] = 1, 0
+    rows = Rows.from_csr(csr_array(x), x @ rng.normal(size=p) + rng.normal(size=n) > 0)
+    h = rng.choice([0.5, 1.0, 3.0], n) if weighted else None
+    return SCALE * x, SlotRows(rows.indptr, rows.indices, rows.values, rows.y, h, SCALE)
+
+
+def costs(rows: SlotRows, C: float) -> Any:
+    return C * (np.ones(rows.n_rows) if rows.weight is None else rows.weight)
+
+
+def learned(parts: list[SlotRows], **params: Any) -> tuple[BCW, State]:
+    algorithm = BCW(BcwParams(prior=1.0, **params))
+    state = algorithm.new_state()
+    for part in parts:
+        state.index.observe(part.indices)
+        state.reserve()
+        algorithm.learn(state, part, part.order, Run())
+    return algorithm, state
+
+
+@pytest.fixture
+def exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Optima to rounding errors, so that results can be compared."""
+    monkeypatch.setattr(curvature, "TOLERANCE", 1e-13)
+    monkeypatch.setattr(posterior, "TOLERANCE", 1e-13)
+
+
+@both
+def test_losses_and_their_derivatives(squared: bool) -> None:
+    x, rows = made(1, 60, 7, weighted=True)
+    y, cost, mu = rows.signs(), costs(rows, 0.3), np.linspace(-1, 1, 7)
+    loss, pull, curved = slow_loss(y * (x @ mu), squared)
+    pulled, found, pulls, bent = np.ones(7), np.ones(60), np.empty(60), np.ones(7)
+    total = hinge.of_rows(rows.csr, y, cost, squared, mu, pulled, found)
+    assert total == pytest.approx(cost @ loss, rel=1e-13)
+    np.testing.assert_allclose(pulled, x.T @ (cost * pull * y), atol=1e-12)
+    np.testing.assert_array_equal(found, curved)
+    assert 0 < curved.sum() < 60
+    total = hinge.of_scores(x @ mu, y, cost, squared, pulls, found)
+    assert total == pytest.approx(cost @ loss, rel=1e-13)
+    np.testing.assert_allclose(pulls, cost * pull * y, atol=1e-14)
+    np.testing.assert_array_equal(found, curved)
+    hinge.bent_along(rows.csr, cost, curved, mu, bent)
+    np.testing.assert_allclose(bent, x.T @ (cost * curved * (x @ mu)), atol=1e-12)
+
+
+@both
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("sizes", [(80,), (12, 9), (12, 9, 60), (80, 50)])
+def test_batches_are_optima_with_the_curvature_of_those_before(
+    exact: None, sizes: tuple[int, ...], squared: bool, weighted: bool
+) -> None:
+    """By rows, by pairs of features, and from the one to the other."""
+    p, C = 30, 0.8
+    parts = [made(seed, n, p, weighted=weighted) for seed, n in enumerate(sizes)]
+    loss = "squared-hinge" if squared else "hinge"
+    algorithm, state = learned([rows for _, rows in parts], C=C, loss=loss)
+    mu, P = np.zeros(p), np.eye(p)
+    for x, rows in parts:
+        mu, P, _ = slow_optimum(x, rows.signs(), costs(rows, C), squared, mu, P)
+    np.testing.assert_allclose(state.table[:p, 0], mu, atol=1e-5)
+    x, rows = parts[0]
+    variance = np.einsum("ij,ji->i", x, np.linalg.solve(P, x.T))
+    got = algorithm.scores(state, rows, np.empty(0), Run()).variance
+    np.testing.assert_allclose(got, variance, rtol=1e-6, atol=1e-9)
+    assert (row_space.count(state) > 0) == (sum(sizes) < p)
+    assert ("curvature" in state.squares) == (sum(sizes) >= p)
+
+
+@both
+@pytest.mark.parametrize("C", [0.01, 10.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_rows_begin_with_a_sample(squared: bool, C: float, weighted: bool) -> None:
+    x, rows = made(5, 3000, 9, weighted=weighted)
+    assert rows.n_rows >= curvature.FEW * curvature.FEWEST
+    _, state = learned([rows], C=C, loss="squared-hinge" if squared else "hinge")
+    y, cost, mu = rows.signs(), costs(rows, C), state.table[:9, 0]
+    _, _, least = slow_optimum(x, y, cost, squared, np.zeros(9), np.eye(9))
+    loss, _, curved = slow_loss(y * (x @ mu), squared)
+    assert mu @ mu / 2 + cost @ loss <= least * (1 + curvature.TOLERANCE)
+    gram = (x.T * (cost / C * curved)) @ x
+    np.testing.assert_allclose(np.tril(state.squares["curvature"]), np.tril(gram), atol=1e-9)
+
+
+def test_the_squared_hinge_loss_is_a_support_vector_machine(exact: None) -> None:
+    _, rows = made(6, 200, 8)
+    _, state = learned([rows], C=0.5, loss="squared-hinge")
+    machine = DCD(DcdParams(C=0.5, loss="squared-hinge", tol=1e-10, prior=1.0))
+    other = machine.new_state()
+    other.index.observe(rows.indices)
+    other.reserve()
+    machine.learn(other, rows, rows.order, Run())
+    np.testing.assert_allclose(state.table[:8, 0], other.table[:8, 0], atol=1e-7)
+
+
+def test_shards_find_the_same_optimum(exact: None) -> None:
+    given = [made(seed, 40, 6)[1] for seed in (7, 8, 9)]
+    parts = [Rows(r.indptr, r.indices, r.values, r.y) for r in given]
+    model = Model.new("bcw", {"prior": 1.0})
+    model.index.observe(np.arange(6, dtype=np.int32))
+    model.state.reserve()
+    shards = InMemory(model.algorithm, parts, model.index)
+    model.algorithm.learn_dealt([model.state], [1], shards, Run())
+    _, whole = learned([shards.head])
+    np.testing.assert_allclose(model.state.table[:6, 0], whole.table[:6, 0], atol=1e-6)
+    np.testing.assert_allclose(
+        np.tril(model.state.squares["curvature"]), np.tril(whole.squares["curvature"]), atol=1e-9
+    )
+    assert {"losses_of", "curved_gram_of"} == set(shards.asked)
