@@ -3,10 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def variances(
+def spreads(
     n: float,
     shared: NDArray[np.float64],
     slots: NDArray[np.int32],
+    balanced: bool,
     var: NDArray[np.float64],
     nnz: NDArray[np.float64],
 ) -> None: ...

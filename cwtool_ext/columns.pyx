@@ -1,8 +1,12 @@
-"""The variances of columns, and the scale of each column that follows from them.
+"""The spread of columns, and the scale of each column that follows from it.
 
 With the number nnz_j of nonzero values of a column, their mean and M2 = the sum of their squared
 distances from it, the variance over all n rows, zeros included, is
     mu_j = nnz_j mean_j / n;  n var_j = M2_j + nnz_j (mean_j - mu_j)^2 + (n - nnz_j) mu_j^2
+With the root mean square r_j of the nonzero values and their share q_j of the rows, the balanced
+spread of a column is r_j^(3/4) q_j^(1/4). It takes out most of the unit r_j, and half of what the
+frequency contributes to the root mean square r_j q_j^(1/2) of all rows, as rates that fall with the
+root of the sum of squared gradients do (AdaGrad, Duchi et al. 2011).
 """
 
 from libc.math cimport sqrt
@@ -19,17 +23,29 @@ cdef inline double variance(double n, const double* at) noexcept nogil:
     return var if var > max(1e-24 * square, 1e-200) else 0.0
 
 
-def variances(double n, const double[:, ::1] shared, const int32_t[::1] slots,
-              double[::1] var, double[::1] nnz) -> None:
-    """Put var_j and nnz_j of the features at these slots into var and nnz."""
+cdef inline double balanced_square(double n, const double* at) noexcept nogil:
+    """The squared balanced spread r sqrt(r q); 0 for a column that is constant up to rounding."""
+    cdef double r
+    if variance(n, at) == 0.0:
+        return 0.0
+    r = sqrt(at[M2] / at[NNZ] + at[MEAN] * at[MEAN])
+    return r * sqrt(r * (at[NNZ] / n))
+
+
+def spreads(double n, const double[:, ::1] shared, const int32_t[::1] slots, bint balanced,
+            double[::1] var, double[::1] nnz) -> None:
+    """Put the squared spread of the features at these slots into var, which is their variance or
+    the square of their balanced spread, and nnz_j into nnz."""
     cdef Py_ssize_t k
+    cdef const double* at
     check_shared(shared)
     check_slots(slots, shared.shape[0])
     check_length("var", var.shape[0], slots.shape[0])
     check_length("nnz", nnz.shape[0], slots.shape[0])
     with nogil:
         for k in range(slots.shape[0]):
-            var[k] = variance(n, &shared[slots[k], 0])
+            at = &shared[slots[k], 0]
+            var[k] = balanced_square(n, at) if balanced else variance(n, at)
             nnz[k] = shared[slots[k], NNZ]
 
 

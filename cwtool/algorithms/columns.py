@@ -1,7 +1,8 @@
-"""Scaling of columns: x_j / std_j, fitted to the rows met so far.
+"""Scaling of columns: x_j / spread_j, fitted to the rows met so far.
 
-With a floor, no column is divided by less than tau, the median of std_j over the nonzero entries.
-Without one, the 0/1 column of a word that occurs once in 1,400 rows would be multiplied by 37.
+The spread is the standard deviation, or the balanced one of cwtool_ext/columns.pyx. With a floor,
+no column is divided by less than tau, the median of spread_j over the nonzero entries. Without one,
+the 0/1 column of a word that occurs once in 1,400 rows would be multiplied by 37.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from cwtool.state import State
 from cwtool_ext import columns
 
 
-def fit(state: State, floor: bool, jobs: int = 1) -> None:
+def fit(state: State, scale: str, jobs: int = 1) -> None:
     """Set the column damp of every feature: 1 / (1 + damp_j) is the scale of column j, in units of
     1 / tau if there is a floor; damp_j = -1 marks a constant column, which is left out. Also sets
     tau^2 (`unit`), and the sum of the squared norms of the rows with that scale. The weights of all
     paths are changed so that w_j times the scale stays as it is."""
-    n = float(state.numbers["seen"])
+    n, floor = float(state.numbers["seen"]), scale != "std"
     _, slots = state.index.ids_and_slots()
     if n == 0 or len(slots) == 0:
         return
     var, nnz = np.empty(len(slots)), np.empty(len(slots))
-    columns.variances(n, state.table, slots, var, nnz)
+    columns.spreads(n, state.table, slots, scale == "balanced", var, nnz)
     unit = (columns.median(var.copy(), nnz) if floor else 1.0) or 1.0
     state.numbers["unit"] = unit
     state.numbers["norms"] = columns.damp(n, state.table, slots, unit, floor, var)

@@ -21,7 +21,7 @@ from cwtool.algorithms import columns, rates
 from cwtool.algorithms.base import Algorithm, Coefficients, Scores, Variants
 from cwtool.algorithms.paths import drawn, walk
 from cwtool.algorithms.prepared import PreparedRows, counting, prepare, threads
-from cwtool.algorithms.schedule import REFIT, Schedule
+from cwtool.algorithms.schedule import REFIT, RULES, Schedule
 from cwtool.algorithms.stsgd_params import StsgdParams
 from cwtool.algorithms.stsgd_state import BEFORE, GONE, WEIGHT, check, layout, restart
 from cwtool.algorithms.underway import Emitted, Underway, put_back
@@ -74,6 +74,7 @@ class Stsgd(Algorithm):
         Underway.of(state).close_shelf(state)
         if numbers["stage"] == 0:
             numbers["longest"] = 0.0 if self.params.scale == "none" else ANY
+            numbers["rules"] = RULES
             self.begin(state, np.empty(0), fresh=True)
         done = counted = 0
         while done < n:
@@ -93,8 +94,8 @@ class Stsgd(Algorithm):
         places = counting(rows, order)
         if len(places) < len(order):
             return self._relearn_some(state, rows, order[places], run)
-        if state.numbers["stage"] == 1 and not state.numbers["restarted"]:
-            restart(state)  # nothing was judged yet: begin anew, once, with all rows known
+        if self.schedule.restart_due(state.numbers):
+            restart(state)
 
         def mixed(m: int) -> Longs:
             mine = np.empty(len(order), dtype=np.int64)
@@ -143,7 +144,7 @@ class Stsgd(Algorithm):
     def _fit(self, state: State, run: Run) -> None:
         """Fit the scale of the columns to the rows met so far."""
         Underway.of(state).close_shelf(state)
-        columns.fit(state, self.params.scale == "floor", self._threads(state.index.count, run))
+        columns.fit(state, self.params.scale, self._threads(state.index.count, run))
         state.numbers["fitted"] = state.numbers["rows"]
         mean = self._squares(state)
         if state.numbers["longest"]:

@@ -18,7 +18,7 @@ SHARED = (
     "M2",
     "before",  # mean weight at the end of the stage before, if `tol` is used
 )
-DAMP, GONE, NNZ, BEFORE = map(SHARED.index, ("damp", "gone", "nnz", "before"))
+DAMP, GONE, KEPT, NNZ, BEFORE = map(SHARED.index, ("damp", "gone", "kept", "nnz", "before"))
 WEIGHT, COUNT = 0, 1  # columns of a path: see cwtool_ext/stages.pxd
 
 NUMBERS = (
@@ -42,6 +42,7 @@ NUMBERS = (
     Number("calm"),  # stages in a row that changed the mean weights by less than `tol`
     Number("met"),  # features met
     Number("gone"),  # features removed
+    Number("rules", high=1),  # of the first burst and the rate: 0 of models of cwtool 0.1, else 1
 )
 
 
@@ -83,11 +84,13 @@ def check(state: State) -> None:
 
 
 def restart(state: State) -> None:
-    """Forget what paths learned, but not the statistics of rows and columns."""
+    """Forget what paths learned and which features were removed, but not the statistics of rows and
+    columns."""
     _, slots = state.index.ids_and_slots()
+    state.table[slots, GONE : KEPT + 1] = 0
     for table in state.tables[1:]:
         table[slots] = 0
     for array in state.layout.arrays:
         state.arrays[array.name] = np.zeros(array.shape, dtype=array.dtype)
     state.scratch.clear()
-    state.numbers |= {"stage": 0, "restarted": 1}
+    state.numbers |= {"stage": 0, "gone": 0, "calm": 0, "empty": 0, "restarted": 1}
