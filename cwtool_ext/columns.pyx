@@ -12,7 +12,10 @@ root of the sum of squared gradients do (AdaGrad, Duchi et al. 2011).
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t
 
-from cwtool_ext.stages cimport DAMP, GONE, M2, MEAN, NNZ, check_length, check_shared, check_slots
+from cwtool_ext.csr cimport prefetch
+from cwtool_ext.stages cimport (
+    DAMP, FAR, GONE, M2, MEAN, NNZ, check_length, check_shared, check_slots,
+)
 
 
 cdef inline double variance(double n, const double* at) noexcept nogil:
@@ -111,6 +114,19 @@ def damp(double n, double[:, ::1] shared, const int32_t[::1] slots, double unit,
             if d > -1.0:
                 total += (at[M2] + at[NNZ] * at[MEAN] * at[MEAN]) / ((1.0 + d) * (1.0 + d))
     return total
+
+
+def follow(double[:, ::1] table, const int32_t[::1] slots, const double[::1] factors) -> None:
+    """Multiply the weights of all paths of the features at these slots. The table has the columns
+    (weight of all paths, count of all paths)."""
+    cdef Py_ssize_t k, m, n = slots.shape[0], M = table.shape[1] // 2
+    check_slots(slots, table.shape[0])
+    check_length("factors", factors.shape[0], n)
+    with nogil:
+        for k in range(n):
+            prefetch(&table[slots[min(k + FAR, n - 1)], 0])
+            for m in range(M):
+                table[slots[k], m] *= factors[k]
 
 
 def squares(const double[:, ::1] shared, const int32_t[::1] slots) -> tuple[float, float]:

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwtool.algorithms.stsgd_state import WEIGHT
-from cwtool.data.rows import Floats
-from cwtool.parallel import together
+from cwtool.algorithms.underway import put_back
 from cwtool.state import State
 from cwtool_ext import columns
 
 
-def fit(state: State, scale: str, jobs: int = 1) -> None:
+def fit(state: State, scale: str) -> None:
     """Set the column damp of every feature: 1 / (1 + damp_j) is the scale of column j, in units of
     1 / tau if there is a floor; damp_j = -1 marks a constant column, which is left out. Also sets
     tau^2 (`unit`), and the sum of the squared norms of the rows with that scale. The weights of all
@@ -31,9 +29,13 @@ def fit(state: State, scale: str, jobs: int = 1) -> None:
     state.numbers["unit"] = unit
     state.numbers["norms"] = columns.damp(n, state.table, slots, unit, floor, var)
     changed = np.flatnonzero(var != 1)
-    slots, var = slots[changed], var[changed]
+    columns.follow(state.tables[1], slots[changed], var[changed])
 
-    def follow(path: Floats) -> None:
-        path[slots, WEIGHT] *= var
 
-    together(follow, state.tables[1:], jobs)
+def mean_squares(state: State) -> tuple[float, float]:
+    """The mean squared norm of rows as they are, and of scaled rows over the features left; rows
+    must have been met."""
+    put_back(state)
+    n = float(state.numbers["seen"])
+    every, left = columns.squares(state.table, state.index.ids_and_slots()[1])
+    return every / n, left / n

@@ -19,7 +19,7 @@ SHARED = (
     "before",  # mean weight at the end of the stage before, if `tol` is used
 )
 DAMP, GONE, KEPT, NNZ, BEFORE = map(SHARED.index, ("damp", "gone", "kept", "nnz", "before"))
-WEIGHT, COUNT = 0, 1  # columns of a path: see cwtool_ext/stages.pxd
+COUNT = 1  # column of a path on the shelf: see cwtool_ext/stages.pxd
 
 NUMBERS = (
     Number("visits"),  # rows visited in all passes
@@ -47,10 +47,13 @@ NUMBERS = (
 
 
 def layout(paths: int) -> Layout:
-    """The shared columns in one table, and a table for each path. The arrays pool.* and touched.*
-    hold what is under way when a model is saved; touched.count is empty if nothing is."""
+    """The shared columns in one table, and those of all paths in another. The arrays pool.* and
+    touched.* hold what is under way when a model is saved; touched.count is empty if nothing is."""
     return Layout(
-        tables=(columns(*SHARED), *(columns(f"weight.{m}", f"count.{m}") for m in range(paths))),
+        tables=(
+            columns(*SHARED),
+            columns(*(f"{name}.{m}" for name in ("weight", "count") for m in range(paths))),
+        ),
         numbers=NUMBERS,
         arrays=(
             Array("intercept", shape=(paths,)),
@@ -72,7 +75,7 @@ def check(state: State) -> None:
     for name in ("pool.id", "touched.id"):
         if not np.isin(a[name], ids).all():
             raise Damage(f"the array array.{name} has a feature that is not there")
-    count, paths = a["touched.count"], len(state.tables) - 1
+    count, paths = a["touched.count"], state.tables[1].shape[1] // 2
     if len(count) not in (0, paths) or int(count.sum()) != len(a["touched.id"]):
         raise Damage("the array array.touched.count does not fit array.touched.id")
     if len(count) == 0 and len(a["pool.id"]):
@@ -88,8 +91,7 @@ def restart(state: State) -> None:
     columns."""
     _, slots = state.index.ids_and_slots()
     state.table[slots, GONE : KEPT + 1] = 0
-    for table in state.tables[1:]:
-        table[slots] = 0
+    state.tables[1][slots] = 0
     for array in state.layout.arrays:
         state.arrays[array.name] = np.zeros(array.shape, dtype=array.dtype)
     state.scratch.clear()
