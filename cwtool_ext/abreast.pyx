@@ -6,13 +6,14 @@ which they come, and each learns its own share of them. With M paths the columns
 for all paths.
 """
 
-from libc.math cimport fabs
+from libc.math cimport copysign, fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
 
 from cwtool_ext.csr cimport Csr, Row, effect, one_a_row, prefetch, row_at
 from cwtool_ext.loss cimport slope
 from cwtool_ext.paths cimport Rule, Walk
-from cwtool_ext.stages cimport MOST, check_length, check_slots, informed, pulled, usable
+from cwtool_ext.stages cimport MOST, check_length, check_slots, informed, usable
 
 cdef enum:
     USUAL = 8  # the compiler unrolls the loops over so many paths
@@ -44,11 +45,14 @@ cdef inline void fetch(const double* at, Py_ssize_t M) noexcept nogil:
 cdef inline void inform(Touched* touched, double* at, int32_t slot, double z, const double* mask,
                         bint by_norm, Py_ssize_t M) noexcept nogil:
     """Add z^2 or 1 to k of the paths whose mask is 1; there must be one."""
-    cdef double before = 0.0, more = max(z * z, 1e-300) if by_norm else 1.0
+    cdef double more = max(z * z, 1e-300) if by_norm else 1.0
+    cdef int64_t before = 0
+    cdef int64_t[MOST] bits  # of k: a sum of doubles would have to wait for each addition
     cdef Py_ssize_t m
+    memcpy(bits, at + M, 8 * M)
     for m in range(M):
-        before += at[M + m]
-    if before == 0.0:
+        before |= bits[m]
+    if before == 0:
         touched.slot[touched.count] = slot
         for m in range(M):
             touched.began[touched.count * M + m] = at[m]
@@ -94,26 +98,31 @@ cdef inline void descend(Row row, double* table, const double* step, double h, b
             at[m] = 0.0 if fabs(w) <= 1e-12 * fabs(move) else w
 
 
-cdef void end_burst(double* table, Touched* touched, Emitted* out, Rule rule,
-                    Py_ssize_t M) noexcept nogil:
-    """Every touched feature emits its changes and is pulled to zero."""
+cdef inline void end_burst(double* table, Touched* touched, Emitted* out, Rule rule,
+                           Py_ssize_t M) noexcept nogil:
+    """Every touched feature emits its changes and is pulled to zero. Without branches, because it
+    is chance which paths a feature was informed in: a path with k = 0 is pulled by 0, and the value
+    that it emits is overwritten by the next one."""
     cdef Py_ssize_t k, m, first, last = touched.count - 1
-    cdef double q, gone
+    cdef double q, w, bar
     cdef double* at
+    cdef double[MOST] value, count
     for k in range(touched.count):
         fetch(table + 2 * M * <Py_ssize_t> touched.slot[min(k + SOON, last)], M)
         at = table + 2 * M * <Py_ssize_t> touched.slot[k]
+        for m in range(M):
+            count[m] = at[M + m]
+            q, w = informed(count[m], rule.by_norm), at[m]
+            bar = rule.g0 * q
+            value[m] = fabs(w - (0.0 if rule.of_weight else touched.began[k * M + m]))
+            value[m] /= q if q > 0.0 else 1.0
+            at[m] = 0.0 if fabs(w) <= bar * (1.0 + 1e-9) else w - copysign(bar, w)
+            at[M + m] = 0.0
         first = out.values
         for m in range(M):
-            if at[M + m] == 0.0:
-                continue
-            q = informed(at[M + m], rule.by_norm)
-            gone = 0.0 if rule.of_weight else touched.began[k * M + m]
-            out.value[out.values] = fabs(at[m] - gone) / q
-            at[m] = pulled(at[m], rule.g0 * q)
+            out.value[out.values] = value[m]
             out.kept[out.values] = at[m] != 0.0
-            at[M + m] = 0.0
-            out.values += 1
+            out.values += count[m] != 0.0
         out.slot[out.count] = touched.slot[k]
         out.paths[out.count] = <uint8_t> (out.values - first)
         out.count += 1
@@ -211,6 +220,9 @@ def walk(
                 descend(row, weights, step, h, rule.by_gradient, mask, &touched, rule.by_norm, M)
             into += 1
             if into >= rule.burst:
-                end_burst(weights, &touched, &out, rule, M)
+                if M == USUAL:
+                    end_burst(weights, &touched, &out, rule, USUAL)
+                else:
+                    end_burst(weights, &touched, &out, rule, M)
                 into = 0
     return touched.count, out.count, out.values

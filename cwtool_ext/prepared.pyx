@@ -71,10 +71,9 @@ def meet(
                     continue
                 scaled = a / (1.0 + at[DAMP])
                 square += scaled * scaled
-                if at[GONE] == 0.0 and usable(scaled):
-                    slots[end] = row.index[k]
-                    z[end] = scaled
-                    end += 1
+                slots[end] = row.index[k]  # without a branch, which chance would decide
+                z[end] = scaled
+                end += (at[GONE] == 0.0) & usable(scaled)
             norms[i, 0] = usual
             norms[i, 1] = square if usual else 0.0
             starts[i + 1] = end

@@ -14,28 +14,31 @@ from cwtool.state import State
 from cwtool_ext import columns
 
 
-def fit(state: State, scale: str) -> None:
-    """Set the column damp of every feature: 1 / (1 + damp_j) is the scale of column j, in units of
-    1 / tau if there is a floor; damp_j = -1 marks a constant column, which is left out. Also sets
-    tau^2 (`unit`), and the sum of the squared norms of the rows with that scale. The weights of all
-    paths are changed so that w_j times the scale stays as it is."""
+def fit(state: State, scale: str) -> float:
+    """Set the column damp of every feature met: 1 / (1 + damp_j) is the scale of column j, in units
+    of 1 / tau if there is a floor; damp_j = -1 marks a constant column, which is left out. Also
+    sets tau^2 (`unit`), and the squared norms of the rows with that scale: their sum (`norms`), and
+    their mean over the features left (`norm`). The weights of all paths are changed so that w_j
+    times the scale stays as it is. Returns the mean squared norm of the rows as they are."""
     n, floor = float(state.numbers["seen"]), scale != "std"
     _, slots = state.index.ids_and_slots()
-    if n == 0 or len(slots) == 0:
-        return
-    var, nnz = np.empty(len(slots)), np.empty(len(slots))
-    columns.spreads(n, state.table, slots, scale == "balanced", var, nnz)
+    met, var, nnz = np.empty_like(slots), np.empty(len(slots)), np.empty(len(slots))
+    found = columns.spreads(n, state.table, slots, scale == "balanced", met, var, nnz)
+    if found == 0:
+        return 0.0
+    met, var, nnz = met[:found], var[:found], nnz[:found]
     unit = (columns.median(var.copy(), nnz) if floor else 1.0) or 1.0
-    state.numbers["unit"] = unit
-    state.numbers["norms"] = columns.damp(n, state.table, slots, unit, floor, var)
+    every, scaled, left = columns.damp(state.table, met, unit, floor, var)
+    state.numbers |= {"unit": unit, "norms": scaled, "norm": left / n}
     changed = np.flatnonzero(var != 1)
-    columns.follow(state.tables[1], slots[changed], var[changed])
+    columns.follow(state.tables[1], met[changed], var[changed])
+    return every / n
 
 
-def mean_squares(state: State) -> tuple[float, float]:
-    """The mean squared norm of rows as they are, and of scaled rows over the features left; rows
-    must have been met."""
-    put_back(state)
-    n = float(state.numbers["seen"])
-    every, left = columns.squares(state.table, state.index.ids_and_slots()[1])
-    return every / n, left / n
+def fit_norm(state: State) -> None:
+    """Set the mean squared norm of scaled rows over the features left, for the steps of the
+    intercept."""
+    if state.numbers["seen"]:
+        put_back(state)
+        left = columns.squares_left(state.table, state.index.ids_and_slots()[1])
+        state.numbers["norm"] = left / state.numbers["seen"]

@@ -18,7 +18,7 @@ from cwtool.state import State
 from cwtool_ext import abreast, prepared, shuffle
 
 LONG = 1e4  # rows of a squared norm above this times the mean are left out of statistics
-PIECE = 2048  # rows that are prepared at a time, so that they are still in the cache when learned
+PIECE = 8192  # rows that are prepared at a time: what they take in memory stays small
 
 
 def drawn(params: StsgdParams, visits: int, n: int, places: Longs) -> NDArray[np.uint8]:
@@ -64,8 +64,8 @@ def _prepared(
 ) -> PreparedRows:
     """The rows in this order by slots, with their rates; they are counted in the statistics."""
     n, nnz = len(order), int((rows.indptr[order + 1] - rows.indptr[order]).sum())
-    starts, slots = np.empty(n + 1, dtype=np.int64), np.empty(nnz, dtype=np.int32)
-    z, norms = np.empty(nnz), np.empty((n, 2))
+    room, norms = Underway.of(state).room, np.empty((n, 2))
+    starts, slots, z = room("starts", n + 1, "i8"), room("slots", nnz, "i4"), room("z", nnz)
     each = np.broadcast_to(1.0, n) if weight is None else weight
     longest = state.numbers["longest"] or LONG
     nnz, met = prepared.meet(
@@ -84,12 +84,13 @@ def _learned(
     burst = int(numbers["burst"])
     n, into, before = len(rows.y), int(numbers["into"]) % burst, len(underway.abreast.slots)
     most = before + rows.nnz
-    room, score = min(most, len(table)), np.empty(n)
-    now, began = np.empty(room, dtype=np.int32), np.empty((room, params.paths))
+    size, score, room = min(most, len(table)), np.empty(n), underway.room
+    now, began = room("now", size, "i4"), room("began", size * params.paths)
+    began = began.reshape(size, params.paths)
     now[:before], began[:before] = underway.abreast
-    room = min(most, (into + n) // burst * len(table))
-    slots, paths = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.uint8)
-    values, kept = np.empty(room * params.paths), np.empty(room * params.paths, dtype=np.uint8)
+    size = min(most, (into + n) // burst * len(table))
+    slots, paths = room("emitted", size, "i4"), room("paths", size, "u1")
+    values, kept = room("values", size * params.paths), room("kept", size * params.paths, "u1")
     touched, out, given = abreast.walk(
         rows.csr, rows.rates, rows.y, rows.weight, learned, table, how(params, numbers), into,
         state.arrays["intercept"], now, began, before, slots, paths, values, kept, score,

@@ -146,19 +146,10 @@ class Stsgd(Algorithm):
     def _fit(self, state: State) -> None:
         """Fit the scale of the columns to the rows met so far."""
         Underway.of(state).close_shelf(state)
-        columns.fit(state, self.params.scale)
+        mean = columns.fit(state, self.params.scale)
         state.numbers["fitted"] = state.numbers["rows"]
-        mean = self._squares(state)
         if state.numbers["longest"]:
-            state.numbers["longest"] = LONG * mean
-
-    def _squares(self, state: State) -> float:
-        """Keep the mean squared norm of scaled rows over the features left, for the steps of the
-        intercept; returns that of rows as they are."""
-        if state.numbers["seen"] == 0:
-            return ANY / LONG
-        every, state.numbers["norm"] = columns.mean_squares(state)
-        return min(every, ANY / LONG) or ANY / LONG
+            state.numbers["longest"] = min(LONG * mean, ANY) or ANY
 
     def _again(self, state: State, rows: SlotRows, run: Run) -> PreparedRows:
         """Rows that were met before, by the numbers of their features on the shelf."""
@@ -177,7 +168,7 @@ class Stsgd(Algorithm):
         if not numbers["bias"]:
             state.arrays["intercept"][:] = 0
         else:
-            self._squares(state)
+            columns.fit_norm(state)
         if self.params.tol > 0 and numbers["stage"] > 1:
             numbers["calm"] = numbers["calm"] + 1 if self._hardly_moved(state) else 0
 

@@ -32,6 +32,19 @@ class Touched(NamedTuple):
     began: Floats
 
 
+class Room:
+    """Memory by name that is used again and again: fresh memory would cost as much as learning."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, NDArray[Any]] = {}
+
+    def __call__(self, name: str, size: int, dtype: str = "f8") -> NDArray[Any]:
+        """An array of this size, with any values."""
+        if name not in self._arrays or size > len(self._arrays[name]):
+            self._arrays[name] = np.empty(size + size // 4, dtype=dtype)
+        return self._arrays[name][:size]
+
+
 class Underway:
     """What the stage under way emitted, and what was touched in its burst: of all paths together in
     `abreast`, or path by path in `touched` while there is a shelf. Then features go by their
@@ -41,6 +54,7 @@ class Underway:
         self.pool, self.abreast = pool, abreast
         self.touched: list[Touched] = []
         self.shelf: Shelf | None = None
+        self.room = Room()
 
     @classmethod
     def of(cls, state: State) -> Underway:
