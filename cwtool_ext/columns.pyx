@@ -105,9 +105,9 @@ cdef inline double square_sum(const double* at) noexcept nogil:
 
 def damp(double[:, ::1] shared, const int32_t[::1] slots, double unit, bint floor,
          double[::1] var) -> tuple[float, float, float]:
-    """Set damp_j = sqrt(var_j / unit) - 1 of the features at these slots, which have nonzero values:
-    not below 0 with `floor`, and -1 for a constant column. var_j becomes the new divisor 1 + damp_j
-    over the old one. Returns the sums of x_j^2 over all rows and columns, and of
+    """Set damp_j = sqrt(var_j / unit) - 1 of the features at these slots, which have nonzero
+    values: not below 0 with `floor`, and -1 for a constant column. var_j becomes the new divisor
+    1 + damp_j over the old one. Returns the sums of x_j^2 over all rows and columns, and of
     z_j^2 = x_j^2 / (1 + damp_j)^2 over all columns, and over those that are left."""
     cdef Py_ssize_t k
     cdef double every = 0.0, scaled = 0.0, left = 0.0, d, square
