@@ -3,20 +3,24 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def variances(
+def spreads(
     n: float,
     shared: NDArray[np.float64],
     slots: NDArray[np.int32],
+    balanced: bool,
+    met: NDArray[np.int32],
     var: NDArray[np.float64],
     nnz: NDArray[np.float64],
-) -> None: ...
+) -> int: ...
 def median(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float: ...
 def damp(
-    n: float,
     shared: NDArray[np.float64],
     slots: NDArray[np.int32],
     unit: float,
     floor: bool,
     var: NDArray[np.float64],
-) -> float: ...
-def squares(shared: NDArray[np.float64], slots: NDArray[np.int32]) -> tuple[float, float]: ...
+) -> tuple[float, float, float]: ...
+def follow(
+    table: NDArray[np.float64], slots: NDArray[np.int32], factors: NDArray[np.float64]
+) -> None: ...
+def squares_left(shared: NDArray[np.float64], slots: NDArray[np.int32]) -> float: ...

@@ -1,14 +1,21 @@
-"""The variances of columns, and the scale of each column that follows from them.
+"""The spread of columns, and the scale of each column that follows from it.
 
 With the number nnz_j of nonzero values of a column, their mean and M2 = the sum of their squared
 distances from it, the variance over all n rows, zeros included, is
     mu_j = nnz_j mean_j / n;  n var_j = M2_j + nnz_j (mean_j - mu_j)^2 + (n - nnz_j) mu_j^2
+With the root mean square r_j of the nonzero values and their share q_j of the rows, the balanced
+spread of a column is r_j^(3/4) q_j^(1/4). It takes out most of the unit r_j, and half of what the
+frequency contributes to the root mean square r_j q_j^(1/2) of all rows, as rates that fall with the
+root of the sum of squared gradients do (AdaGrad, Duchi et al. 2011).
 """
 
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t
 
-from cwtool_ext.stages cimport DAMP, GONE, M2, MEAN, NNZ, check_length, check_shared, check_slots
+from cwtool_ext.csr cimport prefetch
+from cwtool_ext.stages cimport (
+    DAMP, FAR, GONE, M2, MEAN, NNZ, check_length, check_shared, check_slots,
+)
 
 
 cdef inline double variance(double n, const double* at) noexcept nogil:
@@ -19,18 +26,36 @@ cdef inline double variance(double n, const double* at) noexcept nogil:
     return var if var > max(1e-24 * square, 1e-200) else 0.0
 
 
-def variances(double n, const double[:, ::1] shared, const int32_t[::1] slots,
-              double[::1] var, double[::1] nnz) -> None:
-    """Put var_j and nnz_j of the features at these slots into var and nnz."""
-    cdef Py_ssize_t k
+cdef inline double balanced_square(double n, const double* at) noexcept nogil:
+    """The squared balanced spread r sqrt(r q); 0 for a column that is constant up to rounding."""
+    cdef double r
+    if variance(n, at) == 0.0:
+        return 0.0
+    r = sqrt(at[M2] / at[NNZ] + at[MEAN] * at[MEAN])
+    return r * sqrt(r * (at[NNZ] / n))
+
+
+def spreads(double n, const double[:, ::1] shared, const int32_t[::1] slots, bint balanced,
+            int32_t[::1] met, double[::1] var, double[::1] nnz) -> int:
+    """Put those of these slots whose features have nonzero values into met, nnz_j into nnz, and
+    their squared spreads into var: the variance, or the square of the balanced spread. Returns how
+    many these are."""
+    cdef Py_ssize_t k, found = 0
+    cdef const double* at
     check_shared(shared)
     check_slots(slots, shared.shape[0])
     check_length("var", var.shape[0], slots.shape[0])
     check_length("nnz", nnz.shape[0], slots.shape[0])
+    check_length("met", met.shape[0], slots.shape[0])
     with nogil:
         for k in range(slots.shape[0]):
-            var[k] = variance(n, &shared[slots[k], 0])
-            nnz[k] = shared[slots[k], NNZ]
+            at = &shared[slots[k], 0]
+            if at[NNZ] > 0.0:
+                var[found] = balanced_square(n, at) if balanced else variance(n, at)
+                nnz[found] = at[NNZ]
+                met[found] = slots[k]
+                found += 1
+    return found
 
 
 def median(double[::1] values, double[::1] weights) -> float:
@@ -73,13 +98,19 @@ cdef inline void swap(double[::1] a, double[::1] b, Py_ssize_t i, Py_ssize_t j) 
     b[i], b[j] = b[j], b[i]
 
 
-def damp(double n, double[:, ::1] shared, const int32_t[::1] slots, double unit, bint floor,
-         double[::1] var) -> float:
-    """Set damp_j = sqrt(var_j / unit) - 1 of the features at these slots: not below 0 with `floor`,
-    and -1 for a constant column with nonzero values. var_j becomes the new divisor 1 + damp_j over
-    the old one. Returns the sum of x_j^2 / (1 + damp_j)^2 over all rows and columns."""
+cdef inline double square_sum(const double* at) noexcept nogil:
+    """The sum of x_j^2 over all rows."""
+    return at[M2] + at[NNZ] * at[MEAN] * at[MEAN]
+
+
+def damp(double[:, ::1] shared, const int32_t[::1] slots, double unit, bint floor,
+         double[::1] var) -> tuple[float, float, float]:
+    """Set damp_j = sqrt(var_j / unit) - 1 of the features at these slots, which have nonzero
+    values: not below 0 with `floor`, and -1 for a constant column. var_j becomes the new divisor
+    1 + damp_j over the old one. Returns the sums of x_j^2 over all rows and columns, and of
+    z_j^2 = x_j^2 / (1 + damp_j)^2 over all columns, and over those that are left."""
     cdef Py_ssize_t k
-    cdef double total = 0.0, d
+    cdef double every = 0.0, scaled = 0.0, left = 0.0, d, square
     cdef double* at
     check_shared(shared)
     check_slots(slots, shared.shape[0])
@@ -88,28 +119,43 @@ def damp(double n, double[:, ::1] shared, const int32_t[::1] slots, double unit,
         for k in range(slots.shape[0]):
             at = &shared[slots[k], 0]
             d = sqrt(var[k] / unit) - 1.0
-            if at[NNZ] == 0.0 or (floor and -1.0 < d < 0.0):
+            if floor and -1.0 < d < 0.0:
                 d = 0.0
             var[k] = (1.0 + d) / (1.0 + at[DAMP] if at[DAMP] != -1.0 else 1.0)
             at[DAMP] = d
+            square = square_sum(at)
+            every += square
             if d > -1.0:
-                total += (at[M2] + at[NNZ] * at[MEAN] * at[MEAN]) / ((1.0 + d) * (1.0 + d))
-    return total
+                square /= (1.0 + d) * (1.0 + d)
+                scaled += square
+                if at[GONE] == 0.0:
+                    left += square
+    return every, scaled, left
 
 
-def squares(const double[:, ::1] shared, const int32_t[::1] slots) -> tuple[float, float]:
-    """The sum of x_j^2 over all rows and columns; and the sum of x_j^2 / (1 + damp_j)^2 over all
-    rows and the columns that are left."""
+def follow(double[:, ::1] table, const int32_t[::1] slots, const double[::1] factors) -> None:
+    """Multiply the weights of all paths of the features at these slots. The table has the columns
+    (weight of all paths, count of all paths)."""
+    cdef Py_ssize_t k, m, n = slots.shape[0], M = table.shape[1] // 2
+    check_slots(slots, table.shape[0])
+    check_length("factors", factors.shape[0], n)
+    with nogil:
+        for k in range(n):
+            prefetch(&table[slots[min(k + FAR, n - 1)], 0])
+            for m in range(M):
+                table[slots[k], m] *= factors[k]
+
+
+def squares_left(const double[:, ::1] shared, const int32_t[::1] slots) -> float:
+    """The sum of x_j^2 / (1 + damp_j)^2 over all rows and the columns that are left."""
     cdef Py_ssize_t k
-    cdef double every = 0.0, left = 0.0, square
+    cdef double left = 0.0
     cdef const double* at
     check_shared(shared)
     check_slots(slots, shared.shape[0])
     with nogil:
         for k in range(slots.shape[0]):
             at = &shared[slots[k], 0]
-            square = at[M2] + at[NNZ] * at[MEAN] * at[MEAN]
-            every += square
             if at[GONE] == 0.0 and at[DAMP] > -1.0:
-                left += square / ((1.0 + at[DAMP]) * (1.0 + at[DAMP]))
-    return every, left
+                left += square_sum(at) / ((1.0 + at[DAMP]) * (1.0 + at[DAMP]))
+    return left

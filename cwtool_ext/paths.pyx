@@ -21,23 +21,12 @@ cdef enum:
     SOON = 4  # rows between the one in use and the one whose entries are prefetched
 
 
-cdef struct Rule:
-    int loss
-    bint by_norm
-    bint of_weight
-    bint by_gradient
-    double g0
-    int64_t burst
-
-
 cdef class Walk:
     """What all paths of a stage do alike.
 
     loss: 0 is hinge, 1 is logistic. g0, burst: the base gravity, and the rows of a burst. by_norm:
     a feature is informed by squares, not by rows. of_weight: a burst emits |w|, not the change of
     w. by_gradient: only rows with a gradient inform their features."""
-
-    cdef Rule rule
 
     def __init__(
         self, int loss, double g0, int64_t burst, bint by_norm=True, bint of_weight=False,

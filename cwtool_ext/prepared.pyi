@@ -5,19 +5,17 @@ from numpy.typing import NDArray
 
 from cwtool_ext.csr import Csr
 
-def prepare(
+def meet(
     rows: Csr,
     order: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    longest: float,
     shared: NDArray[np.float64],
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
     z: NDArray[np.float64],
     norms: NDArray[np.float64],
-    longest: float,
-) -> int: ...
-def count(
-    rows: Csr, order: NDArray[np.int64], shared: NDArray[np.float64], norms: NDArray[np.float64]
-) -> int: ...
+) -> tuple[int, int]: ...
 def find(
     slots: NDArray[np.int32],
     shared: NDArray[np.float64],

@@ -8,86 +8,76 @@ from cwtool_ext.stages cimport (
     DAMP, FAR, GONE, M2, MEAN, NNZ, check_length, check_shared, check_slots, entries, usable,
 )
 
-cdef int check_norms(const double[:, ::1] norms, Py_ssize_t n) except -1:
-    if norms.shape[0] != n or norms.shape[1] != 2:
-        raise ValueError("there are two norms for each visited row")
-    return 0
+
+cdef inline double squared(Row row) noexcept nogil:
+    """||x||^2 of a row."""
+    cdef double a, total = 0.0
+    cdef Py_ssize_t k
+    for k in range(row.nnz):
+        a = row.scale * row.value[k]
+        total += a * a
+    return total
 
 
-def prepare(
-    Csr rows not None, const int64_t[::1] order, const double[:, ::1] shared,
-    int64_t[::1] starts, int32_t[::1] slots, double[::1] z, double[:, ::1] norms, double longest,
-) -> int:
+cdef inline bint count(double* at, double a) noexcept nogil:
+    """Add a value to the statistics of its column (Welford); whether it is the first one."""
+    cdef double d = a - at[MEAN]
+    at[NNZ] += 1.0
+    if d != 0.0:
+        at[MEAN] += d / at[NNZ]
+        at[M2] += d * (a - at[MEAN])
+    return at[NNZ] == 1.0
+
+
+def meet(
+    Csr rows not None, const int64_t[::1] order, const double[:] weight, double longest,
+    double[:, ::1] shared, int64_t[::1] starts, int32_t[::1] slots, double[::1] z,
+    double[:, ::1] norms,
+) -> tuple[int, int]:
     """Copy rows in this order, scaled by column, without the features that are gone, in CSR form.
-    norms[n] is (1, ||z||^2 of the whole row), or zero for a row x with ||x||^2 > longest. Returns
-    the number of entries copied."""
+    At the same time add those of usual length, ||x||^2 <= longest, and of a weight above 0 to the
+    statistics of the columns; weight[n] is that of the n-th visited row. norms[n] is
+    (1, ||z||^2 of the whole row) for these, and zero for others.
+    Returns the number of entries copied, and that of features met for the first time."""
     rows.fit(shared.shape[0])
-    cdef Py_ssize_t n = order.shape[0], i, k, end = 0
+    cdef Py_ssize_t n = order.shape[0], i, k, end = 0, met = 0
     cdef int64_t total = entries(order, rows)
     check_shared(shared)
-    check_norms(norms, n)
+    if norms.shape[0] != n or norms.shape[1] != 2 or weight.shape[0] != n:
+        raise ValueError("there are two norms and a weight for each visited row")
     check_length("starts", starts.shape[0], n + 1)
     check_length("slots", slots.shape[0], total)
     check_length("z", z.shape[0], total)
     cdef Row row, after
-    cdef double a, scaled, all_, d, scale = rows.scale
-    cdef const double* at
+    cdef double a, scaled, square
+    cdef double* at
+    cdef bint usual
     with nogil:
         starts[0] = 0
         for i in range(n):
             row, after = row_at(rows, order[i]), row_at(rows, order[min(i + 1, n - 1)])
-            for k in range(min(row.nnz, after.nnz)):
-                prefetch(&shared[after.index[k], 0])
-            d = all_ = 0.0
+            usual = squared(row) <= longest and weight[i] > 0.0
+            square = 0.0
             for k in range(row.nnz):
+                if k < after.nnz:
+                    prefetch(&shared[after.index[k], 0])
                 at = &shared[row.index[k], 0]
-                a = scale * row.value[k]
-                d += a * a
-                if a == 0.0 or at[DAMP] == -1.0:
-                    continue
-                scaled = a / (1.0 + at[DAMP])
-                all_ += scaled * scaled
-                if at[GONE] == 0.0 and usable(scaled):
-                    slots[end] = row.index[k]
-                    z[end] = scaled
-                    end += 1
-            norms[i, 0] = d <= longest
-            norms[i, 1] = all_ if d <= longest else 0.0
-            starts[i + 1] = end
-    return end
-
-
-def count(
-    Csr rows not None, const int64_t[::1] order, double[:, ::1] shared,
-    const double[:, ::1] norms,
-) -> int:
-    """Add the rows of usual length (those with norms[n, 0] = 1) to the statistics of the columns
-    (Welford). Returns how many features were met for the first time."""
-    rows.fit(shared.shape[0])
-    entries(order, rows)
-    check_shared(shared)
-    check_norms(norms, order.shape[0])
-    cdef Py_ssize_t i, k, met = 0
-    cdef double a, d, scale = rows.scale
-    cdef double* at
-    cdef Row row
-    with nogil:
-        for i in range(order.shape[0]):
-            row = row_at(rows, order[i])
-            if norms[i, 0] == 0.0:
-                continue
-            for k in range(row.nnz):
-                a = scale * row.value[k]
+                a = row.scale * row.value[k]
                 if a == 0.0:
                     continue
-                at = &shared[row.index[k], 0]
-                d = a - at[MEAN]
-                at[NNZ] += 1.0
-                met += at[NNZ] == 1.0
-                if d != 0.0:
-                    at[MEAN] += d / at[NNZ]
-                    at[M2] += d * (a - at[MEAN])
-    return met
+                if usual:
+                    met += count(at, a)
+                if at[DAMP] == -1.0:
+                    continue
+                scaled = a / (1.0 + at[DAMP])
+                square += scaled * scaled
+                slots[end] = row.index[k]  # without a branch, which chance would decide
+                z[end] = scaled
+                end += (at[GONE] == 0.0) & usable(scaled)
+            norms[i, 0] = usual
+            norms[i, 1] = square if usual else 0.0
+            starts[i + 1] = end
+    return end, met
 
 
 def find(

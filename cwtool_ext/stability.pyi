@@ -4,7 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 def tally(
-    slots: NDArray[np.int32], kept: NDArray[np.uint8], shared: NDArray[np.float64]
+    slots: NDArray[np.int32],
+    paths: NDArray[np.uint8],
+    kept: NDArray[np.uint8],
+    shared: NDArray[np.float64],
 ) -> None: ...
 def judge(
     slots: NDArray[np.int32],
@@ -14,5 +17,8 @@ def judge(
     left: NDArray[np.int32],
 ) -> int: ...
 def remaining(
-    slots: NDArray[np.int32], values: NDArray[np.float64], shared: NDArray[np.float64]
+    slots: NDArray[np.int32],
+    paths: NDArray[np.uint8],
+    values: NDArray[np.float64],
+    shared: NDArray[np.float64],
 ) -> int: ...

@@ -10,18 +10,34 @@ from cwtool_ext.csr cimport prefetch
 from cwtool_ext.stages cimport BURSTS, FAR, GONE, KEPT, check_length, check_shared, check_slots
 
 
-def tally(const int32_t[::1] slots, const uint8_t[::1] kept, double[:, ::1] shared) -> None:
-    """Add bursts to the counters of their features: one burst for each of the slots, after which
-    the weight of the feature was kept or not."""
-    cdef Py_ssize_t k, n = slots.shape[0]
+cdef int check_emitted(const int32_t[::1] slots, const uint8_t[::1] paths, str name,
+                       Py_ssize_t length, const double[:, ::1] shared) except -1:
+    """Refuse emitted entries that do not fit the shared table, or their values."""
+    cdef Py_ssize_t k, values = 0
     check_shared(shared)
     check_slots(slots, shared.shape[0])
-    check_length("kept", kept.shape[0], n)
+    check_length("paths", paths.shape[0], slots.shape[0])
+    for k in range(slots.shape[0]):
+        values += paths[k]
+    return check_length(name, length, values)
+
+
+def tally(const int32_t[::1] slots, const uint8_t[::1] paths, const uint8_t[::1] kept,
+          double[:, ::1] shared) -> None:
+    """Add bursts to the counters of the features at these slots. A burst informed the k-th of them
+    in paths[k] paths; `kept` has for each of these whether the weight was kept."""
+    cdef Py_ssize_t k, m, at = 0, n = slots.shape[0]
+    cdef double survived
+    check_emitted(slots, paths, "kept", kept.shape[0], shared)
     with nogil:
         for k in range(n):
             prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
-            shared[slots[k], BURSTS] += 1.0
-            shared[slots[k], KEPT] += kept[k]
+            survived = 0.0
+            for m in range(paths[k]):
+                survived += kept[at + m]
+            at += paths[k]
+            shared[slots[k], BURSTS] += paths[k]
+            shared[slots[k], KEPT] += survived
 
 
 def judge(
@@ -49,17 +65,19 @@ def judge(
 
 
 def remaining(
-    const int32_t[::1] slots, double[::1] values, const double[:, ::1] shared,
+    const int32_t[::1] slots, const uint8_t[::1] paths, double[::1] values,
+    const double[:, ::1] shared,
 ) -> int:
-    """Move the values of features that are not gone to the front; returns how many there are."""
-    cdef Py_ssize_t k, n = slots.shape[0], count = 0
-    check_shared(shared)
-    check_slots(slots, shared.shape[0])
-    check_length("values", values.shape[0], n)
+    """Move the values of features that are not gone to the front, paths[k] values of the k-th slot;
+    returns how many there are."""
+    cdef Py_ssize_t k, m, at = 0, n = slots.shape[0], count = 0
+    check_emitted(slots, paths, "values", values.shape[0], shared)
     with nogil:
         for k in range(n):
             prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
             if shared[slots[k], GONE] == 0.0:
-                values[count] = values[k]
-                count += 1
+                for m in range(paths[k]):
+                    values[count] = values[at + m]
+                    count += 1
+            at += paths[k]
     return count

@@ -1,7 +1,8 @@
 """What the kernels of stabilized truncated gradient descent (Ma 2017, chapter 3) share.
 
-There is one shared table with the columns (damp, gone, bursts, kept, nnz, mean, M2, ...) and one
-table with the columns (weight, count) for each path. A path sees the value x_j of a feature as
+There is one shared table with the columns (damp, gone, bursts, kept, nnz, mean, M2, ...) and one of
+all paths with the columns (weight of path 0, 1, ..., count of path 0, 1, ...). Later passes have
+copies of them in which each path has a table of its own. A path sees the value x_j of a feature as
 z_j = s_j x_j with the scale s_j = 1 / (1 + damp_j) of the column. A constant column has damp = -1
 and is left out.
 """
@@ -21,7 +22,10 @@ cdef enum:  # columns of the shared table
     MEAN = 5  # squared distances from the mean (Welford)
     M2 = 6
 
-cdef enum:  # columns of the table of a path
+cdef enum:
+    MOST = 64  # paths
+
+cdef enum:  # columns of the table of one path
     WEIGHT = 0
     COUNT = 1  # how much the burst under way informed the feature; -1 if the feature was removed
     PATH_COLUMNS = 2

@@ -1,38 +1,44 @@
-"""Scaling of columns: x_j / std_j, fitted to the rows met so far.
+"""Scaling of columns: x_j / spread_j, fitted to the rows met so far.
 
-With a floor, no column is divided by less than tau, the median of std_j over the nonzero entries.
-Without one, the 0/1 column of a word that occurs once in 1,400 rows would be multiplied by 37.
+The spread is the standard deviation, or the balanced one of cwtool_ext/columns.pyx. With a floor,
+no column is divided by less than tau, the median of spread_j over the nonzero entries. Without one,
+the 0/1 column of a word that occurs once in 1,400 rows would be multiplied by 37.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from cwtool.algorithms.stsgd_state import WEIGHT
-from cwtool.data.rows import Floats
-from cwtool.parallel import together
+from cwtool.algorithms.underway import put_back
 from cwtool.state import State
 from cwtool_ext import columns
 
 
-def fit(state: State, floor: bool, jobs: int = 1) -> None:
-    """Set the column damp of every feature: 1 / (1 + damp_j) is the scale of column j, in units of
-    1 / tau if there is a floor; damp_j = -1 marks a constant column, which is left out. Also sets
-    tau^2 (`unit`), and the sum of the squared norms of the rows with that scale. The weights of all
-    paths are changed so that w_j times the scale stays as it is."""
-    n = float(state.numbers["seen"])
+def fit(state: State, scale: str) -> float:
+    """Set the column damp of every feature met: 1 / (1 + damp_j) is the scale of column j, in units
+    of 1 / tau if there is a floor; damp_j = -1 marks a constant column, which is left out. Also
+    sets tau^2 (`unit`), and the squared norms of the rows with that scale: their sum (`norms`), and
+    their mean over the features left (`norm`). The weights of all paths are changed so that w_j
+    times the scale stays as it is. Returns the mean squared norm of the rows as they are."""
+    n, floor = float(state.numbers["seen"]), scale != "std"
     _, slots = state.index.ids_and_slots()
-    if n == 0 or len(slots) == 0:
-        return
-    var, nnz = np.empty(len(slots)), np.empty(len(slots))
-    columns.variances(n, state.table, slots, var, nnz)
+    met, var, nnz = np.empty_like(slots), np.empty(len(slots)), np.empty(len(slots))
+    found = columns.spreads(n, state.table, slots, scale == "balanced", met, var, nnz)
+    if found == 0:
+        return 0.0
+    met, var, nnz = met[:found], var[:found], nnz[:found]
     unit = (columns.median(var.copy(), nnz) if floor else 1.0) or 1.0
-    state.numbers["unit"] = unit
-    state.numbers["norms"] = columns.damp(n, state.table, slots, unit, floor, var)
+    every, scaled, left = columns.damp(state.table, met, unit, floor, var)
+    state.numbers |= {"unit": unit, "norms": scaled, "norm": left / n}
     changed = np.flatnonzero(var != 1)
-    slots, var = slots[changed], var[changed]
+    columns.follow(state.tables[1], met[changed], var[changed])
+    return every / n
 
-    def follow(path: Floats) -> None:
-        path[slots, WEIGHT] *= var
 
-    together(follow, state.tables[1:], jobs)
+def fit_norm(state: State) -> None:
+    """Set the mean squared norm of scaled rows over the features left, for the steps of the
+    intercept."""
+    if state.numbers["seen"]:
+        put_back(state)
+        left = columns.squares_left(state.table, state.index.ids_and_slots()[1])
+        state.numbers["norm"] = left / state.numbers["seen"]

@@ -8,7 +8,6 @@ import numpy as np
 
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.parallel import together
-from cwtool_ext import prepared
 from cwtool_ext.csr import Csr
 
 HEAVIEST = 1e30  # larger weights count as this, so that sums of squares stay finite
@@ -63,21 +62,3 @@ def joined(parts: list[Entries], jobs: int) -> Entries:
 
     starts = together(put, range(len(parts)), jobs)
     return Entries(np.concatenate([np.zeros(1, dtype=np.int64), *starts]), numbers, z)
-
-
-def prepare(
-    rows: SlotRows, order: Longs, shared: Floats, longest: float, jobs: int
-) -> tuple[Entries, Floats]:
-    """The rows in this order by slots; and for each (1, squared norm with scaled columns), or zeros
-    if the squared norm of the row is above `longest`, so that it does not count."""
-    csr = rows.csr  # checked here, not in the threads
-
-    def part(some: Longs) -> tuple[Entries, Floats]:
-        nnz = int((rows.indptr[some + 1] - rows.indptr[some]).sum())
-        starts, slots = np.empty(len(some) + 1, dtype=np.int64), np.empty(nnz, dtype=np.int32)
-        z, norms = np.empty(nnz), np.empty((len(some), 2))
-        nnz = prepared.prepare(csr, some, shared, starts, slots, z, norms, longest)
-        return Entries(starts, slots[:nnz], z[:nnz]), norms
-
-    parts = together(part, np.array_split(order, jobs), jobs)
-    return joined([entries for entries, _ in parts], jobs), np.concatenate([n for _, n in parts])

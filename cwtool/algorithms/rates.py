@@ -2,7 +2,9 @@
 
 The intercept acts as a feature whose squared value is a tenth of Q, the mean squared norm of rows
 over the features that are left:  w -= eta c z,  b -= eta c Q / 10. A given rate is for columns
-divided by max(std, tau), and the paths see them multiplied by tau, so that it is divided by tau^2.
+divided by max(spread, tau), and the paths see them multiplied by tau, so that it is divided by
+tau^2. The rate auto is c / (mean squared norm of the rows): c = 1 for the hinge loss and 2 for the
+logistic loss, whose gradient is smaller.
 """
 
 from __future__ import annotations
@@ -15,6 +17,11 @@ from cwtool.data.rows import Floats
 from cwtool.params import AUTO
 
 
+def _auto(params: StsgdParams, numbers: Numbers) -> float:
+    """c of the rate auto; 1 in models of cwtool 0.1."""
+    return 2.0 if params.loss == "logistic" and numbers["rules"] else 1.0
+
+
 def of_new(params: StsgdParams, numbers: Numbers, norms: Floats) -> Floats:
     """Add rows of these norms to those met so far; the rate of each, and that of the intercept.
     Until columns are scaled for the first time, a given rate has no meaning and auto is used."""
@@ -25,7 +32,7 @@ def of_new(params: StsgdParams, numbers: Numbers, norms: Floats) -> Floats:
     seen, total = sums[1:].T
     rates, norm = np.zeros(len(norms)), np.zeros(len(norms))
     np.divide(total, seen, out=norm, where=seen > 0)
-    np.divide(seen, total, out=rates, where=total > 0)
+    np.divide(_auto(params, numbers) * seen, total, out=rates, where=total > 0)
     if params.rate != AUTO and (numbers["fitted"] or not numbers["longest"]):
         rates[:] = float(params.rate) / numbers["unit"]
     if numbers["stage"] > 1:  # before, all features are left
@@ -38,7 +45,8 @@ def of_known(params: StsgdParams, numbers: Numbers, n: int) -> Floats:
     if params.rate != AUTO:
         rate = float(params.rate) / numbers["unit"]
     else:
-        rate = numbers["seen"] / numbers["norms"] if numbers["norms"] else 0.0
+        seen = _auto(params, numbers) * numbers["seen"]
+        rate = seen / numbers["norms"] if numbers["norms"] else 0.0
     return _with_intercept(numbers, np.full(n, rate), np.full(n, numbers["norm"]))
 
 

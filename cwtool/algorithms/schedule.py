@@ -13,9 +13,14 @@ from cwtool.algorithms.stsgd_params import StsgdParams
 from cwtool.data.rows import Floats
 from cwtool.params import AUTO
 
+RULES = 1  # of a new state: see LEAST_BURST and rates.py
 # In the first pass the number of rows is not known, and all rows lose a feature that is removed;
-# bursts are longer there than in later passes.
-LEAST_BURST = {True: 1000, False: 20}
+# bursts are longer there than in later passes: by the rules of the state.
+LEAST_BURST = {True: (1000, 100), False: (20, 20)}
+# In the first pass most features that a burst informs occur in one or two of its rows. A strong
+# pull would forget what these say, and later rows do not say it again.
+REJECTION = {True: 0.2, False: 0.7}
+FEW = 5000  # later passes begin anew after a first pass over fewer rows
 UNBALANCED = 0.1  # the intercept is used if the share of the smaller class is not above this
 BIAS = 0.1  # the squared constant of the intercept, relative to the mean squared norm of the rows
 REFIT = 2  # in the first pass columns are scaled anew when the rows met grew by this factor
@@ -57,6 +62,12 @@ class Schedule:
         """Whether learning has stopped: because of `tol`, or because no feature would be left."""
         return numbers["calm"] >= CALM or numbers["empty"] > 0
 
+    def restart_due(self, numbers: Numbers) -> bool:
+        """Whether a later pass must begin anew, with all rows known, because the first one judged
+        no feature yet, or judged them in short bursts of few rows. It does so once."""
+        few = self.params.burst == AUTO and numbers["rows"] < FEW
+        return not numbers["restarted"] and (numbers["stage"] == 1 or few)
+
     def intercept_on(self, numbers: Numbers) -> bool:
         """Whether an intercept is learned."""
         if self.params.intercept != AUTO:
@@ -69,7 +80,8 @@ class Schedule:
         `fresh` if its rows come for the first time."""
         p = self.params
         d = 1 - numbers["gone"] / max(numbers["met"], 1)
-        numbers["base_gravity"] = base_gravity(emitted, rejection_rate(d, p.rejection, p.annealing))
+        most = REJECTION[fresh] if p.rejection == AUTO else float(p.rejection)
+        numbers["base_gravity"] = base_gravity(emitted, rejection_rate(d, most, p.annealing))
         numbers["burst"] = self._burst(numbers, d, fresh)
         numbers["stage"] += 1
         numbers["bias"] = BIAS if self.intercept_on(numbers) else 0.0
@@ -78,5 +90,6 @@ class Schedule:
     def _burst(self, numbers: Numbers, d: float, fresh: bool) -> int:
         size = self.params.burst
         if size == AUTO:
-            size = max(LEAST_BURST[fresh], int(numbers["rows"]) // 10)
+            least = LEAST_BURST[fresh][int(numbers["rules"])]
+            size = max(least, int(numbers["rows"]) // 10)
         return burst_size(int(size), self.params.growth, d)

@@ -39,7 +39,8 @@ class Shelf:
         self.divisors: Floats = np.empty(0)  # 1 + damp of each number
         # 1 + the number of a slot; 0 if it has none yet, -1 if its feature is gone
         self.places: Ints = np.zeros(len(state.table), dtype=np.int32)
-        self._tables = [Table(0, table.shape[1]) for table in state.tables]
+        width = state.table.shape[1]
+        self._tables = [Table(0, width), *(Table(0, 2) for _ in _paths(state))]
         self._changed = False
 
     @property
@@ -62,9 +63,10 @@ class Shelf:
         self.places[own] = np.arange(n + 1, n + 1 + len(own))
         self.own = np.concatenate([self.own, own])
         self.divisors = np.concatenate([self.divisors, 1 + shared[own, DAMP]])
-        for mine, theirs in zip(self._tables, state.tables, strict=True):
+        copied = [shared[own], *_paths(state, own)]
+        for mine, theirs in zip(self._tables, copied, strict=True):
             mine.reserve(len(self.own))
-            theirs.take(own, axis=0, out=mine.rows[n : len(self.own)], mode="clip")
+            mine.rows[n : len(self.own)] = theirs
 
     def rows(self, state: State, rows: SlotRows, jobs: int) -> Entries:
         """All rows by numbers, scaled by column."""
@@ -98,6 +100,12 @@ class Shelf:
             return
         shared, *paths = self.tables
         state.table[self.own] = shared
-        for mine, theirs in zip(paths, state.tables[1:], strict=True):
-            theirs[self.own] = np.where(mine[:, COUNT, None] == LEFT, 0, mine)
+        back = np.stack([np.where(mine[:, COUNT, None] == LEFT, 0, mine) for mine in paths], axis=2)
+        state.tables[1][self.own] = back.reshape(len(self.own), 2 * len(paths))
         self._changed = False
+
+
+def _paths(state: State, slots: Ints | slice = slice(0)) -> list[Floats]:
+    """The columns (weight, count) of each path at these slots."""
+    both = state.tables[1][slots]
+    return list(both.reshape(len(both), 2, both.shape[1] // 2).transpose(2, 0, 1))

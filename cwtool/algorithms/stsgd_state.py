@@ -18,8 +18,8 @@ SHARED = (
     "M2",
     "before",  # mean weight at the end of the stage before, if `tol` is used
 )
-DAMP, GONE, NNZ, BEFORE = map(SHARED.index, ("damp", "gone", "nnz", "before"))
-WEIGHT, COUNT = 0, 1  # columns of a path: see cwtool_ext/stages.pxd
+DAMP, GONE, KEPT, NNZ, BEFORE = map(SHARED.index, ("damp", "gone", "kept", "nnz", "before"))
+COUNT = 1  # column of a path on the shelf: see cwtool_ext/stages.pxd
 
 NUMBERS = (
     Number("visits"),  # rows visited in all passes
@@ -42,14 +42,18 @@ NUMBERS = (
     Number("calm"),  # stages in a row that changed the mean weights by less than `tol`
     Number("met"),  # features met
     Number("gone"),  # features removed
+    Number("rules", high=1),  # of the first burst and the rate: 0 of models of cwtool 0.1, else 1
 )
 
 
 def layout(paths: int) -> Layout:
-    """The shared columns in one table, and a table for each path. The arrays pool.* and touched.*
-    hold what is under way when a model is saved; touched.count is empty if nothing is."""
+    """The shared columns in one table, and those of all paths in another. The arrays pool.* and
+    touched.* hold what is under way when a model is saved; touched.count is empty if nothing is."""
     return Layout(
-        tables=(columns(*SHARED), *(columns(f"weight.{m}", f"count.{m}") for m in range(paths))),
+        tables=(
+            columns(*SHARED),
+            columns(*(f"{name}.{m}" for name in ("weight", "count") for m in range(paths))),
+        ),
         numbers=NUMBERS,
         arrays=(
             Array("intercept", shape=(paths,)),
@@ -71,7 +75,7 @@ def check(state: State) -> None:
     for name in ("pool.id", "touched.id"):
         if not np.isin(a[name], ids).all():
             raise Damage(f"the array array.{name} has a feature that is not there")
-    count, paths = a["touched.count"], len(state.tables) - 1
+    count, paths = a["touched.count"], state.tables[1].shape[1] // 2
     if len(count) not in (0, paths) or int(count.sum()) != len(a["touched.id"]):
         raise Damage("the array array.touched.count does not fit array.touched.id")
     if len(count) == 0 and len(a["pool.id"]):
@@ -83,11 +87,12 @@ def check(state: State) -> None:
 
 
 def restart(state: State) -> None:
-    """Forget what paths learned, but not the statistics of rows and columns."""
+    """Forget what paths learned and which features were removed, but not the statistics of rows and
+    columns."""
     _, slots = state.index.ids_and_slots()
-    for table in state.tables[1:]:
-        table[slots] = 0
+    state.table[slots, GONE : KEPT + 1] = 0
+    state.tables[1][slots] = 0
     for array in state.layout.arrays:
         state.arrays[array.name] = np.zeros(array.shape, dtype=array.dtype)
     state.scratch.clear()
-    state.numbers |= {"stage": 0, "restarted": 1}
+    state.numbers |= {"stage": 0, "gone": 0, "calm": 0, "empty": 0, "restarted": 1}

@@ -14,31 +14,47 @@ from cwtool.state import State
 
 
 class Emitted(NamedTuple):
-    """What the bursts of a path emitted, one entry for each feature that a burst informed: the
-    change of its weight relative to q, and whether the weight was nonzero after the burst."""
+    """What bursts emitted, one entry for each feature that a burst informed: in how many paths it
+    did so, and for each of these the change of the weight relative to q, and whether the weight was
+    nonzero after the burst."""
 
     slots: Ints
+    paths: NDArray[np.uint8]
     values: Floats
     kept: NDArray[np.uint8]
 
 
 class Touched(NamedTuple):
-    """Features that the burst under way of a path informed, with their weights before it."""
+    """Features that the burst under way informed, with their weights before it: of one path, or a
+    column for each path."""
 
     slots: Ints
     began: Floats
 
 
-NOTHING = Emitted(np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.uint8))
+class Room:
+    """Memory by name that is used again and again: fresh memory would cost as much as learning."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, NDArray[Any]] = {}
+
+    def __call__(self, name: str, size: int, dtype: str = "f8") -> NDArray[Any]:
+        """An array of this size, with any values."""
+        if name not in self._arrays or size > len(self._arrays[name]):
+            self._arrays[name] = np.empty(size + size // 4, dtype=dtype)
+        return self._arrays[name][:size]
 
 
 class Underway:
-    """What the stage under way emitted, and what each path touched in its burst. While there is a
-    shelf, features go by their numbers on it instead of their slots."""
+    """What the stage under way emitted, and what was touched in its burst: of all paths together in
+    `abreast`, or path by path in `touched` while there is a shelf. Then features go by their
+    numbers on the shelf instead of their slots."""
 
-    def __init__(self, pool: list[Emitted], touched: list[Touched]) -> None:
-        self.pool, self.touched = pool, touched
+    def __init__(self, pool: list[Emitted], abreast: Touched) -> None:
+        self.pool, self.abreast = pool, abreast
+        self.touched: list[Touched] = []
         self.shelf: Shelf | None = None
+        self.room = Room()
 
     @classmethod
     def of(cls, state: State) -> Underway:
@@ -51,38 +67,40 @@ class Underway:
     @classmethod
     def _restored(cls, state: State) -> Underway:
         arrays = state.arrays
-        if len(arrays["touched.count"]) == 0:
-            return cls([], [Touched(NOTHING.slots, NOTHING.values)] * (len(state.tables) - 1))
-        slots = state.slots_of(arrays["pool.id"])
-        pool = [Emitted(slots, arrays["pool.value"], arrays["pool.kept"])]
-        slots = state.slots_of(arrays["touched.id"])
-        cuts = np.cumsum(arrays["touched.count"])[:-1]
+        ids, value = arrays["pool.id"], arrays["pool.value"]
+        one = np.ones(len(ids), dtype=np.uint8)
+        pool = [Emitted(state.slots_of(ids), one, value, arrays["pool.kept"])] if len(ids) else []
+        slots, cuts = state.slots_of(arrays["touched.id"]), np.cumsum(arrays["touched.count"])[:-1]
         parts = (np.split(a, cuts) for a in (slots, arrays["touched.began"]))
-        return cls(pool, [Touched(*part) for part in zip(*parts, strict=True)])
+        return cls(pool, _joined([Touched(*part) for part in zip(*parts, strict=True)], state))
 
     def save(self, state: State) -> None:
         """Put everything into the tables and arrays of the state, in an order that depends only on
         the ids."""
         self.close_shelf(state)
-        slots, *others = (np.concatenate(part) for part in zip(NOTHING, *self.pool, strict=True))
-        ids = state.index.ids_of(slots)
-        value, kept = others
+        nothing = Emitted(np.empty(0, np.int32), *(np.empty(0, t) for t in ("u1", "f8", "u1")))
+        slots, paths, value, kept = (
+            np.concatenate(part) for part in zip(nothing, *self.pool, strict=True)
+        )
+        ids = np.repeat(state.index.ids_of(slots), paths)
         _put(state, "pool", np.lexsort((kept, value, ids)), id=ids, value=value, kept=kept)
-        slots, began = (np.concatenate(part) for part in zip(*self.touched, strict=True))
-        counts = np.array([len(part.slots) for part in self.touched], dtype=np.int64)
+        touched = _apart(self.abreast, state)
+        slots, began = (np.concatenate(part) for part in zip(*touched, strict=True))
+        counts = np.array([len(part.slots) for part in touched], dtype=np.int64)
         ids = state.index.ids_of(slots)
         by_path = np.lexsort((ids, np.repeat(np.arange(len(counts)), counts)))
         _put(state, "touched", by_path, id=ids, began=began)
         state.arrays["touched.count"] = counts
 
     def tables(self, state: State) -> list[Floats]:
-        """The shared table and those of the paths: of features on the shelf, or of all."""
+        """The shared table, and that of all paths or those of the paths on the shelf."""
         return self.shelf.tables if self.shelf else state.tables
 
     def open_shelf(self, state: State) -> Shelf:
         """The shelf; what is under way goes by its numbers from now on."""
         if self.shelf is None:
             shelf = self.shelf = Shelf(state)
+            self.touched = _apart(self.abreast, state)
             self._renumber(lambda slots: shelf.numbers(state, slots))
         return self.shelf
 
@@ -92,6 +110,7 @@ class Underway:
             shelf, self.shelf = self.shelf, None
             shelf.put_back(state)
             self._renumber(lambda numbers: shelf.own[numbers])
+            self.abreast = _joined(self.touched, state)
 
     def _renumber(self, new: Callable[[Ints], Ints]) -> None:
         self.pool = [part._replace(slots=new(part.slots)) for part in self.pool]
@@ -103,6 +122,22 @@ def put_back(state: State) -> None:
     underway: Underway | None = state.scratch.get("underway")
     if underway is not None and underway.shelf is not None:
         underway.shelf.put_back(state)
+
+
+def _apart(abreast: Touched, state: State) -> list[Touched]:
+    """What each path touched: the features with a count above 0."""
+    slots, began = abreast
+    informed = state.tables[1][slots, began.shape[1] :] > 0
+    return [Touched(slots[mine], began[mine, m]) for m, mine in enumerate(informed.T)]
+
+
+def _joined(parts: list[Touched], state: State) -> Touched:
+    """What the paths touched, together. A path that did not touch a feature has the weight now."""
+    slots, table = np.unique(np.concatenate([part.slots for part in parts])), state.tables[1]
+    began = table[slots, : table.shape[1] // 2]
+    for m, part in enumerate(parts):
+        began[np.searchsorted(slots, part.slots), m] = part.began
+    return Touched(slots, began)
 
 
 def _put(state: State, group: str, order: NDArray[Any], **arrays: NDArray[Any]) -> None:

@@ -439,18 +439,19 @@ class STSGDSelector(WeightedSelector):
         the sum of the squared inputs of the feature in the burst; count is the number of rows
         that informed it, as in the thesis, which favours rare features.
     rate : float or 'auto', default='auto'
-        Learning rate of every row. auto is 1 / (mean squared norm of the scaled rows). Must be
-        auto, or above 0.
+        Learning rate of every row. auto is 1 / (mean squared norm of the scaled rows), and
+        twice that with the logistic loss, whose gradients are smaller. Must be auto, or above
+        0.
     burst : int or 'auto', default='auto'
         Number of rows of a burst; weights are pulled to zero after each burst. auto is a tenth
-        of the rows, but at least 1,000 in the first pass and 20 in later ones. Shorter bursts
+        of the rows, but at least 100 in the first pass and 20 in later ones. Shorter bursts
         remove more features. Must be auto, or at least 1.
     bursts : int, default=5
         Number of bursts of a stage; features are judged after each stage. Must be at least 1.
-    rejection : float, default=0.7
+    rejection : float or 'auto', default='auto'
         Share of the weight changes of the last stage that the pull to zero would have undone,
-        while all features are left. Larger values give fewer features. Must be at least 0 and
-        at most 1.
+        while all features are left. Larger values give fewer features. auto is 0.2 in the first
+        pass and 0.7 in later ones. Must be auto, or at least 0 and at most 1.
     annealing : float, default=-1.0
         How fast the rejection falls as features are removed. It falls fast if positive and
         slowly if negative; 0 makes it proportional to the share of features left.
@@ -465,10 +466,13 @@ class STSGDSelector(WeightedSelector):
         alpha of the burst length K log(1 / (alpha d)), but at least K, where K is `burst` and d
         the share of features left: bursts grow as features are removed. auto keeps the length
         K. Must be auto, or above 0 and at most 1.
-    scale : 'none' or 'std' or 'floor', default='floor'
+    scale : 'none' or 'std' or 'floor' or 'balanced', default='balanced'
         Scaling of columns: std divides each by its standard deviation, floor also but by no
-        less than the median of the standard deviations over the nonzero entries, none leaves
-        columns as they are.
+        less than the median of the standard deviations over the nonzero entries; balanced
+        divides by r^(3/4) q^(1/4), with the root mean square r of the nonzero values of the
+        column and their share q of the rows, and has such a floor too; none leaves columns as
+        they are. Frequent columns count for less with std and floor than with balanced, and for
+        most with none.
     informed_by : 'rows' or 'gradients', default='rows'
         Which rows inform a feature: rows is every row with a nonzero value of it, gradients
         only those of them whose loss has a gradient.
@@ -514,12 +518,12 @@ class STSGDSelector(WeightedSelector):
         rate: float | str = "auto",
         burst: int | str = "auto",
         bursts: int = 5,
-        rejection: float = 0.7,
+        rejection: float | str = "auto",
         annealing: float = -1.0,
         stability: float = 0.7,
         least: int = 0,
         growth: float | str = "auto",
-        scale: str = "floor",
+        scale: str = "balanced",
         informed_by: str = "rows",
         pull_on: str = "change",
         intercept: str = "auto",

@@ -712,7 +712,7 @@ def test_the_curve_of_error_and_weights(algo: str, ok: Run, planted: Run) -> Non
 def test_stsgd_says_when_rows_were_too_few(cwtool: Any, planted: Run) -> None:
     a = planted("a.svm", 1, 300)
     ended = cwtool("train", "-a", "stsgd", a, "-m", "a.cw")
-    assert (ended.code, "takes 5,000 rows, and there were 300" in ended.err) == (0, True)
+    assert (ended.code, "takes 500 rows, and there were 300" in ended.err) == (0, True)
     assert "--passes 6" in ended.err
     assert "--passes" not in cwtool("train", "-a", "stsgd", a, "-m", "a.cw", "--passes", "2").err
     assert "--passes" not in cwtool("train", "-a", "tg", a, "-m", "a.cw").err

@@ -33,7 +33,7 @@ BOUNDS = {
     "fobos": 8.2, "fobos hinge": 6.9, "fobos logistic": 5.0, "rda": 8.2, "rda logistic": 6.2,
     "cw-sparse": 4.4, "cw-sparse smooth-da": 6.0, "cw-sparse mahalanobis": 10.5,
     "cw-sparse certain": 25.0, "cw-sparse weight": 8.6, "cw-sparse printed": 9.7, "sofs": 4.4,
-    "sofs few": 25.0, "stsgd": 6.2, "stsgd short": 17.7, "stsgd scaled": 16.7,
+    "sofs few": 25.0, "stsgd": 7.3, "stsgd short": 17.7, "stsgd scaled": 16.7,
     "stsgd logistic": 8.0, "stsgd weight": 16.5, "sbcw": 5.4, "sbcw hinge": 4.6,
     "sbcw printed": 4.6, "sbcw gain": 5.0, "sbcw batches": 8.2, "sbcw exact": 18.6,
     "sbcw restart": 10.5, "fgm": 4.7, "fgm hinge": 2.9, "fgm batches": 8.0, "fgm exact": 8.5,

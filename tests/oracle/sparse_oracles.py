@@ -102,8 +102,9 @@ class Best:
 
 
 def stsgd(X, y, paths, stages, loss, eta, beta_of, bursts, size_of, pi0, least=0, norm=True,
-          of_weight=False, by_gradient=False, bias=0.0, weight=None):  # fmt: skip
+          of_weight=False, by_gradient=False, bias=0.0, weight=None, share=None):  # fmt: skip
     """Algorithm 3.4, dense. paths[m] is the endless order of path m; every feature of X counts.
+    With `share`, path m learns its t-th visit if share[m, t], and passes over the row otherwise.
     Returns W, the intercepts, Omega, and (g0, burst, features left) of every stage."""
     n, p = X.shape
     h = np.ones(n) if weight is None else weight
@@ -117,7 +118,10 @@ def stsgd(X, y, paths, stages, loss, eta, beta_of, bursts, size_of, pi0, least=0
         for m, rows in enumerate(paths):
             for tau in range(bursts):
                 k, start = np.zeros(p), W[m].copy()
-                for i in rows[pos + tau * size : pos + (tau + 1) * size]:
+                for t in range(pos + tau * size, pos + (tau + 1) * size):
+                    i = rows[t]
+                    if share is not None and not share[m, t]:
+                        continue
                     x = np.where(omega, X[i], 0.0)
                     c = slope(loss, y[i], W[m] @ x + b[m])
                     if c == 0 and by_gradient:

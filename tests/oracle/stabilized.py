@@ -12,6 +12,7 @@ from cwtool.run import Run
 N, P, M = 50, 12, 3
 RUN = Run()
 SLOTS = np.arange(P, dtype=np.int32)
+WEIGHT, COUNT = 0, 1  # columns of a path
 
 VARIANTS = {
     "norm": {},
@@ -78,6 +79,13 @@ def learned(algo, X, y, paths, pieces=1, scale=None, run=RUN, weight=None):
 
 def weights(algo, state):
     return algo.coefficients(state, SLOTS).weight
+
+
+def path_tables(state):
+    """The columns (weight, count) of each path."""
+    both = state.tables[1][:P]
+    paths = both.shape[1] // 2
+    return [both[:, [m, paths + m]] for m in range(paths)]
 
 
 def same_tables(one, other):

@@ -11,7 +11,7 @@ from cwtool import params
 from cwtool.algorithms.gravity import base_gravity, burst_size, rejection_rate
 from cwtool.algorithms.stsgd import Stsgd
 from cwtool.algorithms.stsgd_params import StsgdParams
-from cwtool.algorithms.stsgd_state import GONE, WEIGHT
+from cwtool.algorithms.stsgd_state import GONE
 from cwtool.data.rows import SlotRows
 from cwtool.run import Run
 from cwtool_ext import prepared
@@ -114,7 +114,11 @@ def stabilized(p):
     state, data = algorithm.new_state(), SlotRows(*csr, (y > 0).astype(np.int32))
     state.index.observe(data.indices)
     state.reserve()
-    state.numbers["met"] = prepared.count(data.csr, data.order, state.table, np.ones((60, 2)))
+    room = len(data.indices)
+    _, state.numbers["met"] = prepared.meet(
+        data.csr, data.order, np.ones(60), np.inf, state.table, np.empty(61, dtype=np.int64),
+        np.empty(room, dtype=np.int32), np.empty(room), np.empty((60, 2)),
+    )  # fmt: skip
     state.numbers |= {"rows": 60, "seen": 60.0, "positive": int((y > 0).sum())}
     return algorithm, state, data
 
@@ -145,7 +149,7 @@ def test_stabilized(case):
     assert state.numbers["empty"] == (case["key"] == "st_Rw_logistic")
     slots = np.arange(P, dtype=np.int32)
     w, _, b = algorithm.coefficients(state, slots)
-    W = np.array([table[:P, WEIGHT] for table in state.tables[1:]])
+    W = state.tables[1][:P, : p["M"]].T
     omega = (state.table[:P, GONE] == 0) & np.isin(slots, data.indices)
     agree(case, w=w, W=W, b=b, omega=omega, **found)
 

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import sparse_oracles
 from stabilized import (
+    COUNT,
     RUN,
     SLOTS,
     VARIANTS,
+    WEIGHT,
     M,
     N,
     P,
@@ -15,6 +17,7 @@ from stabilized import (
     known,
     learned,
     orders,
+    path_tables,
     problem,
     rows_of,
     same_tables,
@@ -26,7 +29,7 @@ from cwtool.algorithms import prepared
 from cwtool.algorithms.base import Linear
 from cwtool.algorithms.gravity import burst_size, rejection_rate
 from cwtool.algorithms.sgd import Sgd, SgdParams
-from cwtool.algorithms.stsgd_state import COUNT, GONE, WEIGHT
+from cwtool.algorithms.stsgd_state import GONE
 from cwtool.algorithms.underway import Underway
 from cwtool.run import Run
 
@@ -51,7 +54,7 @@ def test_equals_the_dense_oracle(variant, scaled, seed):
     assert state.numbers["stage"] == 8
     np.testing.assert_array_equal(state.table[:P, GONE] == 0, omega)
     assert 0 < omega.sum() < P
-    for table, w in zip(state.tables[1:], W, strict=True):
+    for table, w in zip(path_tables(state), W, strict=True):
         np.testing.assert_allclose(table[:P, WEIGHT], w, rtol=0, atol=1e-9)
         np.testing.assert_array_equal(table[:P, WEIGHT] != 0, w != 0)
     np.testing.assert_allclose(weights(algo, state), W.mean(axis=0) * scale, rtol=0, atol=1e-9)
@@ -80,7 +83,7 @@ def test_stable_sets_are_nested_and_removed_features_stay_zero():
         algo.finish(state)
         now = state.table[:P, GONE] == 1
         assert (now >= gone).all()
-        assert not any(table[:P][now].any() for table in state.tables[1:])
+        assert not any(table[now].any() for table in path_tables(state))
         gone = now
         gravities.append(state.numbers["base_gravity"])
     assert 0 < gone.sum() < P
@@ -124,7 +127,7 @@ def test_reading_within_a_burst_is_reading_a_burst_that_ended():
     algo = algorithm(stability=0.0)
     state = learned(algo, X, y, paths)
     w, g0 = weights(algo, state), state.numbers["base_gravity"]
-    tables = np.array([table[:P] for table in state.tables[1:]])
+    tables = np.array(path_tables(state))
     assert (tables[:, :, COUNT] > 0).any()
     pulled = sparse_oracles.shrink(tables[:, :, WEIGHT], g0 * np.sqrt(tables[:, :, COUNT]))
     np.testing.assert_allclose(w, pulled.mean(axis=0), rtol=0, atol=1e-12)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cwtool_ext import columns, path_weights, paths, prepared, stability
+from cwtool_ext import abreast, columns, path_weights, paths, prepared, stability
 from cwtool_ext.csr import Csr
 
 SHARED, PATH = np.zeros((3, 8)), np.zeros((3, 2))
@@ -33,9 +33,25 @@ def walk(**changed):
     return paths.walk(*(given | changed).values())
 
 
+def abreast_walk(**changed):
+    """The same rows for two paths, of which one learns the second row."""
+    touched, slot = room(3, "i4", "i4")
+    given = {
+        "rows": rows(), "rates": np.ones((2, 2)), "y": np.ones(2), "weight": np.ones(2),
+        "learned": np.array([[1, 1], [1, 0]], dtype=np.uint8), "table": np.zeros((3, 4)),
+        "how": paths.Walk(0, 0.0, 2), "into": 0, "intercept": np.zeros(2),
+        "touched_slot": touched, "touched_began": np.zeros((3, 2)), "n_touched": 0,
+        "pool_slot": slot, "pool_paths": np.zeros(3, dtype=np.uint8), "pool_value": np.zeros(6),
+        "pool_kept": np.zeros(6, dtype=np.uint8), "score": np.zeros(2),
+    }  # fmt: skip
+    return abreast.walk(*(given | changed).values())
+
+
 def test_a_burst_that_ends_emits_all_it_touched():
     assert walk() == (0, 3)
     assert walk(how=paths.Walk(0, 0.0, 3)) == (3, 0)
+    assert abreast_walk() == (0, 3, 5)
+    assert abreast_walk(how=paths.Walk(0, 0.0, 3)) == (3, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +84,39 @@ def test_a_walk_needs_arrays_that_fit(changed):
         walk(**changed)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"rows": rows(scale=0.5)},
+        {"rows": rows(last=3)},
+        {"rates": np.ones((1, 2))},
+        {"rates": np.ones((2, 1))},
+        {"y": np.ones(3)},
+        {"weight": np.ones(3)},
+        {"learned": np.ones((1, 2), dtype=np.uint8)},
+        {"learned": np.ones((2, 1), dtype=np.uint8)},
+        {"table": np.zeros((3, 3))},
+        {"intercept": np.zeros(1)},
+        {"intercept": np.zeros(65), "table": np.zeros((3, 130))},
+        {"touched_slot": np.zeros(2, dtype=np.int32)},
+        {"touched_began": np.zeros((2, 2))},
+        {"touched_began": np.zeros((3, 3))},
+        {"touched_slot": np.full(3, 3, dtype=np.int32), "n_touched": 1},
+        {"n_touched": 4},
+        {"n_touched": -1},
+        {"pool_slot": np.zeros(2, dtype=np.int32)},
+        {"pool_paths": np.zeros(2, dtype=np.uint8)},
+        {"pool_value": np.zeros(5)},
+        {"pool_kept": np.zeros(5, dtype=np.uint8)},
+        {"score": np.zeros(1)},
+    ],
+    ids=lambda changed: "-".join(changed),
+)
+def test_paths_abreast_need_arrays_that_fit(changed):
+    with pytest.raises(ValueError, match=r"\w"):
+        abreast_walk(**changed)
+
+
 @pytest.mark.parametrize("given", [(2, 0.0, 1), (0, 0.0, 0)])
 def test_a_walk_needs_a_loss_and_a_burst(given):
     with pytest.raises(ValueError, match=r"loss|burst"):
@@ -77,38 +126,57 @@ def test_a_walk_needs_a_loss_and_a_burst(given):
 SLOTS, WRONG = np.arange(3, dtype=np.int32), np.array([3], dtype=np.int32)
 NARROW = np.zeros((3, 6))
 FEW = np.zeros(2, dtype=np.int32)
-NORMS = np.zeros((2, 2))
+ONE = np.ones(1, dtype=np.uint8)
+
+
+def meet(**changed):
+    given = {
+        "rows": rows(), "order": ORDER, "weight": np.ones(2), "longest": 1e4,
+        "shared": SHARED.copy(), "starts": np.zeros(3, dtype=np.int64),
+        "slots": np.zeros(4, dtype=np.int32), "z": np.zeros(4), "norms": np.zeros((2, 2)),
+    }  # fmt: skip
+    return prepared.meet(*(given | changed).values())
+
+
+def test_rows_that_are_met_are_counted():
+    shared = SHARED.copy()
+    assert meet(shared=shared, weight=np.array([1.0, 0.0])) == (4, 2)
+    np.testing.assert_array_equal(shared[:, 4], [1, 1, 0])
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: prepared.prepare(rows(), ORDER, SHARED, *room(3, "i8"), *room(3, "i4"),
-                                 *room(4, "f8"), NORMS, 1e4),
-        lambda: prepared.prepare(rows(), ORDER, SHARED, *room(3, "i8"), *room(4, "i4", "f8"),
-                                 np.zeros((2, 3)), 1e4),
-        lambda: prepared.prepare(rows(), ORDER, SHARED, *room(2, "i8"), *room(4, "i4", "f8"),
-                                 NORMS, 1e4),
-        lambda: prepared.prepare(rows(last=3), ORDER, SHARED, *room(3, "i8"),
-                                 *room(4, "i4", "f8"), NORMS, 1e4),
-        lambda: prepared.count(rows(), ORDER, NARROW, NORMS),
-        lambda: prepared.count(rows(), ORDER, SHARED, NORMS[:1]),
+        lambda: meet(slots=np.zeros(3, dtype=np.int32)),
+        lambda: meet(z=np.zeros(3)),
+        lambda: meet(norms=np.zeros((2, 3))),
+        lambda: meet(weight=np.ones(1)),
+        lambda: meet(starts=np.zeros(2, dtype=np.int64)),
+        lambda: meet(rows=rows(last=3)),
+        lambda: meet(order=np.array([0, 2])),
+        lambda: meet(shared=NARROW),
         lambda: prepared.find(WRONG, SHARED, *room(3, "i4", "i4")),
         lambda: prepared.find(SLOTS, SHARED, *room(2, "i4"), *room(3, "i4")),
         lambda: prepared.compact(rows(), FEW, np.ones(2), *room(3, "i8"), *room(4, "i4", "f8")),
         lambda: prepared.compact(rows(), SLOTS, np.ones(1), *room(3, "i8"), *room(4, "i4", "f8")),
         lambda: prepared.compact(rows(), SLOTS, np.ones(2), *room(3, "i8"), *room(3, "i4", "f8")),
-        lambda: stability.tally(WRONG, np.zeros(1, dtype=np.uint8), SHARED.copy()),
+        lambda: stability.tally(WRONG, ONE, ONE, SHARED.copy()),
+        lambda: stability.tally(SLOTS[:1], ONE, ONE[:0], SHARED.copy()),
+        lambda: stability.tally(SLOTS, ONE, ONE, SHARED.copy()),
         lambda: stability.judge(SLOTS, SHARED.copy(), 0.5, 1.0, FEW),
-        lambda: stability.remaining(SLOTS, np.zeros(2), SHARED),
+        lambda: stability.remaining(SLOTS[:1], ONE, np.zeros(0), SHARED),
         lambda: path_weights.add_scores(rows(), SHARED, PATH, 0.0, True, np.zeros(3)),
         lambda: path_weights.add_scores(rows(last=3), SHARED, PATH, 0.0, True, np.zeros(2)),
         lambda: path_weights.add_weights(WRONG, SHARED, PATH, 0.0, True, np.zeros(1)),
         lambda: path_weights.add_weights(SLOTS, SHARED, PATH, 0.0, True, np.zeros(2)),
-        lambda: columns.variances(2.0, SHARED, SLOTS, np.zeros(3), np.zeros(2)),
-        lambda: columns.variances(2.0, NARROW, SLOTS, np.zeros(3), np.zeros(3)),
-        lambda: columns.damp(2.0, SHARED.copy(), WRONG, 1.0, False, np.zeros(1)),
-        lambda: columns.squares(SHARED, WRONG),
+        lambda: columns.spreads(2.0, SHARED, SLOTS, False, SLOTS.copy(), np.zeros(3), np.zeros(2)),
+        lambda: columns.spreads(2.0, NARROW, SLOTS, False, SLOTS.copy(), np.zeros(3), np.zeros(3)),
+        lambda: columns.spreads(2.0, SHARED, SLOTS, False, FEW.copy(), np.zeros(3), np.zeros(3)),
+        lambda: columns.damp(SHARED.copy(), WRONG, 1.0, False, np.zeros(1)),
+        lambda: columns.squares_left(SHARED, WRONG),
+        lambda: columns.follow(PATH.copy(), WRONG, np.ones(1)),
+        lambda: columns.follow(PATH.copy(), SLOTS, np.ones(2)),
+        lambda: path_weights.add_weights(SLOTS, SHARED, SHARED[:, :3].copy(), 0.0, True, SLOTS / 1),
         lambda: columns.median(np.empty(0), np.empty(0)),
     ],
 )  # fmt: skip

@@ -90,6 +90,20 @@ def test_passes_add_up_when_a_stage_is_longer_than_a_pass():
     assert "there were 50; use `passes=4` or a smaller `burst`" in advice
 
 
+def test_what_few_rows_removed_is_judged_anew_in_later_passes():
+    X, y = problem(35)
+    rows = rows_of(np.tile(X, (40, 1)), np.tile(y, 40))
+    rows = Rows(rows.indptr, rows.indices, rows.values, rows.y)
+    model = Model.new("stsgd", {"paths": 2, "rejection": 0.9, "stability": 0.9})
+    model.learn(rows, RUN)
+    numbers = model.state.numbers
+    assert numbers["stage"] > 1
+    assert numbers["gone"] > 0
+    model.relearn(rows, rows.order[:100], RUN)
+    assert (numbers["stage"], numbers["gone"], numbers["restarted"]) == (1, 0, 1)
+    assert not model.state.column("gone").any()
+
+
 def test_a_first_burst_of_large_values_does_not_decide_with_a_given_rate():
     X, y = problem(34, dense=True)
     model, _ = model_of(1e6 * X, y, scale="std", rate=0.1, burst=10, stability=0.0)

@@ -43,7 +43,7 @@ def test_smallest_is_that_of_a_sort(n):
 @pytest.mark.parametrize(
     ("burst", "rows", "fresh", "expected"),
     [
-        ("auto", 0, True, 1000),
+        ("auto", 0, True, 100),
         ("auto", 0, False, 20),
         ("auto", 12_345, True, 1234),
         ("auto", 300, False, 30),
@@ -51,9 +51,32 @@ def test_smallest_is_that_of_a_sort(n):
     ],
 )
 def test_a_burst_is_a_tenth_of_the_rows_unless_it_is_given(burst, rows, fresh, expected):
-    now = numbers(rows=rows)
+    now = numbers(rows=rows, rules=1)
     schedule(burst=burst).begin(now, np.empty(0), fresh)
     assert (now["burst"], now["stage"], now["base_gravity"]) == (expected, 1, 0.0)
+
+
+def test_first_bursts_of_old_models_have_a_thousand_rows():
+    now = numbers()
+    schedule().begin(now, np.empty(0), fresh=True)
+    assert now["burst"] == 1000
+
+
+@pytest.mark.parametrize(("fresh", "expected"), [(True, 2), (False, 7)])
+def test_the_first_pass_rejects_less_unless_a_share_is_given(fresh, expected):
+    now = numbers(met=10)
+    schedule().begin(now, np.arange(1.0, 12.0), fresh)
+    assert now["base_gravity"] == expected
+
+
+@pytest.mark.parametrize(
+    ("burst", "rows", "stage", "restarted", "due"),
+    [("auto", 4999, 9, 0, True), ("auto", 5000, 9, 0, False), ("auto", 4999, 9, 1, False),
+     (50, 4999, 2, 0, False), (50, 4999, 1, 0, True), (5000, 9000, 1, 0, True)],
+)  # fmt: skip
+def test_a_later_pass_begins_anew_after_few_rows(burst, rows, stage, restarted, due):
+    now = numbers(rows=rows, stage=stage, restarted=restarted)
+    assert schedule(burst=burst).restart_due(now) == due
 
 
 def test_gravity_rejects_a_share_of_what_was_emitted():

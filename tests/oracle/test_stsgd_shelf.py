@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from stabilized import N, P, algorithm, known, problem, rows_of
+from stabilized import N, P, algorithm, known, path_tables, problem, rows_of
 
 from cwtool.algorithms.shelf import Shelf
 from cwtool.algorithms.stsgd_state import DAMP, GONE
@@ -34,7 +34,7 @@ def test_a_shelf_has_the_rows_of_features_that_are_left(jobs):
     assert shelf.own[0] == 7
     assert sorted(shelf.own) == [j for j in range(P) if j != 3]
     np.testing.assert_allclose(dense, Z[:, shelf.own], rtol=1e-15)
-    for mine, theirs in zip(shelf.tables, state.tables, strict=True):
+    for mine, theirs in zip(shelf.tables, [state.table, *path_tables(state)], strict=True):
         np.testing.assert_array_equal(mine, theirs[shelf.own])
 
 

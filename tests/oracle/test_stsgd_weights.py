@@ -6,12 +6,14 @@ import sparse_oracles
 from stabilized import (
     RUN,
     VARIANTS,
+    WEIGHT,
     N,
     P,
     algorithm,
     fresh,
     learned,
     orders,
+    path_tables,
     problem,
     rows_of,
     same_tables,
@@ -19,7 +21,7 @@ from stabilized import (
 )  # fmt: skip
 
 from cwtool.algorithms.gravity import burst_size, rejection_rate
-from cwtool.algorithms.stsgd_state import GONE, WEIGHT
+from cwtool.algorithms.stsgd_state import GONE
 
 
 def weight_of(seed):
@@ -41,7 +43,7 @@ def test_equals_the_dense_oracle(variant, seed):
     visits = sum(size * p.bursts for _, size, _ in history)
     state = learned(algo, X, y, [path[:visits] for path in paths], 5, weight=h)
     np.testing.assert_array_equal(state.table[:P, GONE] == 0, omega)
-    for table, w in zip(state.tables[1:], W, strict=True):
+    for table, w in zip(path_tables(state), W, strict=True):
         np.testing.assert_allclose(table[:P, WEIGHT], w, rtol=0, atol=1e-9)
     np.testing.assert_allclose(weights(algo, state), W.mean(axis=0), rtol=0, atol=1e-9)
 

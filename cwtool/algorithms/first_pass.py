@@ -1,0 +1,105 @@
+"""The first pass of stabilized truncated gradient descent: all paths meet rows as they come.
+
+While they learn their shares of the rows, the rows enter the statistics of the columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.algorithms import rates
+from cwtool.algorithms.paths import how
+from cwtool.algorithms.prepared import Entries, PreparedRows
+from cwtool.algorithms.stsgd_params import StsgdParams
+from cwtool.algorithms.underway import Emitted, Touched, Underway
+from cwtool.data.rows import Floats, Longs, SlotRows
+from cwtool.state import State
+from cwtool_ext import abreast, prepared, shuffle
+
+LONG = 1e4  # rows of a squared norm above this times the mean are left out of statistics
+PIECE = 8192  # rows that are prepared at a time: what they take in memory stays small
+
+
+def drawn(params: StsgdParams, visits: int, n: int, places: Longs) -> NDArray[np.uint8]:
+    """Which of n rows each path learns, after so many visits; only rows at these places count."""
+    learned = np.zeros((params.paths, n), dtype=np.uint8)
+    for m in range(params.paths):
+        mine, seeds = np.empty(len(places), dtype=np.uint8), np.array([m], dtype=np.uint64)
+        shuffle.choose(seeds, visits, params.share, mine)
+        learned[m, places] = mine
+    return learned
+
+
+def meet(
+    params: StsgdParams,
+    state: State,
+    rows: SlotRows,
+    order: Longs,
+    signs: Floats,
+    learned: NDArray[np.uint8],
+) -> Floats:
+    """Learn rows in this order within one stage and between two fits of the scale of the columns;
+    path m learns those where learned[m] is 1. Returns the mean of the scores of the paths, by place
+    in the order."""
+    numbers, y = state.numbers, signs[order]
+    weight = None if rows.weight is None else rows.weight[order]
+    ready = _prepared(params, state, rows, order, y, weight)
+    score = _learned(params, state, ready, learned)
+    counts = ready.weight > 0
+    count = int(np.count_nonzero(counts))
+    for name in ("rows", "into", "visits"):
+        numbers[name] += count
+    numbers["positive"] += int(np.count_nonzero((y > 0) & counts))
+    return score
+
+
+def _prepared(
+    params: StsgdParams,
+    state: State,
+    rows: SlotRows,
+    order: Longs,
+    y: Floats,
+    weight: Floats | None,
+) -> PreparedRows:
+    """The rows in this order by slots, with their rates; they are counted in the statistics."""
+    n, nnz = len(order), int((rows.indptr[order + 1] - rows.indptr[order]).sum())
+    room, norms = Underway.of(state).room, np.empty((n, 2))
+    starts, slots, z = room("starts", n + 1, "i8"), room("slots", nnz, "i4"), room("z", nnz)
+    each = np.broadcast_to(1.0, n) if weight is None else weight
+    longest = state.numbers["longest"] or LONG
+    nnz, met = prepared.meet(
+        rows.csr, order, each, longest, state.table, starts, slots, z, norms
+    )  # fmt: skip
+    state.numbers["met"] += met
+    entries = Entries(starts, slots[:nnz], z[:nnz])
+    return PreparedRows(entries, rates.of_new(params, state.numbers, norms), y, weight)
+
+
+def _learned(
+    params: StsgdParams, state: State, rows: PreparedRows, learned: NDArray[np.uint8]
+) -> Floats:
+    """The mean scores of the rows, which are learned."""
+    numbers, underway, table = state.numbers, Underway.of(state), state.tables[1]
+    burst = int(numbers["burst"])
+    n, into, before = len(rows.y), int(numbers["into"]) % burst, len(underway.abreast.slots)
+    most = before + rows.nnz
+    size, score, room = min(most, len(table)), np.empty(n), underway.room
+    now, began = room("now", size, "i4"), room("began", size * params.paths)
+    began = began.reshape(size, params.paths)
+    now[:before], began[:before] = underway.abreast
+    size = min(most, (into + n) // burst * len(table))
+    slots, paths = room("emitted", size, "i4"), room("paths", size, "u1")
+    values, kept = room("values", size * params.paths), room("kept", size * params.paths, "u1")
+    touched, out, given = abreast.walk(
+        rows.csr, rows.rates, rows.y, rows.weight, learned, table, how(params, numbers), into,
+        state.arrays["intercept"], now, began, before, slots, paths, values, kept, score,
+    )  # fmt: skip
+    underway.abreast = Touched(now[:touched].copy(), began[:touched].copy())
+    if out:
+        underway.pool.append(
+            Emitted(
+                slots[:out].copy(), paths[:out].copy(), values[:given].copy(), kept[:given].copy()
+            )
+        )
+    return score

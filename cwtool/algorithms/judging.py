@@ -1,0 +1,55 @@
+"""The end of a stage of stabilized truncated gradient descent: which features are removed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwtool.algorithms.prepared import threads
+from cwtool.algorithms.stsgd_params import StsgdParams
+from cwtool.algorithms.stsgd_state import GONE
+from cwtool.algorithms.underway import Emitted, Underway
+from cwtool.data.rows import Floats, Ints
+from cwtool.parallel import together
+from cwtool.state import State
+from cwtool_ext import stability
+
+
+def end_stage(params: StsgdParams, state: State, jobs: int) -> Floats:
+    """Remove the features that this stage finds unstable; returns the values that its bursts
+    emitted for the others."""
+    underway = Underway.of(state)
+    pool, (shared, *paths) = underway.pool, underway.tables(state)
+    left = _judged(params, state, pool, shared)
+    state.numbers["gone"] += len(left)
+    if underway.shelf is not None:
+        underway.shelf.leave(left)
+    for path in paths:
+        path[left, : path.shape[1] // 2] = 0  # weights; counts are 0 between bursts, or say LEFT
+
+    def remaining(part: Emitted) -> Floats:
+        slots, informed, values, _ = part
+        return values[: stability.remaining(slots, informed, values, shared)]
+
+    jobs = threads(sum(len(part.slots) for part in pool), params.paths, jobs)
+    values = np.concatenate([np.empty(0), *together(remaining, pool, jobs)])
+    underway.pool = []
+    return values
+
+
+def _judged(params: StsgdParams, state: State, pool: list[Emitted], shared: Floats) -> Ints:
+    """The features that are removed; none, if there would be no others. Then learning stops, once
+    there were rows of both classes."""
+    numbers = state.numbers
+    for part in pool:
+        stability.tally(part.slots, part.paths, part.kept, shared)
+    leaving: list[Ints] = [np.empty(0, dtype=np.int32)]
+    for part in pool:
+        some, least = np.empty_like(part.slots), max(params.least, 1)
+        n = stability.judge(part.slots, shared, params.stability, least, some)
+        leaving.append(some[:n])
+    left = np.concatenate(leaving)
+    if len(left) > max(0, int(numbers["met"] - numbers["gone"]) - 1):
+        shared[left, GONE] = 0
+        left = left[:0]
+        numbers["empty"] = int(0 < numbers["positive"] < numbers["rows"])
+    return left
