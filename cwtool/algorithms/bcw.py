@@ -137,9 +137,12 @@ class BCW(LinearBatchLearner):
     def check(self, state: State) -> None:
         super().check(state)
         row_space.check(state)
-        curved = state.arrays[row_space.CURVED.name]
-        if self._divisor(state) is None and len(curved) != row_space.count(state):
+        curved, by_curvature = state.arrays[row_space.CURVED.name], self._divisor(state) is None
+        if by_curvature and len(curved) != row_space.count(state):
             raise Damage("its rows and the array array.rows.curved do not fit each other")
+        other = ALL if by_curvature else CURVED
+        if other in state.squares:
+            raise Damage(f"its precision divisor does not fit the array square.{other}")
 
     def details(self, state: State) -> dict[str, Any]:
         divisor = self._divisor(state)

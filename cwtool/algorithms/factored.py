@@ -182,9 +182,10 @@ def check_factor(state: State, rank: int) -> None:
     following, column = links[1:, 0], links[1:, 1]
     sizes = 1 + n_rows == rows.count and 1 + n_entries == len(links)
     used = dense in (0, rank) and dense <= columns <= len(state.arrays["shift"])
-    numbered = np.array_equal(np.sort(numbers[numbers > 0]), np.arange(1, n_rows + 1))
-    if not (sizes and used and numbered):
+    if not (sizes and used):
         raise Damage("the array array.counts does not fit the others")
+    if not np.array_equal(np.sort(numbers[numbers > 0]), np.arange(1, n_rows + 1)):
+        raise Damage("the rows that features have do not fit the array array.counts")
     whole = (chains >= 0).all() and (chains <= n_entries).all() and (chains % 1 == 0).all()
     ends = (following < np.arange(1, len(links))).all() and (links[0] == 0).all()
     within = (column >= dense).all() and (column < columns).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import io
 import os
 import signal
 import sys
@@ -155,6 +156,7 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 def main() -> None:
     """Run, and turn every ending into its exit code."""
     _open_closed_streams()
+    _buffer_stdout()
     one_blas_thread()
     signal.signal(signal.SIGTERM, _terminate)
     gc.set_threshold(50_000)  # imports make no garbage; looking for it took a tenth of the start
@@ -175,6 +177,19 @@ def _open_closed_streams() -> None:
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+
+
+def _buffer_stdout() -> None:
+    """Collect what is printed until it is flushed, also where PYTHONUNBUFFERED is set: Python does
+    not tell then if a full disk takes only a part of a text."""
+    raw: object = getattr(sys.stdout, "buffer", None)
+    if isinstance(raw, io.RawIOBase):
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            encoding=sys.stdout.encoding,
+            errors=sys.stdout.errors,
+            line_buffering=raw.isatty(),
+        )
 
 
 def _flushed(code: int) -> int:

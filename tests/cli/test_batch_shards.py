@@ -20,8 +20,9 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "dcd": (),
     "sbcw": ("--features", 6, "--group-size", 2),
     "fgm": ("--features", 6, "--group-size", 2),
-    "l1svm": ("--features", 0, "--C", 2),
+    "l1svm": ("--features", 0, "--C", 2, "--tol", 1e-10),  # one machine makes Newton steps
 }
+NEAR = {"rtol": 1e-6, "atol": 1e-8}
 EVERY = pytest.mark.parametrize("algo", list(SETTINGS))
 
 
@@ -86,8 +87,9 @@ def test_counts_are_those_of_plain_training(algo: str, ok: Run, files: list[str]
     here = json.loads(alone.splitlines()[-1])["fitted"]
     assert ended["fitted"]["error"] == pytest.approx(here["error"], abs=0.02)
     if isinstance(model.algorithm, Selects):
-        assert np.allclose(model.weights().weight, wanted.weights().weight, rtol=1e-10, atol=1e-12)
-        assert model.slope == pytest.approx(wanted.slope, rel=1e-9)  # the head has all rows
+        near = NEAR if algo == "l1svm" else {"rtol": 1e-10, "atol": 1e-12}
+        assert np.allclose(model.weights().weight, wanted.weights().weight, **near)
+        assert model.slope == pytest.approx(wanted.slope, rel=near["rtol"])  # the head has all rows
     assert "3 shards in" in ok("inspect", "m.cw")
     assert "bytes sent" in ok("inspect", "m.cw")
 
@@ -114,7 +116,8 @@ def test_weights_and_several_classes(algo: str, ok: Run, files: list[str]) -> No
     found, here = model.weights().weight, wanted.weights().weight
     assert found.shape == here.shape
     if isinstance(model.algorithm, Selects):
-        assert np.allclose(found, here, rtol=1e-9, atol=1e-11)
+        near = NEAR if algo == "l1svm" else {"rtol": 1e-9, "atol": 1e-11}
+        assert np.allclose(found, here, **near)
     ok("predict", "c.svm", "-m", "m.cw")
 
 
