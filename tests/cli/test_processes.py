@@ -95,7 +95,8 @@ def test_interrupted_prediction(jobs: int, process: Start, model: bytes, planted
 def test_workers_end_with_a_terminated_run(process: Start, model: bytes) -> None:
     """They hold stderr open as long as they live."""
     grid = "r=" + ",".join(map(str, range(1, 2000)))
-    run = process("tune", "a.svm", "--grid", grid, "--passes", 50, "--jobs", 2, "-m", "m.cw")
+    command = ["tune", "a.svm", "--grid", grid, "--passes", 50, "--engine", "loky", "--jobs", 2]
+    run = process(*command, "-m", "m.cw")
     wait_for(LOCK.exists)
     children = Path(f"/proc/{run.pid}/task/{run.pid}/children")
     wait_for(lambda: len(children.read_text().split()) > 2)
