@@ -165,7 +165,13 @@ def test_how_several_classes_are_learned_can_be_tuned(ok: Run, data: tuple[str, 
     assert model.algorithm.params.r == winner["params"]["r"]
 
 
-@pytest.mark.parametrize("metric", ["error", "macro-f1", "balanced-error", "log_loss"])
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "macro-f1",
+        *(pytest.param(m, marks=pytest.mark.slow) for m in ("error", "balanced-error", "log_loss")),
+    ],
+)
 def test_metrics_of_several_classes(ok: Run, data: tuple[str, str], metric: str) -> None:
     *points, winner = objects(
         ok("tune", data[0], "-a", "dcd", "--grid", "C=0.0001,1", "--metric", metric, "--json")

@@ -54,7 +54,7 @@ def test_train_resume_predict_inspect(
     assert Path("m.cw").read_bytes() == before
 
 
-@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("several", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("variant", FIRST, ids=lambda v: v.algo)
 def test_blocks_are_predicted_in_threads(
     variant: Variant, several: bool, brief: Run, ok: Run, planted: Run

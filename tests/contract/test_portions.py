@@ -17,7 +17,8 @@ def threads_for_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @every
 @pytest.mark.parametrize(
-    ("jobs", "block"), [(2, 97), pytest.param(3, 640, marks=pytest.mark.slow), (1, 1)]
+    ("jobs", "block"),
+    [(2, 97), *(pytest.param(*way, marks=pytest.mark.slow) for way in ((3, 640), (1, 1)))],
 )
 def test_jobs_and_blocks_do_not_matter(variant: Variant, jobs: int, block: int) -> None:
     n = few(variant, 60 if block == 1 else 700)

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import (
 import cwtool.estimators
 from cwtool.estimators.classifier import Classifier
 
-QUICK = ("ArowClassifier", "PassiveAggressive1Classifier", "SBCWSelector")
+QUICK = ("ArowClassifier", "SBCWSelector")
 FAILING = {
     # as scikit-learn expects of its SGDClassifier, Perceptron, LogisticRegression and LinearSVC:
     # rows are visited one after the other, and a row of weight 2 is not the same as two visits
@@ -57,6 +57,7 @@ def strict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Classifier, "__sklearn_tags__", ClassifierMixin.__sklearn_tags__)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name not in OF_LAST_ROWS])
 def test_labels_are_good(name: str, strict: None) -> None:
     """The labels of two and of three classes agree with scores and probabilities, and more than

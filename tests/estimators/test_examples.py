@@ -37,6 +37,7 @@ def test_daily_partial_fit(
     assert (folder / "a.cw").read_bytes() == (folder / "b.cw").read_bytes()
 
 
+@pytest.mark.slow
 def test_select_columns(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,6 +67,7 @@ def test_draw_feed(
     assert len(drawn.findall(".//{http://www.w3.org/2000/svg}polyline")) == 5
 
 
+@pytest.mark.slow
 def test_compare_algorithms(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,7 +23,7 @@ KINDS = [
     for k, variant in enumerate(models.variants(all_=False))
     for labels in (2, 4)
 ]
-EACH = 8  # mutants of a model
+EACH = 5  # mutants of a model
 
 
 def used(model: Model, labels: int) -> None:

@@ -12,10 +12,10 @@ CONTINUED = golden.stored(golden.CONTINUED)
 
 
 def named(cases: list[dict[str, Any]]) -> list[Any]:
-    """The cases by name; two of three run with the slow tests."""
+    """The cases by name; five of six run with the slow tests."""
     assert len({case["name"] for case in cases}) == len(cases)
     return [
-        pytest.param(case, id=case["name"], marks=[pytest.mark.slow] * (k % 3 > 0))
+        pytest.param(case, id=case["name"], marks=[pytest.mark.slow] * (k % 6 > 0))
         for k, case in enumerate(cases)
     ]
 

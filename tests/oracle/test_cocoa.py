@@ -89,7 +89,7 @@ def dealt(model: Model, X: Any, y: Any, S: int, **settings: Any) -> InMemory:
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
-@pytest.mark.parametrize("S", [5, 16, 64])
+@pytest.mark.parametrize("S", [5, *(pytest.param(S, marks=pytest.mark.slow) for S in (16, 64))])
 def test_dcd_reaches_the_objective_of_one_machine(loss: str, S: int) -> None:
     X, y = planted(300, 1)
     case = {"C": 0.5, "q": 1 if loss == "hinge" else 2}

@@ -44,6 +44,7 @@ def only(folder: Path, pattern: str) -> str:
     return str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "algo"), BOUNDS)
 def test_one_pass(shared_data, tmp_path, capsys, name, algo):
     model = str(tmp_path / "m.cw")

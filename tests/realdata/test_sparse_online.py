@@ -84,6 +84,7 @@ def test_fewer_features_lower_error_more_stable(shared_data, tmp_path, capsys) -
     assert sum(ours[n].kappa > theirs[n].kappa for n in FEATURES) >= 2, said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 @pytest.mark.parametrize("name", FEATURES)
 def test_where_it_was_measured(shared_data, tmp_path, capsys, name, loss) -> None:

@@ -95,6 +95,7 @@ def test_ids_from_0_are_kept_as_they_were_read(text: Path) -> None:
     assert everything(path, ReadOptions()) == everything(text, options)
 
 
+@pytest.mark.slow
 def test_the_slow_reader_reads_the_same(text: Path) -> None:
     frames = slow_rows.frames(rows_file(text).read_bytes())
     assert {kind for kind, _ in frames[:-1]} == {b"ROWS"}
@@ -131,6 +132,7 @@ def test_a_pipe_may_carry_a_file_of_rows(text: Path) -> None:
     assert b"it ends in the middle" in cut.stderr
 
 
+@pytest.mark.slow
 def test_text_that_is_written_becomes_the_same_file(tmp_path: Path) -> None:
     out, text = io.BytesIO(), tmp_path / "a.svm"
     text.write_text(TEXT * 40_000)  # more than one frame
