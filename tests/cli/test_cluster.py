@@ -232,6 +232,7 @@ def test_a_local_cluster_is_started_and_stopped(
     assert Path("m.cw").read_bytes() == expected
 
 
+@pytest.mark.slow
 def test_other_commands_give_what_they_give_here(
     started: Processes, ok: Run, planted: Callable[..., str]
 ) -> None:

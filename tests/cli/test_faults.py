@@ -19,7 +19,7 @@ Run = Callable[..., Any]
 KILLING = Path(__file__).with_name("killing.py")
 
 
-@pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.slow)])
 def test_killed_at_random_moments(kills: int, folder: Path) -> None:
     """No model is lost or half-written, and the next run leaves no lock and no temporary file."""
     done = subprocess.run(

@@ -62,7 +62,13 @@ SHORTER = {
 }
 
 
-@pytest.mark.parametrize("algo", RANKED)
+@pytest.mark.parametrize(
+    "algo",
+    [
+        pytest.param(algo, marks=[pytest.mark.slow] * (algo not in {"sbcw", "l1svm", "arow"}))
+        for algo in RANKED
+    ],
+)
 def test_every_algorithm_finds_what_decides(algo: str, ok: Run, few: tuple[str, ...]) -> None:
     train, test = few
     command = ["select-features", train, "--test", test, "--features", "3,8", "--algo", algo]

@@ -14,7 +14,13 @@ from cwtool import registry
 Run = Callable[..., Any]
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in {"arow", "pa1", "bcw", "sbcw"}))
+        for name in registry.names()
+    ],
+)
 def test_fit_and_partial_fit(name: str, ok: Run, planted: Run) -> None:
     one, two = planted("one.svm", 1, 60), planted("two.svm", 2, 50)
     ok("train", one, "-m", "one.cw", *words(name))

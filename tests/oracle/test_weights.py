@@ -192,6 +192,7 @@ def test_blocks_change_no_bit(name):
 # models
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [n for n in registry.names() if registry.algorithm(n).takes_weights]
 )

@@ -78,7 +78,7 @@ def test_bcw_in_batches_is_as_good_as_at_once(shared_data, tmp_path, capsys, bat
 
 @pytest.mark.parametrize(
     "algo",
-    [pytest.param(a, marks=[pytest.mark.slow] * (a not in {"cw", "arow"})) for a in PHISHING],
+    [pytest.param(a, marks=[pytest.mark.slow] * (a != "arow")) for a in PHISHING],
 )
 def test_fifteen_days_of_phishing(shared_data, tmp_path, capsys, algo):
     days = sorted(map(str, (shared_data / "phishurl").glob("day*.svm.gz")))

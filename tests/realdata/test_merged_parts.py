@@ -56,6 +56,7 @@ def error(model: Model, rows: Rows) -> float:
     return 100 * tally.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("algo", "most"), [("arow", 1.3), ("cw", 1.2)])
 def test_sixteen_parts_are_near_one_pass(shared_data: Path, algo: str, most: float) -> None:
     folder, labels = shared_data / "reuters_earn", Labels()

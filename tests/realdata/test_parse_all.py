@@ -23,6 +23,7 @@ class Memo(dict[bytes, float]):
         return number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [1, pytest.param(None, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SETS)
 def test_same_numbers_as_float(name: str, blocks: int | None, shared_data: Path) -> None:
