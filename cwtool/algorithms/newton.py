@@ -86,8 +86,9 @@ class Newton:
     def _along(
         self, at: Place, new: Floats, predicted: float, norm: Callable[[Floats], float]
     ) -> Place | None:
-        """The first place on the way to the new weights, halved again and again, where norm and
-        losses fall by enough of what is predicted for all of it."""
+        """Backtracking: of the steps to the new weights, to half of the way, a quarter and so on,
+        the first that lowers norm plus losses by at least ENOUGH of the predicted decrease. None if
+        HALVINGS halvings do not find one."""
         w, m = at
         d = new - w
         q = self.z.products(d)

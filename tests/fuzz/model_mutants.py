@@ -43,7 +43,7 @@ def prelude(draw: random.Random, parts: Parts) -> bytes:
 
 
 def more_bytes(draw: random.Random, parts: Parts) -> bytes:
-    """Bytes behind the arrays, between them, or behind the file; or another file behind it."""
+    """Extra bytes after the arrays, between them or at the end, or a second model at the end."""
     data, kind = sealed(*parts), draw.randrange(5)
     more = draw.choice([b"\0", b"\0" * 8, b"\xff" * 8, bytes(range(64)), b"\0" * 4096])
     if kind == 0:
