@@ -86,13 +86,15 @@ def add(const int32_t[::1] y, const double[::1] score, int64_t[:, ::1] scores,
             scores[actual, bin_of(score[i])] += n
 
 
-cdef inline bint fades(int64_t t) noexcept nogil:
-    """Whether counts are halved before row t: at powers of two, and from 4,096 on at every eighth
-    of the way between two of them."""
+cdef inline int64_t next_fading(int64_t t) noexcept nogil:
+    """The first row number from t on before which counts are halved: powers of two, and from 4,096
+    on every eighth of the way between two of them."""
     cdef int64_t step = 1
     while 2 * step <= t:
         step *= 2
-    return t % (step if t < 4096 else step // 8) == 0
+    if t >= 4096:
+        step //= 8
+    return (t + step - 1) // step * step
 
 
 cdef void halve(int64_t[:, ::1] counts) noexcept nogil:
@@ -107,7 +109,7 @@ def add_fading(const int32_t[::1] y, const double[::1] score, const double[::1] 
                bint at_once) -> None:
     """Count z = s / sqrt(1 + v) of each row under its class y, as units[i], after `rows` rows. What
     was counted before is halved at certain row numbers; `at_once` all of these rows count alike."""
-    cdef int64_t i
+    cdef int64_t i, fading = next_fading(rows + 1)
     counts_units(units, y.shape[0])
     if counts.shape[0] != 2 or counts.shape[1] != 2 * HALF + 1:
         raise ValueError("the histogram has another shape")
@@ -115,10 +117,11 @@ def add_fading(const int32_t[::1] y, const double[::1] score, const double[::1] 
         raise ValueError("one score and one variance a row are needed")
     with nogil:
         if at_once:
-            for i in range(y.shape[0]):
-                if fades(rows + i + 1):
-                    halve(counts)
-        for i in range(y.shape[0]):
-            if not at_once and fades(rows + i + 1):
+            while fading <= rows + y.shape[0]:
                 halve(counts)
+                fading = next_fading(fading + 1)
+        for i in range(y.shape[0]):
+            if fading == rows + i + 1:
+                halve(counts)
+                fading = next_fading(fading + 1)
             counts[y[i] == 1, bin_of(score[i] / sqrt(1 + variance[i]))] += units[i]
