@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 from cwtool.clock import now
 from cwtool.console import Console
@@ -15,6 +16,9 @@ from cwtool.model import Model, generations
 from cwtool.notices import noticed, ties
 from cwtool.shards import ShardOptions, new_trainer
 from cwtool.train_options import TrainOptions
+
+if TYPE_CHECKING:
+    from cwtool.trainer import Trainer
 
 REJECTED = 7  # new models that were not good enough are kept
 
@@ -46,31 +50,10 @@ def train(
     else:
         place, size = target, trainer.model.save(target)
     seconds = perf_counter() - started
-    result = {
-        "algo": model.algorithm.name,
-        **told,
-        **trainer.total.summary(),
-        "seconds": seconds,
-        "rows_per_second": ratio(trainer.total.rows, seconds),
-        "model": display(str(place)),
-        "bytes": size,
-    }
-    if trainer.model.operating_point and isinstance(trainer.judged, Tally):
-        result["operating_point"] = trainer.model.operating_point.setting
-        result["threshold"] = trainer.model.threshold
-        result["at_threshold"] = trainer.judged.summary()
-    if trainer.fitted.rows:
-        result["fitted"] = trainer.fitted.summary()
-    state = trainer.model.described(0)
-    advice = trainer.model.algorithm.advice(state) if state else None
-    notices = noticed(trainer.model, trainer.judged), ties(trainer.model, trainer.judged)
-    console.event("train", result | console.told(advice, *notices))
-    if undecided and trainer.model.labels.several:
-        names = trainer.model.labels.names
-        console.note(
-            f"{len(names)} classes: {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}; "
-            f"`positive={names[0]}` learns one of them against all others"
-        )
+    saved = {"model": display(str(place)), "bytes": size}
+    _report(trainer, told, seconds, saved, console)
+    if undecided:
+        _note_classes(trainer.model, console)
     if failed:
         value = measured.get(failed[0].metric)
         raise QualityError(
@@ -78,6 +61,41 @@ def train(
             f"the new model is in {place}; {target} is as it was",
         )
     return True
+
+
+def _report(
+    trainer: Trainer, told: dict[str, Any], seconds: float, saved: dict[str, Any], console: Console
+) -> None:
+    """Tell what was learned, how good it is, and where it is saved."""
+    model, judged = trainer.model, trainer.judged
+    result = {
+        "algo": model.algorithm.name,
+        **told,
+        **trainer.total.summary(),
+        "seconds": seconds,
+        "rows_per_second": ratio(trainer.total.rows, seconds),
+        **saved,
+    }
+    if model.operating_point and isinstance(judged, Tally):
+        result["operating_point"] = model.operating_point.setting
+        result["threshold"] = model.threshold
+        result["at_threshold"] = judged.summary()
+    if trainer.fitted.rows:
+        result["fitted"] = trainer.fitted.summary()
+    state = model.described(0)
+    advice = model.algorithm.advice(state) if state else None
+    notices = noticed(model, judged), ties(model, judged)
+    console.event("train", result | console.told(advice, *notices))
+
+
+def _note_classes(model: Model, console: Console) -> None:
+    """Tell the classes, if there are more than two."""
+    names = model.labels.names
+    if model.labels.several:
+        console.note(
+            f"{len(names)} classes: {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}; "
+            f"`positive={names[0]}` learns one of them against all others"
+        )
 
 
 def _repeated(report: ReadReport, known: dict[str, str], console: Console) -> bool:

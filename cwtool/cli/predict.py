@@ -151,7 +151,6 @@ def command(
     from dataclasses import replace
 
     from cwtool.data.sources import STDIN, kept
-    from cwtool.errors import DataError
     from cwtool.files import complete_text
     from cwtool.model import Model
     from cwtool.predict import COLUMNS, column_names, predict
@@ -194,23 +193,9 @@ def command(
         result = predict(
             subject, list(data), read, columns, write, evaluate=evaluate, ranking=ranking
         )
-        if result["unknown_entries"] and unknown_features != "ignore":
-            message = (
-                f"{result['unknown_entries']:,} entries ({100 * result['unknown_share']:.1f} % of "
-                "all) are of features that the model has never seen"
-            )
-            if unknown_features == "error":
-                raise DataError(message, "go on training with the new data, or ignore them")
-            console.note(message)
-    if result["bad_lines"]:
-        console.warn(f"{result['bad_lines']:,} bad lines were skipped")
-    if result["qids"]:
-        console.note(f"qid: was ignored in {result['qids']:,} rows")
+        predicting.judge_unknown(result, unknown_features, console)
+    predicting.tell(result, console)
     if evaluate:
-        if result["learned_before"]:
-            names = ", ".join(result["learned_before"])
-            console.warn(f"the model has learned {names}; on new rows it will be worse than this")
-        result |= console.told(result.pop("notice"))
-        console.event("evaluate", result, aside=wanted and out is None, asked=True)
+        predicting.tell_metrics(result, console, aside=wanted and out is None)
     if plot is not None:
         predicting.draw(subject, ranking, plot)

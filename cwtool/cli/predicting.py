@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from cwtool.console import Console
     from cwtool.data.pipeline import ReadOptions
     from cwtool.model import Model
     from cwtool.ranking import Ranking
@@ -75,6 +76,38 @@ def choose(
     elif settings and model.operating_point.loss is not None and model.several is None:
         return expected(model)
     return None
+
+
+def judge_unknown(result: dict[str, Any], answer: str, console: Console) -> None:
+    """Tell of entries of features that the model has never seen, or refuse them."""
+    from cwtool.errors import DataError
+
+    if not result["unknown_entries"] or answer == "ignore":
+        return
+    message = (
+        f"{result['unknown_entries']:,} entries ({100 * result['unknown_share']:.1f} % of all) are "
+        "of features that the model has never seen"
+    )
+    if answer == "error":
+        raise DataError(message, "go on training with the new data, or ignore them")
+    console.note(message)
+
+
+def tell(result: dict[str, Any], console: Console) -> None:
+    """Tell what was passed over in the data."""
+    if result["bad_lines"]:
+        console.warn(f"{result['bad_lines']:,} bad lines were skipped")
+    if result["qids"]:
+        console.note(f"qid: was ignored in {result['qids']:,} rows")
+
+
+def tell_metrics(result: dict[str, Any], console: Console, *, aside: bool) -> None:
+    """Print the metrics, on stderr if they stand `aside` of predictions on stdout."""
+    if result["learned_before"]:
+        names = ", ".join(result["learned_before"])
+        console.warn(f"the model has learned {names}; on new rows it will be worse than this")
+    result |= console.told(result.pop("notice"))
+    console.event("evaluate", result, aside=aside, asked=True)
 
 
 def writer(
