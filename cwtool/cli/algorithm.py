@@ -10,6 +10,7 @@ import click
 
 from cwtool import catalog, registry
 from cwtool.cli import declared as declared_options
+from cwtool.cli import sections
 from cwtool.cli.options import Yielding
 from cwtool.params import declared
 
@@ -65,18 +66,15 @@ class AlgorithmCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         name = ctx.meta[ALGO]
         kind = registry.algorithm(name)
-        general: list[tuple[str, str]] = []
-        special: list[tuple[str, str]] = []
         kept = {p.name for p in self.params if not isinstance(p, Yielding)}
-        names = {p.name for p in declared(kind.Params)} - kept
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None and isinstance(param, click.Option):
-                (special if param.name in names else general).append(record)
-        with formatter.section("Options"):
-            formatter.write_dl(general)
-        with formatter.section(f"Options of {name} ({kind.summary})"):
-            formatter.write_dl(special)
+        theirs = {p.name for p in declared(kind.Params)} - kept
+        params = self.get_params(ctx)
+        special = [p for p in params if p.name in theirs]
+        general = [p for p in params if p.name not in theirs]
+        own = [p for p in general if p.name not in sections.SHARED]
+        sections.write(ctx, formatter, "Options", own)
+        sections.write(ctx, formatter, f"Options of {name} ({kind.summary})", special)
+        sections.write_shared(ctx, formatter, general)
         with formatter.section("Algorithms for --algo, and what to use them for"):
             for title, members in catalog.lines():
                 with formatter.section(title):

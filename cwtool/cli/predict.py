@@ -9,9 +9,11 @@ from pathlib import Path
 import click
 
 from cwtool.cli import class_options, options, predicting
+from cwtool.cli.sections import SectionedCommand
 
 
 @click.command(
+    cls=SectionedCommand,
     name="predict",
     epilog=options.examples(
         "cwtool predict day2.svm -m url.cw --evaluate",
