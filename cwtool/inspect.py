@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from cwtool.algorithms.base import Describes, Linear, Ranks
-from cwtool.confusion import label_order
 from cwtool.data.names import read_names
 from cwtool.data.parse import Reading
 from cwtool.data.rows import BIAS
 from cwtool.errors import UsageError
 from cwtool.files import complete_text
+from cwtool.metrics.confusion import label_order
 from cwtool.model import Model, Weights
 
 

@@ -7,12 +7,12 @@ import numpy as np
 
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.errors import DataError, UsageError
-from cwtool.metrics import ratio
-from cwtool.metrics_text import number
+from cwtool.messages.metrics_text import number
+from cwtool.metrics.ranking import Ranking, cells
+from cwtool.metrics.tally import ratio
+from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import Model
 from cwtool.predict import scored
-from cwtool.ranking import Ranking, cells
-from cwtool.threshold import OperatingPoint
 
 
 def from_validation(

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from cwtool.algorithms.base import Recalls
-from cwtool.confusion import label_order, predicted
 from cwtool.data.parse import Block
 from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
 from cwtool.data.rows import Floats, Ints, Rows
-from cwtool.metrics import ratio
+from cwtool.messages.notices import noticed
+from cwtool.metrics.confusion import label_order, predicted
+from cwtool.metrics.ranking import Ranking
+from cwtool.metrics.tally import ratio
 from cwtool.model import Model
 from cwtool.model.results import Prediction
-from cwtool.notices import noticed
 from cwtool.parallel import ahead
-from cwtool.ranking import Ranking
 from cwtool.run import Run
 
 COLUMNS = ("label", "score", "variance", "probability", "file", "line")

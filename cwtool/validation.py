@@ -14,7 +14,7 @@ from cwtool.data.pipeline import ReadOptions, read_all
 from cwtool.data.rows import Ints, Longs, Origin, Rows, joined
 from cwtool.data.sources import display
 from cwtool.errors import DataError
-from cwtool.metrics import AnyTally, Tally
+from cwtool.metrics.tally import AnyTally, Tally
 from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.run import Run

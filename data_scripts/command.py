@@ -16,9 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from cwtool.console import Progress, complain
 from cwtool.errors import CwtoolError, DataError, UsageError
 from cwtool.memory import words
+from cwtool.messages.console import Progress, complain
 from data_scripts.catalogue import CATALOGUE, DataSet
 from data_scripts.download import File, Unreachable, fetch
 from data_scripts.formats import AGAIN

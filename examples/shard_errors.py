@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cwtool.console import Console
 from cwtool.data.compression import compression, decompressed
 from cwtool.data.pipeline import ReadOptions
 from cwtool.data.sources import open_raw, peek
+from cwtool.messages.console import Console
 from cwtool.model import Model
 from cwtool.predict import predict
 from cwtool.shards import ShardOptions, new_trainer
-from cwtool.trainer import TrainOptions
+from cwtool.train.trainer import TrainOptions
 
 ALGORITHMS = ("cw", "arow", "scw1", "pa1")
 SETS = ("reuters_earn", "a9a", "mnist_evenodd", "phishurl")

@@ -18,10 +18,10 @@ import numpy as np
 
 from cwtool import read_libsvm, registry
 from cwtool.algorithms.base import Batch
-from cwtool.calibration import Calibration, probability
 from cwtool.data.matrix import block_of
 from cwtool.data.rows import Rows
 from cwtool.errors import CwtoolError
+from cwtool.metrics.calibration import Calibration, probability
 from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.run import Run

@@ -13,12 +13,12 @@ from cwtool.bench import others
 from cwtool.bench.classes import metrics, n_classes, numbers
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Ints, Rows
-from cwtool.metrics import ratio
+from cwtool.metrics.stability import density_shares
+from cwtool.metrics.tally import ratio
 from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.params import declared
 from cwtool.run import Run
-from cwtool.stability import density_shares
 from cwtool.validation import cross_validate, evaluate, fit
 
 if TYPE_CHECKING:

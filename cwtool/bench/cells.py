@@ -14,8 +14,8 @@ from typing import Any
 from cwtool import __version__, registry
 from cwtool.bench.sources import Source
 from cwtool.bench.tasks import TASKS
-from cwtool.console import Console
 from cwtool.files import complete_text
+from cwtool.messages.console import Console
 from cwtool.parallel import KILLED, Engine, Local, Outcome, attempt
 
 

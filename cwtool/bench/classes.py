@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.confusion import Confusion, predicted
 from cwtool.data.rows import Floats, Ints, Rows
-from cwtool.metrics import AnyTally, Tally, ratio
+from cwtool.metrics.confusion import Confusion, predicted
+from cwtool.metrics.tally import AnyTally, Tally, ratio
 from cwtool.validation import CLASS_METRICS, METRICS
 
 

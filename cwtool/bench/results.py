@@ -11,8 +11,8 @@ import numpy as np
 from cwtool.bench.cells import Cell
 from cwtool.bench.suite import Figure, Suite, Table
 from cwtool.data.rows import Floats
+from cwtool.metrics.stability import stability
 from cwtool.parallel import Outcome
-from cwtool.stability import stability
 
 Series = tuple[list[float], list[float], list[float]]  # x, y, standard deviation of y
 

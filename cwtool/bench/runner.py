@@ -12,7 +12,7 @@ from cwtool.bench.others import PROGRAMS
 from cwtool.bench.results import Record, Results
 from cwtool.bench.sources import Source, resolve
 from cwtool.bench.suite import Experiment, Method, Suite
-from cwtool.console import Console
+from cwtool.messages.console import Console
 from cwtool.parallel import Engine, Outcome
 from cwtool.validation import best, points
 

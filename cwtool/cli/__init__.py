@@ -202,7 +202,7 @@ def _flushed(code: int) -> int:
 
 def _cannot_write(failure: OSError) -> int:
     """stdout is gone: quietly if its reader, such as head, has enough."""
-    from cwtool.console import complain
+    from cwtool.messages.console import complain
 
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -221,7 +221,7 @@ def _show_examples(command: click.Command) -> None:
 def run(args: list[str]) -> int:
     from click.shell_completion import shell_complete
 
-    from cwtool.console import complain
+    from cwtool.messages.console import complain
 
     try:
         if COMPLETE in os.environ:

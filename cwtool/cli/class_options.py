@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwtool.cli.options import F, apply
-from cwtool.console import with_options
 from cwtool.errors import UsageError
+from cwtool.messages.console import with_options
 
 if TYPE_CHECKING:
     from cwtool.data.labels import Labels
@@ -32,7 +32,7 @@ def _class_weight(ctx: click.Context, param: click.Parameter, text: str | None) 
 
 
 def _threshold(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
-    from cwtool.threshold import OperatingPoint
+    from cwtool.metrics.threshold import OperatingPoint
 
     return None if text is None else _setting(OperatingPoint, text)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwtool.console import with_options
 from cwtool.errors import UsageError
+from cwtool.messages.console import with_options
 from cwtool.params import Param, declared
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from cwtool.cli.algorithm import AlgorithmCommand
 from cwtool.cli.train import subject_of
 
 if TYPE_CHECKING:
-    from cwtool.feed import FeedOptions
+    from cwtool.feed.run import FeedOptions
 
 
 class FeedCommand(AlgorithmCommand):
@@ -154,13 +154,13 @@ def command(
     if it was renamed or compressed anew. Bad lines and empty files end with exit code 3. Every
     option can stand in cwtool.toml under [feed].
     """
-    from cwtool import feed
     from cwtool.data.sources import STDIN, kept
+    from cwtool.feed import run as feed
+    from cwtool.feed.undo import undo as undo_last
     from cwtool.lock import locked
+    from cwtool.metrics.threshold import OperatingPoint
     from cwtool.model import Model
     from cwtool.model.file import check_target
-    from cwtool.threshold import OperatingPoint
-    from cwtool.undo import undo as undo_last
 
     if undo == bool(data):
         raise click.UsageError("give DATA to learn, or --undo alone")
@@ -184,9 +184,9 @@ def command(
 
 
 def _options(ctx: click.Context, model: Any, given: dict[str, Any]) -> FeedOptions:
-    from cwtool.day_rules import Limits
-    from cwtool.feed import FeedOptions
-    from cwtool.gate import OF_PROBABILITIES, Gate
+    from cwtool.feed.day_rules import Limits
+    from cwtool.feed.run import FeedOptions
+    from cwtool.train.gate import OF_PROBABILITIES, Gate
 
     before, after = (
         tuple(Gate.parse(text) for text in given[name]) for name in ("require", "require_after")

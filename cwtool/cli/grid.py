@@ -6,7 +6,7 @@ from typing import Any
 
 from cwtool.errors import UsageError
 from cwtool.params import Param
-from cwtool.tunable import Range, Values, tunable
+from cwtool.tune.tunable import Range, Values, tunable
 
 FORM = "NAME=VALUE,VALUE,... or NAME=LOW..HIGH"
 

@@ -55,7 +55,7 @@ def command(
 ) -> None:
     """Show the algorithm, parameters, history and largest weights of a model."""
     from cwtool.inspect import class_number, describe, names_of, write_weights
-    from cwtool.inspect_text import text
+    from cwtool.messages.inspect_text import text
     from cwtool.model import Model
 
     subject = Model.load(model)

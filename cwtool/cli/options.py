@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cwtool import __version__
-from cwtool.console import Console
 from cwtool.data.sources import display
 from cwtool.memory import parse_size
+from cwtool.messages.console import Console
 
 if TYPE_CHECKING:
     from cwtool.data.cache import Cache

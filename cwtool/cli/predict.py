@@ -154,9 +154,9 @@ def command(
 
     from cwtool.data.sources import STDIN, kept
     from cwtool.files import complete_text
+    from cwtool.metrics.ranking import Ranking
     from cwtool.model import Model
     from cwtool.predict import COLUMNS, column_names, predict
-    from cwtool.ranking import Ranking
 
     if evaluate and (unlabeled or follow):
         raise click.UsageError("--evaluate needs labels and an end of the data")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from cwtool.console import Console
     from cwtool.data.pipeline import ReadOptions
+    from cwtool.messages.console import Console
+    from cwtool.metrics.ranking import Ranking
     from cwtool.model import Model
-    from cwtool.ranking import Ranking
 
 
 def check_plot(path: Path, evaluate: bool) -> None:
@@ -56,8 +56,8 @@ def choose(
 ) -> str | None:
     """Give the model the threshold that was asked for. Returns what is known of it from training,
     if that is where it comes from."""
+    from cwtool.metrics.threshold import OperatingPoint
     from cwtool.points import expected, from_validation, highest
-    from cwtool.threshold import OperatingPoint
 
     settings = [] if threshold is None else [threshold]
     settings += [] if fpr is None else [f"fpr={fpr}"]

@@ -61,7 +61,7 @@ def command(
 ) -> None:
     """Show the days that a model was fed: errors, AUC, base rate, calibration, shifts, sizes, days
     that were refused, and features that moved."""
-    from cwtool.feed_report import FIGURES, days_of, moved
+    from cwtool.feed.report import FIGURES, days_of, moved
     from cwtool.files import complete_text
     from cwtool.inspect import names_of
     from cwtool.model import Model

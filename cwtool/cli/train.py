@@ -15,7 +15,7 @@ from cwtool.errors import ModelError
 from cwtool.params import declared
 
 if TYPE_CHECKING:
-    from cwtool.console import Console
+    from cwtool.messages.console import Console
     from cwtool.model import Model
 
 
@@ -128,13 +128,13 @@ def command(
     once as a stream, so its size is not limited by memory.
     """
     from cwtool.data.sources import STDIN
-    from cwtool.gate import OF_PROBABILITIES, Gate
     from cwtool.lock import locked
+    from cwtool.metrics.threshold import OperatingPoint
     from cwtool.model import Model
     from cwtool.model.file import check_target
-    from cwtool.threshold import OperatingPoint
-    from cwtool.train import train
-    from cwtool.train_options import TrainOptions
+    from cwtool.train.gate import OF_PROBABILITIES, Gate
+    from cwtool.train.options import TrainOptions
+    from cwtool.train.run import train
 
     if patience and not (validation or holdout):
         raise click.UsageError("--patience needs --validation or --holdout")
@@ -233,7 +233,7 @@ def _with(option: str, value: Any) -> str:
 def _unseen(paths: list[str], model: Model, console: Console) -> list[str]:
     """The files that the model has not learned yet."""
     from cwtool.data.known import file_digests
-    from cwtool.train import skipped
+    from cwtool.train.run import skipped
 
     known = model.learned()
     left: list[str] = []

@@ -12,7 +12,7 @@ from cwtool.cli import class_options, options, sharding
 from cwtool.cli.algorithm import AlgorithmCommand, given
 from cwtool.cli.grid import parsed_grid
 from cwtool.params import declared
-from cwtool.tunable import value_at
+from cwtool.tune.tunable import value_at
 
 if TYPE_CHECKING:
     Choice = click.Choice[str]
@@ -176,14 +176,14 @@ def command(
     from cwtool.data.parse import Reading
     from cwtool.data.sources import STDIN
     from cwtool.files import check_kept
-    from cwtool.grid import TuneOptions
     from cwtool.lock import locked
     from cwtool.model.file import check_target
     from cwtool.report import charts
-    from cwtool.train import train
-    from cwtool.train_options import TrainOptions
-    from cwtool.tune import tune
-    from cwtool.tune_chart import panels
+    from cwtool.train.options import TrainOptions
+    from cwtool.train.run import train
+    from cwtool.tune.chart import panels
+    from cwtool.tune.grid import TuneOptions
+    from cwtool.tune.run import tune
 
     if STDIN in data and (by != "progressive" or model is not None):
         raise click.UsageError(

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.algorithms.base import Linear
-from cwtool.confusion import label_order
 from cwtool.data.parse import Reading
 from cwtool.data.rows import BIAS, Floats, Ints, Longs
 from cwtool.errors import UsageError
 from cwtool.export.covariance import covariance_of
+from cwtool.metrics.confusion import label_order
+from cwtool.metrics.threshold import ABOVE_ZERO
 from cwtool.model import Model, Weights
-from cwtool.threshold import ABOVE_ZERO
 
 FEW = 1 << 20  # numbers of a dense form that are no burden, even if almost all are 0
 SPARSE = 256  # numbers of a dense form for each that is not 0, of which more are too many

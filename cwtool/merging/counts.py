@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.calibration import Calibration, fadings
-from cwtool.confusion import Confusion
 from cwtool.data.known import RowSample
-from cwtool.metrics import Counts, Tally
+from cwtool.metrics.calibration import Calibration, fadings
+from cwtool.metrics.confusion import Confusion
+from cwtool.metrics.softmax import Ring, room
+from cwtool.metrics.tally import Counts, Tally
 from cwtool.model import Model
-from cwtool.softmax import Ring, room
 
 
 def put(model: Model, models: Sequence[Model], base: Model | None) -> None:

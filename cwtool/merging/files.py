@@ -7,7 +7,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from cwtool.console import Console
 from cwtool.data.known import file_digests
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
@@ -15,6 +14,7 @@ from cwtool.data.rows import Rows
 from cwtool.data.sources import display
 from cwtool.errors import DataError
 from cwtool.merging import Merged, merge
+from cwtool.messages.console import Console
 from cwtool.model import Model
 from cwtool.run import Run
 

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cwtool.algorithms.base import Algorithm, Scores
-from cwtool.calibration import LEAST, Calibration
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
+from cwtool.metrics.calibration import LEAST, Calibration
 from cwtool.order import permutation
 from cwtool.run import Run, no_note, no_progress
 from cwtool.state import FeatureIndex
@@ -113,7 +113,7 @@ def _line(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, float]
 
 def _slope(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, float]:
     """The same of several classes, which have no offset."""
-    from cwtool.softmax import Ring
+    from cwtool.metrics.softmax import Ring
 
     ring = Ring()
     ring.add(y, *scores, weight, at_once=True)

@@ -12,13 +12,14 @@ import numpy as np
 
 from cwtool import __version__, memory, params, registry
 from cwtool.algorithms.base import Algorithm, Batch, Coefficients, Linear, Ranks, Recalls, Scores
-from cwtool.calibration import Calibration
 from cwtool.data.batches import batches
 from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.data.rows import Longs, Origin, Rows, SlotRows, joined
 from cwtool.errors import UsageError
+from cwtool.metrics.calibration import Calibration
+from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import file, opening, packing
 from cwtool.model.arithmetic import computing
 from cwtool.model.class_weight import ClassWeight
@@ -28,7 +29,6 @@ from cwtool.model.scale import RowScale, slotted
 from cwtool.model.verdict import Verdict
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, State
-from cwtool.threshold import OperatingPoint
 
 if TYPE_CHECKING:
     from cwtool.algorithms.several import Several

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwtool import __version__
-from cwtool.calibration import Calibration
 from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.errors import Damage
-from cwtool.metrics import UNIT, Counts, Tally, Weighted, dense, no_counts, sparse
+from cwtool.metrics.calibration import Calibration
+from cwtool.metrics.tally import UNIT, Counts, Tally, Weighted, dense, no_counts, sparse
+from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.file import Arrays
 from cwtool.model.header import check_header
 from cwtool.params import AUTO
 from cwtool.state import FeatureIndex
 from cwtool.state.checking import array_of, ascending, without_others
-from cwtool.threshold import OperatingPoint
 
 if TYPE_CHECKING:
     from cwtool.model.model import Model

@@ -9,10 +9,10 @@ from cwtool.algorithms.one_vs_rest import OneVsRest
 from cwtool.algorithms.several import Several
 from cwtool.algorithms.side_by_side import Rival, VersusRest, Wide
 from cwtool.algorithms.votes import Votes, Voting
-from cwtool.confusion import Confusion
 from cwtool.errors import Damage, UsageError
+from cwtool.metrics.confusion import Confusion
+from cwtool.metrics.softmax import Ring
 from cwtool.model.file import Arrays
-from cwtool.softmax import Ring
 
 if TYPE_CHECKING:
     from cwtool.model.model import Model

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from cwtool.algorithms.base import Scores
-from cwtool.calibration import Calibration, Reliability, probability
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Floats, Ints
-from cwtool.metrics import AnyTally, Tally
+from cwtool.metrics.calibration import Calibration, Reliability, probability
+from cwtool.metrics.tally import AnyTally, Tally
+from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model.crossfit import Shade, held
-from cwtool.threshold import OperatingPoint
 
 if TYPE_CHECKING:
-    from cwtool.softmax import Ring, SoftmaxReliability
+    from cwtool.metrics.softmax import Ring, SoftmaxReliability
 
 AnyReliability: TypeAlias = "Reliability | SoftmaxReliability"
 
@@ -52,7 +52,7 @@ class Verdict:
         """Metrics of probabilities of this model, with nothing counted yet."""
         if self.labels.several is None:
             return Reliability()
-        from cwtool.softmax import SoftmaxReliability
+        from cwtool.metrics.softmax import SoftmaxReliability
 
         return SoftmaxReliability(self.labels.several)
 
@@ -67,7 +67,7 @@ class Verdict:
         """The probability of the positive class, or of each of several classes in a column."""
         if self.labels.several is None:
             return probability(self.slope, score, variance, self.offset)
-        from cwtool import softmax
+        from cwtool.metrics import softmax
 
         return softmax.probability(self.slope, score, variance)
 

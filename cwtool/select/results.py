@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.confusion import label_order
 from cwtool.data.labels import Labels, written
 from cwtool.data.pipeline import read_all
 from cwtool.data.rows import BIAS, Ints, Rows, joined
 from cwtool.data.writer import write_rows
 from cwtool.errors import UsageError
 from cwtool.inspect import external, interactions
+from cwtool.metrics.confusion import label_order
+from cwtool.metrics.stability import density_shares, stability
 from cwtool.report.charts import Line, Panel
 from cwtool.run import no_note
 from cwtool.select.choosing import Selection, SelectOptions, selections
 from cwtool.select.judging import Judge, projected
 from cwtool.select.subsamples import Chosen, against_rest, subsampled
-from cwtool.stability import density_shares, stability
 from cwtool.validation import check_classes
 
 Result = dict[str, Any]

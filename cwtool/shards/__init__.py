@@ -13,10 +13,10 @@ from cwtool.shards.plan import GROWTH, HEAD, TAIL_ROWS
 GAP = 0.001
 
 if TYPE_CHECKING:
-    from cwtool.console import Console
+    from cwtool.messages.console import Console
     from cwtool.model import Model
-    from cwtool.train_options import TrainOptions
-    from cwtool.trainer import Trainer
+    from cwtool.train.options import TrainOptions
+    from cwtool.train.trainer import Trainer
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def new_trainer(
 ) -> Trainer:
     """A run of training, in shards if these are asked for. Models that cannot be merged, and
     settings that do not go with shards, are refused before anything is read."""
-    from cwtool.trainer import Trainer
+    from cwtool.train.trainer import Trainer
 
     if sharding is None:
         return Trainer(model, options, console, watch)

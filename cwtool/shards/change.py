@@ -16,11 +16,11 @@ from uuid import uuid4
 
 import numpy as np
 
-from cwtool.confusion import Confusion
 from cwtool.data.known import RowSample
 from cwtool.data.parse import Block
 from cwtool.data.rows import Origin
-from cwtool.metrics import AnyTally, Tally, Weighted, dense, sparse
+from cwtool.metrics.confusion import Confusion
+from cwtool.metrics.tally import AnyTally, Tally, Weighted, dense, sparse
 from cwtool.model import Model, file, packing
 from cwtool.model.file import Arrays
 

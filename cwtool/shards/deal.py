@@ -18,7 +18,7 @@ from cwtool.model import Model
 from cwtool.shards import ShardOptions, plan
 from cwtool.shards.sources import Sources
 from cwtool.shards.task import Task
-from cwtool.train_options import TrainOptions
+from cwtool.train.options import TrainOptions
 
 Spans = tuple[Span, ...]
 

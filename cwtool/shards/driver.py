@@ -13,7 +13,7 @@ from cwtool.data.pipeline import ReadReport, read_blocks
 from cwtool.data.rows import Origin, Rows
 from cwtool.errors import DataError
 from cwtool.merging import Merged, merge
-from cwtool.metrics import AnyTally, ratio
+from cwtool.metrics.tally import AnyTally, ratio
 from cwtool.model import Model
 from cwtool.parallel import Engine, opened
 from cwtool.shards import ShardOptions
@@ -22,7 +22,7 @@ from cwtool.shards.deal import Deal
 from cwtool.shards.sources import FIRST_ROWS, Sources
 from cwtool.shards.task import finished, piece_of, ready
 from cwtool.shards.working import folder_of, joined, run
-from cwtool.trainer import Trainer
+from cwtool.train.trainer import Trainer
 
 SMALL = 16 << 20  # bytes below which starting processes takes longer than what they save
 

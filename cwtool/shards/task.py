@@ -18,7 +18,7 @@ from cwtool.data.rows import Rows
 from cwtool.data.spans import Span
 from cwtool.errors import CwtoolError
 from cwtool.merging.changes import changes
-from cwtool.metrics import AnyTally
+from cwtool.metrics.tally import AnyTally
 from cwtool.model import Model, file, packing
 from cwtool.run import Run
 from cwtool.shards.change import Change, Piece, load, save

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cwtool import feed
+from cwtool.feed import run as feed
 
 Run = Callable[..., Any]
 KILLING = Path(__file__).with_name("killing.py")

@@ -157,7 +157,7 @@ def test_options_that_make_no_sense(
 def test_a_long_fit_tells_how_far_it_is(
     options: list[str], told: str, cwtool: Run, planted: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cwtool.console.PLAIN", 0.0)
+    monkeypatch.setattr("cwtool.messages.console.PLAIN", 0.0)
     ended = cwtool("train", planted("a.svm", 1, 60), *options, "-m", "m.cw")
     assert ended.code == 0
     assert told in ended.err

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cwtool.feed_report import psi
+from cwtool.feed.report import psi
 from cwtool.report.svg import line_chart, reliability, sparkline
 
 Run = Callable[..., str]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cwtool import console as console_module
-from cwtool.console import Console
 from cwtool.data.labels import Labels
 from cwtool.data.lines import count_lines
 from cwtool.data.pipeline import ReadOptions
+from cwtool.messages import console as console_module
+from cwtool.messages.console import Console
 from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.validation import evaluate, fit, folds, read

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cwtool.data_notices import Turns
-from cwtool.tunable import edge
+from cwtool.train.data_notices import Turns
+from cwtool.tune.tunable import edge
 
 Run = Callable[..., str]
 

@@ -7,8 +7,8 @@ import pytest
 from contract import Variant, every, few, learned, planted, scores, shifted
 
 from cwtool.algorithms.base import Recalls
-from cwtool.calibration import Calibration
-from cwtool.metrics import Tally
+from cwtool.metrics.calibration import Calibration
+from cwtool.metrics.tally import Tally
 from cwtool.model import Model
 from cwtool.state import FeatureIndex
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from model_mutants import mutant
 
-from cwtool.day_rules import Limits, complaints
 from cwtool.errors import ModelError
-from cwtool.feed_report import days_of
+from cwtool.feed.day_rules import Limits, complaints
+from cwtool.feed.report import days_of
+from cwtool.feed.watch import Day
 from cwtool.inspect import describe
-from cwtool.inspect_text import text
+from cwtool.messages.inspect_text import text
 from cwtool.model import Model
 from cwtool.run import Run
-from cwtool.watch import Day
 
 KINDS = [
     pytest.param(*variant, labels, 2 * k + labels // 4, id=f"{variant[0]} {variant[1]} {labels}")

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cwtool.confusion import predicted
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
+from cwtool.metrics.confusion import predicted
 from cwtool.model import Model, packing
 from cwtool.run import Run
 

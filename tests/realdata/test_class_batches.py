@@ -8,8 +8,8 @@ import pytest
 from test_several_classes_real import sets_of
 
 from cwtool.cli import run
-from cwtool.confusion import predicted
 from cwtool.data.labels import Labels
+from cwtool.metrics.confusion import predicted
 from cwtool.model import Model
 from cwtool.run import Run
 

@@ -10,9 +10,9 @@ import numpy as np
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.data.pipeline import ReadOptions
+from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import Model
 from cwtool.order import permutation
-from cwtool.threshold import OperatingPoint
 from cwtool.validation import fit, read
 
 # setting -> F1 %, balanced error % on the test rows, means of one pass in 5 random orders

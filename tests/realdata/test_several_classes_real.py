@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from cwtool.confusion import predicted
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions, read_all
 from cwtool.data.rows import Rows, joined
+from cwtool.metrics.confusion import predicted
 from cwtool.model import Model
 from cwtool.run import Run
 

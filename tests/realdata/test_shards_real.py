@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from cwtool.console import Console
 from cwtool.data.pipeline import ReadOptions
+from cwtool.messages.console import Console
 from cwtool.model import Model
 from cwtool.predict import predict
 from cwtool.shards import ShardOptions, new_trainer
-from cwtool.train_options import TrainOptions
+from cwtool.train.options import TrainOptions
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from cwtool.cli import run
+from cwtool.metrics.stability import stability
 from cwtool.model import Model
-from cwtool.stability import stability
 
 FEATURES = {"dexter": 19_999, "skf_pcmac": 3_289, "news20_comp": 21_106}
 GRAVITIES = ("1e-5", "3e-5", "1e-4", "3e-4", "1e-3", "3e-3")

@@ -6,7 +6,7 @@ from pathlib import Path
 from cwtool.bench import runner, suite
 from cwtool.bench.cells import Store
 from cwtool.bench.claims import judge
-from cwtool.console import Console
+from cwtool.messages.console import Console
 
 
 def test_factors_help_on_web_addresses(shared_data: Path, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from cwtool.bench import cells as work
 from cwtool.bench.cells import Cell, Store, perform, run
 from cwtool.bench.sources import Source
 from cwtool.bench.tasks import TASKS, Task
-from cwtool.console import Console
 from cwtool.errors import DataError
+from cwtool.messages.console import Console
 from cwtool.parallel import Local, Outcome, WorkerDied
 
 QUIET = Console(quiet=True)

@@ -11,8 +11,8 @@ from cwtool.bench.others import PROGRAMS, Program
 from cwtool.bench.peers import DUELS
 from cwtool.bench.report import parts
 from cwtool.bench.sources import Source, resolve
-from cwtool.console import Console
 from cwtool.errors import UsageError
+from cwtool.messages.console import Console
 from cwtool.parallel import Outcome
 from cwtool.report.page import markdown
 

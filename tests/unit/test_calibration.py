@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from cwtool.calibration import Calibration, Reliability, joint_fit, probability
 from cwtool.data.rows import Rows
-from cwtool.metrics import UNIT, no_counts
+from cwtool.metrics.calibration import Calibration, Reliability, joint_fit, probability
+from cwtool.metrics.tally import UNIT, no_counts
 from cwtool.model import Model
 from cwtool.run import Run
 from cwtool_ext import tally

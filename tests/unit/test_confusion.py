@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwtool.confusion import Confusion, predicted
 from cwtool.errors import DataError
+from cwtool.metrics.confusion import Confusion, predicted
 
 VECTORS = Path(__file__).parents[1] / "oracle" / "vectors" / "multiclass"
 LABELS = [3.0, 1.0, 2.0, 7.0]  # by class number: 3 was born first

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cwtool.console import LIVE, Console, Progress, complain, with_options
+from cwtool.messages.console import LIVE, Console, Progress, complain, with_options
 
 
 class Terminal(io.StringIO):

@@ -6,8 +6,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import Scores
-from cwtool.calibration import Calibration, Reliability
 from cwtool.data.rows import Rows
+from cwtool.metrics.calibration import Calibration, Reliability
 from cwtool.model import Model, crossfit
 from cwtool.model.crossfit import Shade, folds, held
 from cwtool.run import Run

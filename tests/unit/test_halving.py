@@ -2,12 +2,12 @@
 
 import pytest
 
-from cwtool.console import Console
 from cwtool.errors import DataError, UsageError
-from cwtool.grid import TuneOptions
-from cwtool.halving import LEAST, Race, Rung, rungs
+from cwtool.messages.console import Console
 from cwtool.parallel import Outcome
-from cwtool.tunable import Range
+from cwtool.tune.grid import TuneOptions
+from cwtool.tune.halving import LEAST, Race, Rung, rungs
+from cwtool.tune.tunable import Range
 
 
 def test_without_a_factor_there_is_one_rung() -> None:

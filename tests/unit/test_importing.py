@@ -18,7 +18,7 @@ print(sorted(changed), signal.getsignal(signal.SIGTERM) is handler)
 
 @pytest.mark.parametrize(
     "modules",
-    [("cwtool",), ("cwtool.model",), ("cwtool.train", "cwtool.predict"), ("cwtool.cli",)],
+    [("cwtool",), ("cwtool.model",), ("cwtool.train.run", "cwtool.predict"), ("cwtool.cli",)],
     ids=" ".join,
 )
 def test_the_environment_stays_as_it_is(modules: tuple[str, ...]) -> None:

@@ -23,24 +23,14 @@ MODULES = {
 
 # leaves use other leaves and kernels at most; `data` and `report` are packages of leaves
 LEAVES = (
-    "errors", "clock", "params", "run", "order", "memory", "files", "parallel", "metrics",
-    "stability", "calibration", "confusion", "softmax", "threshold", "ranking", "lock", "catalog",
-    "cluster",
+    "errors", "clock", "params", "run", "order", "memory", "files", "parallel", "metrics", "lock",
+    "catalog", "cluster",
 )  # fmt: skip
 DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
 DRIVERS = (
-    "validation", "train", "trainer", "heldout", "predict", "inspect", "merging", "select", "tune",
-    "gate", "console", "event_text", "metrics_text", "inspect_text", "notices", "data_notices",
-    "export", "importing", "convert", "watch", "day_rules", "undo", "feed", "recent", "points",
-    "feed_report", "grid", "progressive", "shards", "train_options", "tunable", "halving",
-    "fold_trials", "tune_chart",
-)  # fmt: skip
-COMMANDS = (  # drivers that do the work of a command
-    "validation", "train", "trainer", "heldout", "predict", "inspect", "merging", "select", "tune",
-    "export", "importing", "convert", "undo", "feed", "points", "feed_report", "grid",
-    "progressive", "shards", "tunable", "halving", "fold_trials",
-    "tune_chart",
+    "messages", "validation", "train", "shards", "merging", "predict", "points", "feed", "tune",
+    "select", "inspect", "export", "importing", "convert",
 )  # fmt: skip
 BENCH, CLI, ESTIMATORS = "bench", "cli", "estimators"
 
@@ -57,51 +47,24 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "catalog": (),
     "parallel": ("errors", "cluster", "memory"),
     "cluster": ("errors",),
-    "gate": ("errors",),
-    "console": ("clock", "errors", "event_text", "memory", "metrics_text"),
-    "event_text": ("memory", "metrics_text"),
-    "recent": (DATA, "files"),
-    "watch": (MODEL, "confusion", "data.rows"),
-    "day_rules": ("metrics_text", "watch"),
-    "metrics_text": (),
-    "inspect_text": ("metrics_text",),
-    "notices": (MODEL, "data.labels", "metrics", "confusion"),
-    "data_notices": (MODEL, DATA, "console"),
-    "train_options": (MODEL, DATA, "errors", "gate", "parallel"),
-    "metrics": ("data.rows", "errors"),
-    "calibration": ("data.rows", "errors", "metrics"),
-    "stability": ("data.rows", "metrics"),
-    "confusion": ("data.labels", "data.rows", "errors", "metrics"),
-    "softmax": ("calibration", "confusion", "data.rows", "errors", "metrics"),
-    "threshold": ("data.rows", "errors", "metrics"),
-    "ranking": ("data.rows", "metrics", "threshold"),
-    "registry": ("errors", "algorithms", "params"),
+    "metrics": ("data.labels", "data.rows", "errors"),
+    "registry": ("errors", ALGORITHMS, "params"),
     DATA: ("errors", "files", "memory", "order", "parallel"),
     REPORT: ("errors", "files"),
     STATE: ("data.rows", "errors"),
     ALGORITHMS: (STATE, "data.rows", "errors", "memory", "order", "parallel", "params", "run"),
     MODEL: (ALGORITHMS, STATE, DATA, "registry", *LEAVES),
-    **dict.fromkeys(
-        COMMANDS,
-        (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES),
-    ),
+    **dict.fromkeys(DRIVERS, (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES)),
+    "messages": (MODEL, "data.labels", "clock", "errors", "memory", "metrics"),
     BENCH: (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES),
     CLI: (*DRIVERS, MODEL, DATA, REPORT, BENCH, "registry", *LEAVES),
     ESTIMATORS: (
-        "validation",
-        "clock",
-        "predict",
-        "select",
-        MODEL,
-        ALGORITHMS,
-        DATA,
-        "errors",
-        "parallel",
+        "validation", "clock", "predict", "select", MODEL, ALGORITHMS, DATA, "errors", "parallel",
         "run",
     ),
     "__init__": (DATA, ESTIMATORS),
     "__main__": (CLI,),
-}
+}  # fmt: skip
 
 
 @cache
@@ -195,6 +158,13 @@ def test_kernels_know_nothing_of_the_package() -> None:
     assert len(sources) > 5
     upward = re.compile(r"^\s*(?:from|import|cimport)\s+cwtool(?:\.|\s|$)", re.MULTILINE)
     assert [p.name for p in sources if upward.search(p.read_text())] == []
+
+
+def test_every_package_is_installed() -> None:
+    found = (PACKAGE.parent / "pyproject.toml").read_text().partition("\npackages = [")[2]
+    listed = set(re.findall(r'"(cwtool[\w.]*)"', found.partition("]")[0]))
+    packages = {name for name, path in MODULES.items() if path.name == "__init__.py"}
+    assert listed == packages | {"cwtool_ext"}
 
 
 @pytest.mark.parametrize(

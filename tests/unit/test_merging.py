@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwtool.confusion import Confusion
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
 from cwtool.errors import ModelError
 from cwtool.merging import merge
 from cwtool.merging.choice import loss, margins
 from cwtool.merging.fitting import continues
+from cwtool.metrics.confusion import Confusion
+from cwtool.metrics.softmax import ROWS, Ring
 from cwtool.model import Model
 from cwtool.run import Run
-from cwtool.softmax import ROWS, Ring
 
 
 def squared_hinge(a: float, z: np.ndarray, weight: np.ndarray) -> float:

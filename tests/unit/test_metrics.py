@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwtool.calibration import Calibration, Reliability, fadings, probability
 from cwtool.errors import DataError
-from cwtool.metrics import UNIT, Tally, bin_centers, dense, sparse
-from cwtool.stability import density_shares, kappa, stability
+from cwtool.metrics.calibration import Calibration, Reliability, fadings, probability
+from cwtool.metrics.stability import density_shares, kappa, stability
+from cwtool.metrics.tally import UNIT, Tally, bin_centers, dense, sparse
 
 Scores = tuple[np.ndarray, np.ndarray]
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from cwtool.confusion import Confusion
-from cwtool.gate import Gate
-from cwtool.metrics import Tally
-from cwtool.metrics_text import aligned, evaluated, metrics_line
-from cwtool.softmax import SoftmaxReliability
+from cwtool.messages.metrics_text import aligned, evaluated, metrics_line
+from cwtool.metrics.confusion import Confusion
+from cwtool.metrics.softmax import SoftmaxReliability
+from cwtool.metrics.tally import Tally
+from cwtool.train.gate import Gate
 
 
 def evaluation(y: list[int], said: list[int], labels: list[float], weight=None) -> dict:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cwtool.notices import imbalance
+from cwtool.messages.notices import imbalance
 
 TWO, THREE = ("-1", "+1"), ("1", "2", "3")
 

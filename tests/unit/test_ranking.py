@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from cwtool.ranking import Ranking, cells
-from cwtool.threshold import OperatingPoint
+from cwtool.metrics.ranking import Ranking, cells
+from cwtool.metrics.threshold import OperatingPoint
 
 
 @pytest.fixture(params=[False, True], ids=["rows", "weights"])

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwtool import softmax
-from cwtool.confusion import predicted
-from cwtool.softmax import Ring, SoftmaxReliability, probability, slope
+from cwtool.metrics import softmax
+from cwtool.metrics.confusion import predicted
+from cwtool.metrics.softmax import Ring, SoftmaxReliability, probability, slope
 
 VECTORS = Path(__file__).parents[1] / "oracle" / "vectors" / "multiclass"
 CASE = json.loads((VECTORS / "probability.json").read_text())

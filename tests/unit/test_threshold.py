@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from cwtool.data.rows import Rows
 from cwtool.errors import UsageError
-from cwtool.metrics import Tally, bin_edges, no_counts
+from cwtool.metrics.tally import Tally, bin_edges, no_counts
+from cwtool.metrics.threshold import ABOVE_ZERO, OperatingPoint
 from cwtool.model import Model
 from cwtool.run import Run
-from cwtool.threshold import ABOVE_ZERO, OperatingPoint
 from cwtool_ext import tally
 
 # powers of two lie exactly between two bins, and negative ones in the bin below

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cwtool.params import Param
-from cwtool.tunable import Range, edge, tunable, value_at
+from cwtool.tune.tunable import Range, edge, tunable, value_at
 
 
 def test_a_range_above_zero_is_logarithmic() -> None:

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwtool import registry
-from cwtool.console import Console
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions
 from cwtool.data.rows import Rows
 from cwtool.errors import DataError
+from cwtool.messages.console import Console
 from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.run import Run
-from cwtool.train_options import TrainOptions
-from cwtool.trainer import Trainer
+from cwtool.train.options import TrainOptions
+from cwtool.train.trainer import Trainer
 from cwtool.validation import best, cross_validate, evaluate, fit, folds, points, read
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cwtool.data.rows import Rows
-from cwtool.day_rules import Limits, _auc_deviation, complaints
+from cwtool.feed.day_rules import Limits, _auc_deviation, complaints
+from cwtool.feed.watch import Day, Watch
 from cwtool.model import Model
-from cwtool.watch import Day, Watch
 
 DAY = Day(20_000, 0.05, 0.05, 0.15, 1, 500, 0.02, 40, 2, 35.0, 0.5)
 LIMITS = Limits()

@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from functools import partial
 from math import ceil
 
-from cwtool.console import Console
 from cwtool.data.lines import count_lines
 from cwtool.data.pipeline import ReadReport, read_blocks
 from cwtool.data.rows import Rows
 from cwtool.data.sources import STDIN
 from cwtool.errors import UsageError
-from cwtool.grid import READING, TuneOptions
-from cwtool.halving import Race
-from cwtool.metrics import ratio
+from cwtool.messages.console import Console
+from cwtool.metrics.tally import ratio
 from cwtool.model import Model
 from cwtool.model.sharing import share_features
 from cwtool.parallel import Outcome, together
 from cwtool.run import Run
+from cwtool.tune.grid import READING, TuneOptions
+from cwtool.tune.halving import Race
 from cwtool.validation import CLASS_METRICS, METRICS, Judged, check_classes
 
 

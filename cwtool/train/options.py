@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from cwtool.data.pipeline import ReadOptions
 from cwtool.errors import UsageError
-from cwtool.gate import Gate
 from cwtool.model import Model
 from cwtool.parallel import EngineOptions
+from cwtool.train.gate import Gate
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cwtool.data.rows import Ints, Longs
-from cwtool.metrics import ratio
+from cwtool.metrics.tally import ratio
 
 
 def kappa(first: Ints, second: Ints, p: int) -> float:

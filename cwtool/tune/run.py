@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cwtool import fold_trials, progressive
-from cwtool.console import Console
-from cwtool.grid import PROGRESSIVE, TuneOptions
-from cwtool.halving import Cell
+from cwtool.messages.console import Console
+from cwtool.tune import folds as fold_trials
+from cwtool.tune import progressive
+from cwtool.tune.grid import PROGRESSIVE, TuneOptions
+from cwtool.tune.halving import Cell
 from cwtool.validation import Point, best
 
 

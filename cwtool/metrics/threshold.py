@@ -15,7 +15,7 @@ import numpy as np
 
 from cwtool.data.rows import Floats
 from cwtool.errors import UsageError
-from cwtool.metrics import Tally, bin_edges
+from cwtool.metrics.tally import Tally, bin_edges
 
 ABOVE_ZERO = ulp(0.0)  # the least number above 0: scores of exactly 0 are below it
 

@@ -17,8 +17,8 @@ from typing import Any, TextIO
 
 from cwtool.clock import now
 from cwtool.errors import UsageError
-from cwtool.event_text import TEXT
-from cwtool.metrics_text import about, percent
+from cwtool.messages.event_text import TEXT
+from cwtool.messages.metrics_text import about, percent
 
 LIVE = 0.2  # seconds between two states of the live line on a terminal
 PLAIN = 30.0  # seconds between two plain lines elsewhere

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.console import Console
 from cwtool.data.known import RowSample
 from cwtool.data.pipeline import FileReport
+from cwtool.messages.console import Console
 from cwtool.model import Model
 
 KNOWN = 0.5  # a share of rows learned before above this is worth a warning

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.metrics_text import number, percent
-from cwtool.watch import Day
+from cwtool.feed.watch import Day
+from cwtool.messages.metrics_text import number, percent
 
 SIGMAS = 3.0  # standard deviations that chance may add to any limit
 BEYOND = 0.99865  # the probability of a normal variable below 3 standard deviations

@@ -13,25 +13,25 @@ from typing import Any
 
 import numpy as np
 
-from cwtool import recent
 from cwtool.clock import now
-from cwtool.console import Console
 from cwtool.data.known import file_digests
 from cwtool.data.pipeline import FileReport, ReadOptions, ReadReport
 from cwtool.data.sources import display
-from cwtool.day_rules import Limits, complaints
 from cwtool.errors import DataError, QualityError
-from cwtool.gate import Gate
-from cwtool.heldout import HeldOut
-from cwtool.metrics import AnyTally
-from cwtool.metrics_text import percent
+from cwtool.feed import recent
+from cwtool.feed.day_rules import Limits, complaints
+from cwtool.feed.watch import Day, Watch
+from cwtool.messages.console import Console
+from cwtool.messages.metrics_text import percent
+from cwtool.metrics.tally import AnyTally
 from cwtool.model import Model, generations
 from cwtool.predict import predict
 from cwtool.run import Run
 from cwtool.shards import ShardOptions, new_trainer
-from cwtool.train import skipped
-from cwtool.train_options import TrainOptions
-from cwtool.watch import Day, Watch
+from cwtool.train.gate import Gate
+from cwtool.train.heldout import HeldOut
+from cwtool.train.options import TrainOptions
+from cwtool.train.run import skipped
 
 # of the metrics before learning, what the history of the model keeps
 KEPT = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cwtool.console import Console
 from cwtool.errors import DataError
-from cwtool.grid import TuneOptions
+from cwtool.messages.console import Console
 from cwtool.parallel import Outcome
+from cwtool.tune.grid import TuneOptions
 from cwtool.validation import Point, ranked, summary
 
 LEAST = 200  # rows of the first rung

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from cwtool.data.rows import Floats, Ints
-from cwtool.metrics import counted, ratio
-from cwtool.threshold import Cells
+from cwtool.metrics.tally import counted, ratio
+from cwtool.metrics.threshold import Cells
 
 RATES = (0.001, 0.01)  # false positive rates at which the recall is shown
 POINTS = 200  # of a curve that is drawn

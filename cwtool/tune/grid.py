@@ -16,7 +16,7 @@ from cwtool.model import Model
 from cwtool.order import permutation, uniforms
 from cwtool.parallel import EngineOptions
 from cwtool.params import declared
-from cwtool.tunable import SETTINGS, Values, edge, tunable, value_at
+from cwtool.tune.tunable import SETTINGS, Values, edge, tunable, value_at
 from cwtool.validation import Point, points
 
 READING = ("normalize", "bias")  # entries of a grid that change how rows are read

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cwtool.memory import words
-from cwtool.metrics_text import about, evaluated, metrics_line, number, percent
+from cwtool.messages.metrics_text import about, evaluated, metrics_line, number, percent
 
 
 def _file(e: dict[str, Any]) -> str:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwtool.console import Console
 from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
 from cwtool.data.rows import Rows
 from cwtool.data.sources import display
 from cwtool.errors import DataError
-from cwtool.metrics import AnyTally
+from cwtool.messages.console import Console
+from cwtool.metrics.tally import AnyTally
 from cwtool.model import AnyReliability, Model
 from cwtool.order import chosen
 from cwtool.run import Run

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cwtool.grid import TuneOptions
-from cwtool.halving import Cell
 from cwtool.report.charts import Line, Panel
-from cwtool.tunable import Range, Values
+from cwtool.tune.grid import TuneOptions
+from cwtool.tune.halving import Cell
+from cwtool.tune.tunable import Range, Values
 from cwtool.validation import summary
 
 SHARES = ("error", "balanced_error")  # drawn as percent

@@ -7,18 +7,18 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from cwtool.clock import now
-from cwtool.console import Console
 from cwtool.data.pipeline import ReadReport
 from cwtool.data.sources import display
 from cwtool.errors import DataError, QualityError
-from cwtool.metrics import Tally, ratio
+from cwtool.messages.console import Console
+from cwtool.messages.notices import noticed, ties
+from cwtool.metrics.tally import Tally, ratio
 from cwtool.model import Model, generations
-from cwtool.notices import noticed, ties
 from cwtool.shards import ShardOptions, new_trainer
-from cwtool.train_options import TrainOptions
+from cwtool.train.options import TrainOptions
 
 if TYPE_CHECKING:
-    from cwtool.trainer import Trainer
+    from cwtool.train.trainer import Trainer
 
 REJECTED = 7  # new models that were not good enough are kept
 

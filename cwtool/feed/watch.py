@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.confusion import predicted
 from cwtool.data.rows import Floats, Rows
+from cwtool.metrics.confusion import predicted
 from cwtool.model import Model
 
 WINDOW = 500  # rows

@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.console import Console, Progress
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions
 from cwtool.data.rows import Rows
 from cwtool.data.sources import absolute
-from cwtool.grid import TIME, TuneOptions
-from cwtool.halving import Race
+from cwtool.messages.console import Console, Progress
 from cwtool.order import permutation
 from cwtool.parallel import KILLED, Outcome, attempt, opened
 from cwtool.run import Run
-from cwtool.train_options import check_passes
+from cwtool.train.options import check_passes
+from cwtool.tune.grid import TIME, TuneOptions
+from cwtool.tune.halving import Race
 from cwtool.validation import Point, evaluate, fit, folds, gathered, read, time_folds
 
 CUTTING = Lock()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.data.rows import Floats, Ints
-from cwtool.metrics import UNIT, Counts, bin_centers, counted, no_counts, ratio, units
+from cwtool.metrics.tally import UNIT, Counts, bin_centers, counted, no_counts, ratio, units
 from cwtool_ext import tally
 
 Flags = NDArray[np.bool_]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cwtool.metrics_text import metrics_line, percent
+from cwtool.messages.metrics_text import metrics_line, percent
 
 LABELS = 20  # labels of classes that are listed
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.metrics import AnyTally, Tally, bin_centers
+from cwtool.metrics.tally import AnyTally, Tally, bin_centers
 from cwtool.model import Model
 
 FEWEST = 20  # rows below which predictions say too little

@@ -16,7 +16,7 @@ import numpy as np
 
 from cwtool.errors import UsageError
 from cwtool.inspect import external
-from cwtool.metrics_text import number, percent
+from cwtool.messages.metrics_text import number, percent
 from cwtool.model import Model, generations
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cwtool.data.labels import written
 from cwtool.data.rows import Floats, Ints
 from cwtool.errors import Damage
-from cwtool.metrics import UNIT, Counts, check_range, counted, ratio, uneven, units
+from cwtool.metrics.tally import UNIT, Counts, check_range, counted, ratio, uneven, units
 
 ROOM = 1024  # classes of a model file that may be more than were counted
 

@@ -10,16 +10,16 @@ import numpy as np
 
 from cwtool.algorithms.base import Batch
 from cwtool.clock import today
-from cwtool.console import Console
 from cwtool.data.pipeline import ReadReport, read_blocks
 from cwtool.data.rows import Floats, Origin, Rows
-from cwtool.data_notices import Turns, tell_of_file, tell_of_rows
 from cwtool.errors import DataError
-from cwtool.heldout import Best, HeldOut, new_spool
-from cwtool.metrics import AnyTally, Tally, ratio
+from cwtool.messages.console import Console
+from cwtool.metrics.tally import AnyTally, Tally, ratio
 from cwtool.model import Learned, Model
 from cwtool.run import Run
-from cwtool.train_options import TrainOptions, check_passes
+from cwtool.train.data_notices import Turns, tell_of_file, tell_of_rows
+from cwtool.train.heldout import Best, HeldOut, new_spool
+from cwtool.train.options import TrainOptions, check_passes
 
 if TYPE_CHECKING:
     from cwtool.model.shadows import Shadows

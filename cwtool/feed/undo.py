@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cwtool import recent
-from cwtool.console import Console
 from cwtool.data.sources import display
+from cwtool.feed import recent
+from cwtool.messages.console import Console
 from cwtool.model import Model, generations
 
 

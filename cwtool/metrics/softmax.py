@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.calibration import Flags, Reliability
-from cwtool.confusion import predicted
 from cwtool.data.rows import Floats, Ints
 from cwtool.errors import Damage
-from cwtool.metrics import HEAVIEST, counted
+from cwtool.metrics.calibration import Flags, Reliability
+from cwtool.metrics.confusion import predicted
+from cwtool.metrics.tally import HEAVIEST, counted
 
 ROWS = 1024  # the most rows that the slope is fitted to
 ROOM = 1 << 20  # the most numbers that are kept for that

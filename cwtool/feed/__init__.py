@@ -1,0 +1,1 @@
+"""A feed, day by day."""

@@ -1,0 +1,1 @@
+"""What is told: progress, results and notices, as text or as JSON."""

@@ -1,0 +1,1 @@
+"""Metrics, probabilities and thresholds, counted row by row."""

@@ -1,0 +1,1 @@
+"""Training: learn, judge, save and report."""
