@@ -12,7 +12,6 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import click
 
@@ -75,43 +74,6 @@ class Lazy(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def read_config(path: Path) -> dict[str, Any]:
-    """Sections by command, keys by option: [train] algo = "arow"."""
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        with path.open("rb") as file:
-            found = tomllib.load(file)
-    except OSError as failure:
-        raise click.UsageError(f"{path}: {os.strerror(failure.errno or 0)}") from None
-    except tomllib.TOMLDecodeError as failure:
-        raise click.UsageError(f"{path}: {failure}") from None
-    for command, section in found.items():
-        if command not in COMMANDS or not isinstance(section, dict):
-            raise click.UsageError(
-                f"{path}: [{command}] is no command; there is: {', '.join(COMMANDS)}"
-            )
-    return {
-        command: {key.replace("-", "_"): value for key, value in section.items()}
-        for command, section in found.items()
-    }
-
-
-def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> dict[str, Any]:
-    """The section by names of parameters. A misspelt option would be passed over in silence; those
-    of an algorithm may stand there while another one is used."""
-    from cwtool.cli.declared import owners
-
-    names = {word.lstrip("-").replace("-", "_"): p.name for p in command.params for word in p.opts}
-    for key in section.keys() - names.keys():
-        option = "--" + key.replace("_", "-")
-        if "algo" not in names or not owners(option):
-            raise click.UsageError(f"{path}: {command.name} has no option {option}")
-    return {names.get(key) or key: value for key, value in section.items()}
-
-
 @click.group(
     cls=Lazy,
     epilog=FIRST_STEPS,
@@ -137,8 +99,10 @@ def group(ctx: click.Context, config: Path | None) -> None:
     """
     if config is None and not Path(CONFIG).is_file():
         return
+    from cwtool.cli.config import defaults_of, read_config
+
     path = config or Path(CONFIG)
-    found = read_config(path)
+    found = read_config(path, COMMANDS)
     name = ctx.invoked_subcommand or ""
     command = group.get_command(ctx, name)
     if command is not None:
