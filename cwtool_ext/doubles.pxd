@@ -163,8 +163,13 @@ cdef inline bint finite(const uint8_t* p, int64_t n) noexcept nogil:
     return found
 
 
+cdef enum:  # forms of places in a table, by their bytes
+    SHORT = 3
+    LONG = 4
+
+
 cdef struct Items:
-    int form
+    int form  # DOUBLES, FLOATS, SHORT or LONG
     int64_t size  # doubles in the table
     const uint8_t* table
     const uint8_t* first
@@ -174,7 +179,7 @@ cdef struct Items:
 cdef inline bint find_items(
     Items* items, int form, const uint8_t* p, const uint8_t* end, int64_t n
 ) noexcept nogil:
-    """Where n doubles of a form lie; whether they can be read and are finite."""
+    """Where n doubles of a form lie; whether all of them can be read and are finite."""
     cdef int64_t width = 8 if form == DOUBLES else 4
     items.form, items.table, items.first, items.size = form, p, p, 0
     if form == TABLE:
@@ -186,33 +191,85 @@ cdef inline bint find_items(
         if items.size > MOST or end - items.table < 8 * items.size:
             return False
         items.first = items.table + 8 * items.size
+        items.form = SHORT if items.size <= 256 else LONG
     if form > TABLE or n > (end - items.first) // width:
         return False
     items.end = items.first + width * n
-    return finite(items.table, n if form == DOUBLES else items.size)
+    return finite(items.table, n if form == DOUBLES else items.size) and within(items, n)
 
 
-cdef inline bint get_item(const Items* items, int64_t k, double* out) noexcept nogil:
-    """Read the double number k; whether there is one, and it is finite."""
-    cdef int64_t place
-    cdef uint16_t short_place
-    cdef float single
-    if items.form == TABLE:
-        if items.size <= 256:
-            place = items.first[k]
-        else:
-            memcpy(&short_place, items.first + 2 * k, 2)
-            place = short_place
-        if place >= items.size:
-            return False
-        memcpy(out, items.table + 8 * place, 8)
-        return True
+cdef inline bint within(const Items* items, int64_t n) noexcept nogil:
+    """Whether the places of all n doubles are in the table, or all floats are finite."""
+    cdef int64_t k
+    cdef uint8_t small, most = 0
+    cdef uint16_t large, highest = 0
+    cdef bint fit = True
+    if items.form == SHORT:
+        for k in range(n):
+            small = items.first[k]
+            most = small if small > most else most
+        return n == 0 or most < items.size
+    if items.form == LONG:
+        for k in range(n):
+            memcpy(&large, items.first + 2 * k, 2)
+            highest = large if large > highest else highest
+        return n == 0 or highest < items.size
     if items.form == FLOATS:
+        for k in range(n):
+            fit &= (load4(items.first + 4 * k) << 1) < 0xFF000000U
+    return fit
+
+
+cdef inline double item(const Items* items, int form, int64_t k) noexcept nogil:
+    """The double number k of those that are known to be there, in the form items.form."""
+    cdef uint16_t place
+    cdef float single
+    cdef double found
+    if form == SHORT:
+        memcpy(&found, items.table + 8 * items.first[k], 8)
+    elif form == LONG:
+        memcpy(&place, items.first + 2 * k, 2)
+        memcpy(&found, items.table + 8 * <int64_t> place, 8)
+    elif form == FLOATS:
         memcpy(&single, items.first + 4 * k, 4)
-        out[0] = single
-        return isfinite(out[0])
-    memcpy(out, items.first + 8 * k, 8)
-    return True
+        found = single
+    else:
+        memcpy(&found, items.first + 8 * k, 8)
+    return found
+
+
+cdef inline const uint8_t* spread(
+    const Items* items, int form, const uint8_t* end, int64_t m, int64_t n, double* out
+) noexcept nogil:
+    """Write m doubles to the places among n that the gaps behind them say; the place behind the
+    gaps, or NULL if they are wrong."""
+    cdef const uint8_t* codes = items.end
+    cdef const uint8_t* p
+    cdef uint32_t gaps[4]
+    cdef int64_t at = -1, k, j
+    if end - codes < (m + 3) // 4:
+        return NULL
+    p = codes + (m + 3) // 4
+    for k in range(0, m, 4):
+        if p > end:
+            return NULL
+        p = four_numbers(p, codes[k >> 2], gaps)
+        if k + 4 <= m and at + 4 + gaps[0] + <int64_t> gaps[1] + gaps[2] + gaps[3] < n:
+            at += 1 + <int64_t> gaps[0]
+            out[at] = item(items, form, k)
+            at += 1 + <int64_t> gaps[1]
+            out[at] = item(items, form, k + 1)
+            at += 1 + <int64_t> gaps[2]
+            out[at] = item(items, form, k + 2)
+            at += 1 + <int64_t> gaps[3]
+            out[at] = item(items, form, k + 3)
+            continue
+        for j in range(k, min(k + 4, m)):
+            at += 1 + <int64_t> gaps[j - k]
+            if at >= n:
+                return NULL
+            out[at] = item(items, form, j)
+    return p if p <= end else NULL
 
 
 cdef inline const uint8_t* get_doubles(
@@ -221,9 +278,7 @@ cdef inline const uint8_t* get_doubles(
     """Read n finite doubles; the place behind them, or NULL if they cannot be these."""
     cdef Items items
     cdef double base
-    cdef int64_t k, m, at = -1
-    cdef uint32_t gaps[4]
-    cdef const uint8_t* codes
+    cdef int64_t k, m
     if end - p < DOUBLES_HEAD:
         return NULL
     m = load4(p + 9)
@@ -232,21 +287,10 @@ cdef inline const uint8_t* get_doubles(
         return NULL
     if m == n:
         for k in range(n):
-            if not get_item(&items, k, out + k):
-                return NULL
+            out[k] = item(&items, items.form, k)
         return items.end
-    codes = items.end
-    if end - codes < (m + 3) // 4:
-        return NULL
-    p = codes + (m + 3) // 4
     for k in range(n):
         out[k] = base
-    for k in range(m):
-        if k & 3 == 0:
-            if p > end:
-                return NULL
-            p = four_numbers(p, codes[k >> 2], gaps)
-        at += 1 + <int64_t> gaps[k & 3]
-        if at >= n or not get_item(&items, k, out + at):
-            return NULL
-    return p if p <= end else NULL
+    if items.form == SHORT:  # the usual form, which the compiler then knows
+        return spread(&items, SHORT, end, m, n, out)
+    return spread(&items, items.form, end, m, n, out)

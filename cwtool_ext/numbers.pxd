@@ -19,11 +19,13 @@ cdef extern from *:
     #define QUAD(c) {{MASK_OF((c) & 3), MASK_OF((c) >> 2 & 3), MASK_OF((c) >> 4 & 3), \
                       MASK_OF((c) >> 6 & 3)}, \
                      {FIRST(c), SECOND(c), THIRD(c), THIRD(c) + LENGTH_OF((c) >> 6 & 3)}},
-    #define FOUR(c) QUAD(c) QUAD((c) + 1) QUAD((c) + 2) QUAD((c) + 3)
-    #define SIXTEEN(c) FOUR(c) FOUR((c) + 4) FOUR((c) + 8) FOUR((c) + 12)
-    #define ALL(c) SIXTEEN(c) SIXTEEN((c) + 16) SIXTEEN((c) + 32) SIXTEEN((c) + 48)
+    #define FOUR(OF, c) OF(c) OF((c) + 1) OF((c) + 2) OF((c) + 3)
+    #define SIXTEEN(OF, c) FOUR(OF, c) FOUR(OF, (c) + 4) FOUR(OF, (c) + 8) FOUR(OF, (c) + 12)
+    #define PART(OF, c) \
+        SIXTEEN(OF, c) SIXTEEN(OF, (c) + 16) SIXTEEN(OF, (c) + 32) SIXTEEN(OF, (c) + 48)
+    #define EVERY(OF) PART(OF, 0) PART(OF, 64) PART(OF, 128) PART(OF, 192)
     typedef struct { unsigned int mask[4]; unsigned char end[4]; } Quad;
-    static const Quad QUADS[256] = {ALL(0) ALL(64) ALL(128) ALL(192)};
+    static const Quad QUADS[256] = {EVERY(QUAD)};
     """
     ctypedef struct Quad:  # of a byte of codes: the bits of each number, and where it ends
         uint32_t mask[4]

@@ -14,6 +14,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 
+from cwtool_ext.ascending cimport has_vectors, vector_ids
 from cwtool_ext.doubles cimport DOUBLES_HEAD, get_doubles, put_doubles
 from cwtool_ext.numbers cimport PADDING as ROOM
 from cwtool_ext.numbers cimport QUADS, Quad, get_numbers, load4, put_number, put_numbers
@@ -61,6 +62,7 @@ cdef const uint8_t* get_ids(
     """Read the ids of all rows; NULL if they do not end before `end` or exceed `last`. Four are
     read at a time: up to 3 places behind the ids of a row are written and written again."""
     cdef const uint8_t* codes = p
+    cdef const uint8_t* found
     cdef int64_t i, k, id_, n
     cdef const Quad* quad
     cdef int32_t* ids
@@ -68,6 +70,10 @@ cdef const uint8_t* get_ids(
     if end - p < n:
         return NULL
     p += n
+    if has_vectors():
+        found = vector_ids(codes, p, end, indptr, n_rows, last, indices)
+        if found != NULL:
+            return found
     for i in range(n_rows):
         n = indptr[i + 1] - indptr[i]
         ids = indices + indptr[i]

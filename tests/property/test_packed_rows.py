@@ -4,6 +4,7 @@ from struct import pack as bytes_of
 from typing import Any
 
 import numpy as np
+import pytest
 import slow_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -122,3 +123,35 @@ def test_values_take_the_smallest_exact_form() -> None:
     assert value_bytes(rng.random(n)) < 8.01
     assert value_bytes(np.full(n, 0.3)) == 0  # all alike: none
     assert len(pack(flat(np.ones(n)))) < 3.51 * n  # ids with codes: 2, entries: 1.25, lines: 0.25
+
+
+def test_ids_that_do_not_ascend_are_refused() -> None:
+    """Their gaps are sums modulo 2^32, which would lead back to an id that is possible."""
+    good = raw_of([(0, 1.0, 1.0, tuple((j, 1.0) for j in range(5, 5 + n)), "") for n in range(1, 9)])
+    for at in range(1, good.nnz):
+        if good.buffers.indices[at] == 5:  # the first of a row
+            continue
+        kept, good.buffers.indices[at] = int(good.buffers.indices[at]), 2
+        data = pack(good)
+        with pytest.raises(ValueError, match="the rows of a frame are wrong"):
+            unpack(padded(data), len(data), Pool(), bias=False, comments=False)
+        good.buffers.indices[at] = kept
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 9, 40])
+@pytest.mark.parametrize("share", [0.0, 0.7])
+@pytest.mark.parametrize("worst", [0.1, float("inf"), float("nan")])
+def test_values_that_are_not_finite_are_refused(n: int, share: float, worst: float) -> None:
+    rng = np.random.default_rng(n)
+    x = np.where(rng.random(n) < share, 1.0, rng.random(n))
+    for at in range(n):
+        given_ = x.copy()
+        given_[at] = worst
+        for one in (given_, given_.astype(np.float32).astype(np.float64)):
+            data = pack(flat(one))
+            if np.isfinite(worst):
+                found = unpack(padded(data), len(data), Pool(), bias=False, comments=False)
+                assert found.buffers.values[:n].tobytes() == one.tobytes()
+                continue
+            with pytest.raises(ValueError, match="the rows of a frame are wrong"):
+                unpack(padded(data), len(data), Pool(), bias=False, comments=False)
