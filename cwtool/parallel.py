@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-# results that may wait for the consumer; with only 2, workers and consumer waited for each other
-AHEAD = 6
-
 
 def cores() -> int:
     """The cores this process may use."""
@@ -65,53 +62,6 @@ def _threads() -> Executor:
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(max(64, cores()), thread_name_prefix="cwtool-path")
-
-
-def ahead(
-    function: Callable[[T], R], items: Iterable[T], jobs: int, waiting_most: int = AHEAD
-) -> Iterator[R]:
-    """Like map(function, items), with `jobs` threads working ahead of the consumer.
-
-    The order is kept, at most jobs + waiting_most results wait, and `items` is drawn in a thread of
-    its own, so that reading, `function` and the consumer overlap wherever they let go of the
-    interpreter.
-    """
-    if jobs <= 1:
-        yield from map(function, items)
-        return
-    from concurrent.futures import Future, ThreadPoolExecutor
-    from queue import SimpleQueue
-    from threading import Semaphore, Thread
-
-    waiting: SimpleQueue[Future[R] | BaseException | None] = SimpleQueue()
-    room = Semaphore(jobs + waiting_most)
-    stopped = False
-    pool = ThreadPoolExecutor(jobs, thread_name_prefix="cwtool-parse")
-
-    def feed() -> None:
-        try:
-            for item in items:
-                room.acquire()
-                if stopped:
-                    return
-                waiting.put(pool.submit(function, item))
-            waiting.put(None)
-        except BaseException as failure:  # handed to the consumer, which raises it
-            waiting.put(failure)
-
-    Thread(target=feed, name="cwtool-read", daemon=True).start()
-    try:
-        while (task := waiting.get()) is not None:
-            if isinstance(task, BaseException):
-                raise task
-            result = task.result()
-            room.release()
-            yield result
-            del result, task
-    finally:
-        stopped = True
-        room.release()
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.pipeline import ReadOptions
 from cwtool.errors import DataError, UsageError
 from cwtool.messages.metrics_text import number
 from cwtool.metrics.ranking import Ranking, cells
@@ -21,7 +21,7 @@ def from_validation(
     """The threshold of this operating point on labelled rows, as a number."""
     _check_two(model)
     ranking = Ranking()
-    for block, (score, variance, _) in scored(model, read_blocks(paths, options), options.jobs):
+    for block, (score, variance, _) in scored(model, paths, options):
         rows = model.labels.encode(block, learning=False)
         ranking.add(rows.y, score, model.probability(score, variance), rows.weight)
     hit, score, _, weight = ranking.columns()
@@ -46,7 +46,7 @@ def highest(model: Model, k: int, paths: list[str], options: ReadOptions) -> Ope
     """The score of the row with the k-th highest score, as a threshold."""
     _check_two(model)
     best = np.empty(0)
-    for _, found in scored(model, read_blocks(paths, options), options.jobs):
+    for _, found in scored(model, paths, options):
         best = np.sort(np.concatenate([best, found.score]))[-k:]
     return OperatingPoint(repr(float(best[0])) if len(best) else "")
 

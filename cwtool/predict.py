@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain, islice
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from cwtool.algorithms.base import Recalls
 from cwtool.data.parse import Block
-from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
+from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks, read_worked
 from cwtool.data.rows import Floats, Ints, Rows
 from cwtool.messages.notices import noticed
 from cwtool.metrics.confusion import label_order, predicted
@@ -18,7 +18,6 @@ from cwtool.metrics.ranking import Ranking
 from cwtool.metrics.tally import ratio
 from cwtool.model import Model
 from cwtool.model.results import Prediction
-from cwtool.parallel import ahead
 from cwtool.run import Run
 
 COLUMNS = ("label", "score", "variance", "probability", "file", "line")
@@ -43,13 +42,13 @@ def predict(
     tally, reliability = model.new_tally(finished=True), model.new_reliability()
     ranking = (ranking or Ranking()) if evaluate and model.several is None else None
     n_rows = nnz = unknown = 0
-    blocks = scored(model, read_blocks(paths, options, report), options.jobs)
-    for block, (score, variance, dropped) in blocks:
+    wanted = evaluate or "probability" in columns
+    for block, (score, variance, dropped) in scored(model, paths, options, report):
         rows = model.labels.encode(block, learning=False) if evaluate else unlabelled(block)
         n_rows += rows.n_rows
         nnz += rows.nnz
         unknown += dropped
-        p = model.probability(score, variance)
+        p = model.probability(score, variance) if wanted else score  # which nobody reads then
         if evaluate:
             tally.add(rows.y, model.calling(score, variance), rows.weight)
             reliability.add(rows.y, p, rows.weight)
@@ -88,26 +87,30 @@ def predict(
     return result
 
 
-def scored(model: Model, blocks: Iterator[Block], jobs: int) -> Iterator[tuple[Block, Prediction]]:
+def scored(
+    model: Model, paths: list[str], options: ReadOptions, report: ReadReport | None = None
+) -> Iterator[tuple[Block, Prediction]]:
     """The blocks in their order, each with the prediction of its rows. Several blocks are predicted
     at a time, unless the algorithm compares rows with those that it keeps: it then uses all threads
     for one block."""
-    at_once = 1 if isinstance(model.algorithm, Recalls) else jobs
-    run = Run(jobs=jobs // at_once)
+    at_once = 1 if isinstance(model.algorithm, Recalls) else options.jobs
+    run, preparing = Run(jobs=options.jobs // at_once), Lock()
+    prepared: list[bool] = []
 
-    def one(block: Block) -> tuple[Block, Prediction]:
-        return block, model.scores(unlabelled(block), run)
+    def one(block: Block) -> Prediction:
+        if prepared:
+            return model.scores(unlabelled(block), run)
+        with preparing:  # the first prediction prepares what the others use
+            found = model.scores(unlabelled(block), run)
+            prepared.append(True)
+            return found
 
-    yield from map(one, islice(blocks, 1))  # it prepares what the others use
-    more = list(islice(blocks, 1))  # threads are not started for one block alone
-    if more:
-        yield from ahead(one, chain(_drained(more), blocks), at_once)
-
-
-def _drained(blocks: list[Block]) -> Iterator[Block]:
-    """The blocks, without keeping any: its memory may be used again."""
-    while blocks:
-        yield blocks.pop(0)
+    if at_once == 1:
+        for block in read_blocks(paths, options, report):
+            yield block, one(block)
+            del block
+    else:
+        yield from read_worked(paths, one, options, report)
 
 
 def unlabelled(block: Block) -> Rows:

@@ -16,10 +16,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from cwtool.ahead import ahead
 from cwtool.algorithms.ascent import Ascended, Ascents, Start
 from cwtool.algorithms.batch import Bounds, weights
 from cwtool.data.rows import Floats, SlotRows
-from cwtool.parallel import ahead
 from cwtool_ext import dual, dual_dense
 
 ROWS = 256  # rows that are made dense at a time

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from cwtool.ahead import ahead
 from cwtool.algorithms.boosting import Boost, Finder, Path
 from cwtool.algorithms.column_scale import best_scale, deviations, divisors, is_dense
 from cwtool.algorithms.monomials import Monomials, Term
@@ -19,7 +20,6 @@ from cwtool.algorithms.oja import Oja
 from cwtool.algorithms.sdist_space import NO_METRIC, Space, fitted_space
 from cwtool.data.rows import Floats, Ints, Longs
 from cwtool.order import permutation
-from cwtool.parallel import ahead
 from cwtool.run import Run, no_note
 
 # values that cross-validation tries in addition to the given ones

@@ -125,7 +125,8 @@ def writer(
 
     def table(block: dict[str, list[Any]]) -> None:
         texts = [map(str, values) for values in block.values()]
-        file.write("".join(f"{line}\n" for line in map("\t".join, zip(*texts, strict=True))))
+        rows = texts[0] if len(texts) == 1 else map("\t".join, zip(*texts, strict=True))
+        file.write("\n".join([*rows, ""]))
         file.flush()
 
     if as_json:

@@ -13,7 +13,6 @@ from cwtool.data.chunks import Bytes, Chunk, load
 from cwtool.data.faults import describe
 from cwtool.data.line_parts import NO_LABEL, comments_of, with_labels
 from cwtool.data.rows import BIAS, Floats, Ints, Longs, Origin
-from cwtool.data.sources import display
 from cwtool_ext import libsvm, rows
 
 if TYPE_CHECKING:
@@ -64,7 +63,8 @@ class Block:
 
 @dataclass(slots=True)
 class Parsed:
-    """What came of a chunk. The lines of the block are counted from the start of the chunk."""
+    """What came of a chunk. The lines of the block are counted from the start of the chunk, and the
+    reader puts the name of its source in the place of the path."""
 
     chunk: Chunk
     block: Block
@@ -153,7 +153,7 @@ def _block(
     b, n_rows = raw.buffers, raw.n_rows
     indptr = b.indptr[: n_rows + 1]
     nnz = prepared(reading, indptr, b.indices, b.values, raw.nnz)
-    origin = Origin(display(chunk.path), 0, 1, b.lines[:n_rows])
+    origin = Origin(chunk.path, 0, 1, b.lines[:n_rows])
     weight = b.weights[:n_rows] if raw.weighted else None
     notes = raw.comments if comments else None
     block = Block(indptr, b.indices[:nnz], b.values[:nnz], b.labels[:n_rows], origin, weight, notes)

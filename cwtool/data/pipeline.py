@@ -6,13 +6,13 @@ Memory is a few chunks and blocks, whatever the size of the input.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from cwtool.ahead import AHEAD, ahead
 from cwtool.data.buffers import Pool
 from cwtool.data.chunks import Chunk, chunks_of
 from cwtool.data.digest import hexdigest
@@ -21,14 +21,15 @@ from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels, drained
 from cwtool.data.line_parts import first_item, has_labels
 from cwtool.data.parse import Block, Fault, Parsed, Reading, parse
-from cwtool.data.rows import Rows, joined
+from cwtool.data.rows import Origin, Rows, joined
 from cwtool.data.sources import display
 from cwtool.data.spans import Span
 from cwtool.errors import DataError
-from cwtool.parallel import AHEAD, ahead
 
 if TYPE_CHECKING:
     from cwtool.data.keeping import Keeper, Store
+
+R = TypeVar("R")
 
 # Arrays of a block stay below 4 MiB: above, NumPy asks for huge pages, dearer than parsing.
 BLOCK_BYTES = 3 << 19
@@ -126,6 +127,19 @@ def read_blocks(
     """The rows of the sources, block by block, in order. Bad data raises DataError with its place,
     unless no more than `max_bad_lines` lines are bad. The memory of a block is used again as soon
     as nothing refers to its arrays."""
+    for block, _ in read_worked(paths, lambda _: True, options, report):
+        yield block
+        del block
+
+
+def read_worked(
+    paths: Iterable[str | Span],
+    work: Callable[[Block], R],
+    options: ReadOptions | None = None,
+    report: ReadReport | None = None,
+) -> Iterator[tuple[Block, R]]:
+    """The same, with work(block) of each block, which is not None. It is done in the thread that
+    parses the block, before it is known where the block stands in its source."""
     options = options or ReadOptions()
     report = ReadReport() if report is None else report
     paths = [p if isinstance(p, Span) else os.fspath(p) for p in paths]
@@ -136,12 +150,19 @@ def read_blocks(
     pool = Pool()
     current: FileReport | None = None
     keeper: Keeper | None = None
-    work = partial(parse, reading=options.reading, pool=pool, comments=options.comments)
+
+    def parsed_and_worked(chunk: Chunk) -> tuple[Parsed, R | None]:
+        found = parse(chunk, options.reading, pool, comments=options.comments)
+        return found, work(found.block) if found.block.n_rows else None
+
     first = list(islice(chunks, 1))
     rows_file = any(chunk.frame is not None for chunk in first)
     waiting = ROWS_AHEAD if rows_file else AHEAD
+    endless = options.follow or report.size == 0
     try:
-        for parsed in ahead(work, chain(drained(first), chunks), jobs, waiting):
+        for parsed, result in ahead(
+            parsed_and_worked, chain(drained(first), chunks), jobs, waiting, endless=endless
+        ):
             if current is None:
                 current = _begun(parsed, next(spans))
                 report.files.append(current)
@@ -154,9 +175,9 @@ def read_blocks(
                 _finish(current, parsed.chunk)
                 current = keeper = None
             del parsed  # the block is the only one to look at its arrays
-            if block.n_rows:
-                yield block
-            del block
+            if result is not None:
+                yield block, result
+            del block, result
     finally:
         if keeper is not None:
             keeper.abandon()
@@ -213,9 +234,8 @@ def _chunks(path: str | Span, options: ReadOptions) -> Iterator[Chunk]:
 
 def _placed(block: Block, file: int, read: FileReport) -> Block:
     """The block with its place among all lines of all files."""
-    origin = replace(block.origin, source=read.name, file=file)
-    placed = replace(origin, first_line=read.lines + 1, span=read.span)
-    return replace(block, origin=placed)
+    origin = Origin(read.name, file, read.lines + 1, block.origin.lines, read.span)
+    return replace(block, origin=origin)
 
 
 def read_all(paths: Iterable[str], labels: Labels, options: ReadOptions) -> list[Rows]:

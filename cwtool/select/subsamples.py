@@ -8,13 +8,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from cwtool.ahead import ahead
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions, read_all
 from cwtool.data.rows import Ints, Rows, joined
 from cwtool.data.sources import absolute, read_once
 from cwtool.errors import CwtoolError, DataError, UsageError
 from cwtool.order import chosen
-from cwtool.parallel import ahead, opened
+from cwtool.parallel import opened
 from cwtool.run import no_note
 from cwtool.select.choosing import SelectOptions, selections
 

@@ -127,7 +127,9 @@ def test_values_take_the_smallest_exact_form() -> None:
 
 def test_ids_that_do_not_ascend_are_refused() -> None:
     """Their gaps are sums modulo 2^32, which would lead back to an id that is possible."""
-    good = raw_of([(0, 1.0, 1.0, tuple((j, 1.0) for j in range(5, 5 + n)), "") for n in range(1, 9)])
+    good = raw_of(
+        [(0, 1.0, 1.0, tuple((j, 1.0) for j in range(5, 5 + n)), "") for n in range(1, 9)]
+    )
     for at in range(1, good.nnz):
         if good.buffers.indices[at] == 5:  # the first of a row
             continue

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from cwtool.ahead import AHEAD
 from cwtool.data import buffers
 from cwtool.data.buffers import Buffers, Pool
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.data.pipeline import ReadOptions, read_all, read_blocks
-from cwtool.parallel import AHEAD
 from unit.test_pipeline import CELL, SMALL, content, slow_rows, split_rows
 
 

@@ -23,8 +23,8 @@ MODULES = {
 
 # leaves use other leaves and kernels at most; `data` and `report` are packages of leaves
 LEAVES = (
-    "errors", "clock", "params", "run", "order", "memory", "files", "parallel", "metrics", "lock",
-    "catalog", "cluster",
+    "errors", "clock", "params", "run", "order", "memory", "files", "parallel", "ahead", "metrics",
+    "lock", "catalog", "cluster",
 )  # fmt: skip
 DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
@@ -41,6 +41,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "params": ("errors",),
     "run": ("parallel",),
     "order": (),
+    "ahead": (),
     "memory": ("errors",),
     "files": ("errors",),
     "lock": ("errors",),
@@ -49,10 +50,12 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "cluster": ("errors",),
     "metrics": ("data.labels", "data.rows", "errors"),
     "registry": ("errors", ALGORITHMS, "params"),
-    DATA: ("errors", "files", "memory", "order", "parallel"),
+    DATA: ("ahead", "errors", "files", "memory", "order", "parallel"),
     REPORT: ("errors", "files"),
     STATE: ("data.rows", "errors"),
-    ALGORITHMS: (STATE, "data.rows", "errors", "memory", "order", "parallel", "params", "run"),
+    ALGORITHMS: (
+        STATE, "ahead", "data.rows", "errors", "memory", "order", "parallel", "params", "run",
+    ),
     MODEL: (ALGORITHMS, STATE, DATA, "registry", *LEAVES),
     **dict.fromkeys(DRIVERS, (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES)),
     "messages": (MODEL, "data.labels", "clock", "errors", "memory", "metrics"),

@@ -1,0 +1,99 @@
+"""Results in the order of the items, made ahead of whoever takes them."""
+
+from collections.abc import Iterator
+from threading import Barrier, Event, current_thread, main_thread
+
+import pytest
+
+from cwtool.ahead import ahead
+
+
+@pytest.mark.parametrize("endless", [False, True])
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_the_order_is_kept(jobs: int, endless: bool) -> None:
+    for n in (0, 1, 2, 200):
+        found = list(ahead(lambda k: k * k, iter(range(n)), jobs, 1, endless=endless))
+        assert found == [k * k for k in range(n)]
+
+
+def test_the_consumer_works_too() -> None:
+    """Each waits for the other; one after the other, none would ever go on."""
+    both = Barrier(2, timeout=60)
+
+    def meet(k: int) -> str:
+        both.wait()
+        return current_thread().name
+
+    assert main_thread().name in set(ahead(meet, range(4), 2))
+
+
+def test_the_consumer_does_not_draw_what_may_never_come() -> None:
+    """The item after the first one is there only when the first result was taken."""
+    taken = Event()
+
+    def items() -> Iterator[int]:
+        yield 1
+        assert taken.wait(60)
+        assert current_thread() is not main_thread()
+        yield 2
+
+    found = ahead(lambda k: k, items(), 2, endless=True)
+    assert next(found) == 1
+    taken.set()
+    assert list(found) == [2]
+
+
+@pytest.mark.parametrize("endless", [False, True])
+@pytest.mark.parametrize("drawing", [False, True])
+def test_a_failure_comes_in_the_place_of_its_result(drawing: bool, endless: bool) -> None:
+    def items() -> Iterator[int]:
+        yield from range(5)
+        if drawing:
+            raise OSError("drawn")
+        yield from range(5, 9)
+
+    def one(k: int) -> int:
+        if k == 5:
+            raise OSError("worked on")
+        return k
+
+    found = []
+    with pytest.raises(OSError, match="drawn" if drawing else "worked on"):
+        for result in ahead(one, items(), 3, endless=endless):
+            found.append(result)
+    assert found == [0, 1, 2, 3, 4]
+
+
+def test_no_more_is_drawn_than_may_wait() -> None:
+    drawn = []
+
+    def items() -> Iterator[int]:
+        for k in range(1000):
+            drawn.append(k)
+            yield k
+
+    results = ahead(lambda k: k, items(), 3, 4)
+    for taken in range(100):
+        assert next(results) == taken
+        assert len(drawn) <= taken + 2 + 3 + 4 + 3
+    results.close()
+    left = len(drawn)
+    assert left <= 100 + 1 + 3 + 4 + 3
+
+
+def test_no_result_is_kept() -> None:
+    """Blocks are used again as soon as nobody looks at them."""
+
+    class Item:
+        alive = 0
+
+        def __init__(self) -> None:
+            Item.alive += 1
+
+        def __del__(self) -> None:
+            Item.alive -= 1
+
+    for result in ahead(lambda _: Item(), range(300), 2, 1):
+        assert Item.alive <= 3 + 2 + 2
+        del result
+    assert Item.alive == 0
