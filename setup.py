@@ -29,13 +29,13 @@ EXTENSIONS = [
     )
 ]
 # Nobody reads errno or the flags of exceptions. Without them loops with roots and choices, of which
-# this module is full, are vectorized to the same bits.
-QUIET = {"abreast": ["-fno-math-errno", "-fno-trapping-math"]}
+# these modules are full, are vectorized to the same bits.
+QUIET = ("abreast", "alongside")
 EXTENSIONS += [
     Extension(
         f"cwtool_ext.{path.stem}",
         [str(path)],
-        extra_compile_args=FLAGS + QUIET.get(path.stem, []),
+        extra_compile_args=FLAGS + ["-fno-math-errno", "-fno-trapping-math"] * (path.stem in QUIET),
         extra_link_args=WATCHED,
     )
     for path in sorted(Path("cwtool_ext").glob("*.pyx"))

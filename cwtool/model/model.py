@@ -113,19 +113,10 @@ class Model(Verdict):
     def learn(self, rows: Rows, run: Run) -> Learned:
         """Predict each row and then learn it, with its row weight times its class weight; rows of
         weight 0 are only predicted. Rows pass here on their first visit only."""
-        if rows.weight is not None and not self.algorithm.takes_weights:
-            raise _no_weights(self.algorithm, "row weights")
-        self.settle()
-        if self.labels.several is not None and len(self.state.labels) < len(self.labels.several):
-            self.state.admit(self.labels.several)
+        by_slot = self.taken_in(rows, run)
         batch = None
         if self.batch is not None:
             batch = self.several or self.batch
-        weight = self.class_weight.learning(rows, self.labels, at_once=batch is not None)
-        by_slot = self._observed(rows if weight is rows.weight else replace(rows, weight=weight))
-        if run.max_memory or memory.BOUNDS.limit:
-            self._check_memory(run)
-        self.state.reserve()
         before, after, done = [], [], 0
         for part in self.scale.observe(by_slot):
             here = slice(done, done := done + part.n_rows)
@@ -145,7 +136,22 @@ class Model(Verdict):
                 self.count_first(part.y, found, after[-1], importance)
         scores = _joined(before)
         self.progress.add(rows.y, scores.score, rows.weight)
-        return Learned(*scores, _joined(after).score if after else None, weight)
+        return Learned(*scores, _joined(after).score if after else None, by_slot.weight)
+
+    def taken_in(self, rows: Rows, run: Run) -> SlotRows:
+        """The rows by slots, with the weights that they are learned with; the model has met their
+        features and classes, and has room for them."""
+        if rows.weight is not None and not self.algorithm.takes_weights:
+            raise _no_weights(self.algorithm, "row weights")
+        self.settle()
+        if self.labels.several is not None and len(self.state.labels) < len(self.labels.several):
+            self.state.admit(self.labels.several)
+        weight = self.class_weight.learning(rows, self.labels, at_once=self.batch is not None)
+        by_slot = self._observed(rows if weight is rows.weight else replace(rows, weight=weight))
+        if run.max_memory or memory.BOUNDS.limit:
+            self._check_memory(run)
+        self.state.reserve()
+        return by_slot
 
     def _recall(self, run: Run) -> None:
         """Count all rows so far anew, if the algorithm keeps them: then probabilities do not depend

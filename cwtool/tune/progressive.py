@@ -15,6 +15,7 @@ from cwtool.errors import UsageError
 from cwtool.messages.console import Console
 from cwtool.metrics.tally import ratio
 from cwtool.model import Model
+from cwtool.model.alongside import Alone, Alongside, grouped
 from cwtool.model.sharing import share_features
 from cwtool.parallel import Outcome, together
 from cwtool.run import Run
@@ -56,6 +57,7 @@ def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:
     race, report = Race(options, n_lines, console), ReadReport()
     ends = [ceil(rung.share * n_lines) for rung in race.rungs[:-1]]
     models: list[Model] = []
+    groups: list[Alone | Alongside] = []
     seen = 0
     first = options.model(race.points[0], labels)
 
@@ -68,11 +70,13 @@ def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:
             if not models:  # the labels are settled by now; they are shared, and so are late ones
                 models += [options.model(point, labels) for point in race.points]
                 share_features(models)
+                groups = grouped(models, options.read.jobs)
             for part in _cut(rows, seen, ends):
-                together(partial(_learn, rows=part, run=run), models, options.read.jobs)
+                together(partial(_learn, rows=part, run=run), groups, options.read.jobs)
                 seen += part.n_rows
                 if seen in ends:
                     models = [models[k] for k in race.end_rung(_found(models), seen)]
+                    groups = _kept(groups, models)
             progress.update(status)
             del rows, part
     check_classes(paths, labels)
@@ -90,8 +94,15 @@ def _cut(rows: Rows, before: int, ends: list[int]) -> Iterator[Rows]:
     yield rows.slice(start, rows.n_rows) if start else rows
 
 
-def _learn(model: Model, rows: Rows, run: Run) -> None:
-    model.learn(rows, run)
+def _learn(group: Alone | Alongside, rows: Rows, run: Run) -> None:
+    group.learn(rows, run)
+
+
+def _kept(groups: list[Alone | Alongside], models: list[Model]) -> list[Alone | Alongside]:
+    """The groups that have some of these models, with these alone."""
+    for group in groups:
+        group.only(models)
+    return [group for group in groups if group.models]
 
 
 def _found(models: list[Model]) -> list[Outcome]:
