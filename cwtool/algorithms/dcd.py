@@ -79,7 +79,9 @@ class DCD(LinearBatchLearner):
         batch, mu = int(state.numbers["batches"]), state.table[:, 0]
         a, idle = np.zeros(n), np.zeros(n, dtype=np.uint8)
         active, above, below = rows.order, math.inf, -math.inf
-        before, visits, enough = mu.copy(), 0, self._enough(rows, state.index.count)
+        visits, enough = 0, self._enough(rows, state.index.count)
+        used = NONE if math.isinf(enough) else state.index.ids_and_slots()[1]
+        before = mu[used]
         for pass_ in range(1, p.max_batch_passes + 1):
             order = active[by_fours(len(active), seed, batch, pass_)]
             most, least = dual.shrinking_pass(
@@ -97,7 +99,9 @@ class DCD(LinearBatchLearner):
                 enough = math.inf
                 columns = Columns(rows, state.index, NONE)
                 left = p.max_batch_passes - pass_
-                if steps := self._newton(columns, y, bounds.ridge, before, mu, left):
+                start = np.zeros(len(mu))  # of which only the memory of features seen is used
+                start[used] = before
+                if steps := self._newton(columns, y, bounds.ridge, start, mu, left):
                     return pass_ + steps, True
             active = active[idle[active] == 0]
             above = most if most > 0 else math.inf

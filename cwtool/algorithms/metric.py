@@ -20,7 +20,7 @@ from cwtool.ahead import ahead
 from cwtool.algorithms.ascent import Ascended, Ascents, Start
 from cwtool.algorithms.batch import Bounds, weights
 from cwtool.data.rows import Floats, SlotRows
-from cwtool_ext import dual, dual_dense
+from cwtool_ext import dual
 
 ROWS = 256  # rows that are made dense at a time
 PARTS = 4  # parts of the rows whose X'X are added up in this order, whatever the threads
@@ -42,6 +42,8 @@ def add_gram(rows: SlotRows, gram: Floats, n: int, jobs: int, counts: Floats | N
         h = weights(rows)
         dual.add_gram(rows.csr, h if counts is None else h * counts, gram)
         return
+    from cwtool_ext import dual_dense  # which imports scipy.linalg, in as much time as numpy takes
+
     if counts is not None:
         rows = rows.take(np.flatnonzero(counts))
     csr = rows.csr  # made here, before several threads ask for it
@@ -147,6 +149,8 @@ class Whitened(Metric):
     ) -> list[Ascended]:
         from scipy.linalg import solve_triangular
 
+        from cwtool_ext import dual_dense
+
         # w = L' mu, so that |w|^2 = mu' P mu
         under_way = Ascents.of(starts, [self.factor.T @ start.mu for start in starts])
         keep = passes > 1 and rows.n_rows * self.n * 8 <= STORE
@@ -176,6 +180,8 @@ class Whitened(Metric):
     def whitened(self, rows: SlotRows) -> Callable[[int], tuple[int, Floats, Floats]]:
         """A function that whitens the next ROWS rows from a row number on: the row number, the
         whitened rows, their squared lengths."""
+        from cwtool_ext import dual_dense
+
         csr = rows.csr  # made here, before several threads ask for it
 
         def rows_from(start: int) -> tuple[int, Floats, Floats]:
