@@ -56,9 +56,9 @@ class Place:
         return Cell(self.experiment.task, self.source, self.given.algo, params, self.seed, options)
 
 
-def places(suite: Suite, folder: Path | None) -> tuple[list[Place], list[str]]:
+def places(suite: Suite, folder: Path | None, cache: str = "") -> tuple[list[Place], list[str]]:
     """All places of a suite, those with the same data together, and the names of absent data."""
-    sources = {name: resolve(name, table, folder) for name, table in suite.data.items()}
+    sources = {name: resolve(name, table, folder, cache) for name, table in suite.data.items()}
     found = []
     for experiment in suite.experiments.values():
         for data in experiment.data or suite.data:
@@ -91,10 +91,11 @@ def run(
     store: Store | None = None,
     engine: Engine | None = None,
     again: bool = False,
+    cache: str = "",
 ) -> Results:
     """Choose parameters by cross-validation, then measure. Cells that are stored are not computed
-    again unless `again`."""
-    found, absent = places(suite, folder)
+    again unless `again`. In the folder `cache` are rows of files that were parsed before."""
+    found, absent = places(suite, folder, cache)
     missing = {m.label: how for m in suite.methods.values() if (how := absent_program(m))}
     results = Results(suite, absent=absent, missing=missing)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from cwtool.bench.generators import MAKERS
 from cwtool.bench.scaling import ranged
+from cwtool.data.cache import Cache
 from cwtool.data.known import file_digests
 from cwtool.data.labels import OTHER, Labels
 from cwtool.data.parse import Reading
@@ -39,10 +40,11 @@ class Source:
     ranged: bool = False  # columns are brought to [-1, 1] by their range in the training rows
     reading: Reading = field(default_factory=Reading)
     max_bad_lines: int = 0
+    cache: str = ""  # folder of parsed rows, on which no row depends
 
     def identity(self) -> dict[str, Any]:
         """What the rows depend on, for the key of a cell: contents of files, not their names."""
-        known = {k: v for k, v in asdict(self).items() if k not in ("train", "test")}
+        known = {k: v for k, v in asdict(self).items() if k not in ("train", "test", "cache")}
         return {
             **known,
             "args": {**defaults(self.make), **self.args},
@@ -118,7 +120,8 @@ def _read(source: Source) -> tuple[Rows, Rows | None]:
     labels, reading = Labels(), source.reading
     if source.ranged:
         reading = replace(reading, bias=False)  # the constant comes after the columns are scaled
-    options = ReadOptions(reading, source.max_bad_lines)
+    store = Cache(source.cache) if source.cache else None
+    options = ReadOptions(reading, source.max_bad_lines, store=store)
     train = read(list(source.train), labels, options)
     trained = list(labels.several or [])
     test = read(list(source.test), labels, options) if source.test else None
@@ -139,7 +142,9 @@ OF_ALL = ("split", "fresh", "ranged", "normalize", "bias")  # keys of every data
 OF_FILES = ("folder", "train", "test", "rows")
 
 
-def resolve(name: str, table: dict[str, Any], folder: Path | None) -> Source | None:
+def resolve(
+    name: str, table: dict[str, Any], folder: Path | None, cache: str = ""
+) -> Source | None:
     """The source that a suite calls `name`; None if its files do not exist."""
     reading = Reading(normalize=table.get("normalize", "none"), bias=table.get("bias", False))
     kept = {k: table[k] for k in ("split", "fresh", "ranged") if k in table}
@@ -160,7 +165,8 @@ def resolve(name: str, table: dict[str, Any], folder: Path | None) -> Source | N
     test = () if "split" in table else _found(at, table.get("test", "test.svm*"))
     if not train:
         return None
-    return Source(train, test, rows=table.get("rows", 0), reading=reading, **kept)
+    rows = table.get("rows", 0)
+    return Source(train, test, rows=rows, reading=reading, cache=cache, **kept)
 
 
 def _found(folder: Path, patterns: str | list[str]) -> tuple[str, ...]:

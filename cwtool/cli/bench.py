@@ -51,6 +51,7 @@ from cwtool.errors import DataError
     help="Number of processes. It changes speed, never a result.  [default: all cores]",
 )
 @sharding.engine
+@options.caching
 @options.max_memory
 @options.talking
 def command(
@@ -105,8 +106,10 @@ def command(
     failures = 0
     for suite in wanted:
         try:
-            with opened(how) as workers:
-                results = runner.run(suite, data, console, store=store, engine=workers, again=again)
+            with opened(how) as workers, options.kept_rows(how) as cache:
+                results = runner.run(
+                    suite, data, console, store=store, engine=workers, again=again, cache=cache
+                )
         except KeyboardInterrupt:
             console.note(f"finished cells are stored in {store.folder}; run again to go on")
             raise

@@ -147,7 +147,7 @@ naming = options.apply(
 )
 @tables
 @naming
-@options.parsing
+@options.reading
 @options.talking
 def command(
     data: tuple[str, ...],

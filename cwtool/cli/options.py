@@ -140,20 +140,18 @@ def _keep_cache(ctx: click.Context, param: click.Parameter, folder: str | None) 
     ctx.meta[CACHE] = folder
 
 
-reading = apply(
-    parsing,
-    click.option(
-        "--cache",
-        metavar="DIR",
-        type=click.Path(file_okay=False),
-        callback=_keep_cache,
-        expose_value=False,
-        help="Folder where the parsed rows of files are kept, so that a file is parsed once and "
-        "then read several times as fast, with the same results. A file that has changed is "
-        "parsed again with a warning. The folder is made if there is none, and its files can be "
-        "deleted at any time.",
-    ),
+caching = click.option(
+    "--cache",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    callback=_keep_cache,
+    expose_value=False,
+    help="Folder where the parsed rows of LIBSVM files are kept, so that a file is parsed once and "
+    "then read several times as fast, with the same results. A file that has changed is "
+    "parsed again with a warning. The folder is made if there is none, and its files can be "
+    "deleted at any time.",
 )
+reading = apply(parsing, caching)
 
 talking = apply(
     click.option(
@@ -192,18 +190,26 @@ def cache_in(folder: str, console: Console) -> Cache:
 
 
 @contextmanager
-def read_again(read: ReadOptions, engine: EngineOptions) -> Iterator[ReadOptions]:
-    """The options for a command that reads the same files more than once: with a cache, which is
-    removed at the end unless the user has named it. Other machines do not see its folder."""
-    if read.store is not None or engine.kind == "dask":
-        yield read
+def kept_rows(engine: EngineOptions) -> Iterator[str]:
+    """The folder of the cache that the user has named, or one that is removed at the end; empty
+    where other machines, which would not see it, do the work."""
+    named = click.get_current_context().meta.get(CACHE)
+    if named or engine.kind == "dask":
+        yield str(Path(named).absolute()) if named else ""
         return
     from tempfile import TemporaryDirectory
 
+    with TemporaryDirectory(prefix="cwtool-") as folder:
+        yield folder
+
+
+@contextmanager
+def read_again(read: ReadOptions, engine: EngineOptions) -> Iterator[ReadOptions]:
+    """The options for a command that reads the same files more than once: with a cache."""
     from cwtool.data.cache import Cache
 
-    with TemporaryDirectory(prefix="cwtool-") as folder:
-        yield replace(read, store=Cache(folder))
+    with kept_rows(engine) as folder:
+        yield replace(read, store=read.store or (Cache(folder) if folder else None))
 
 
 def console(as_json: bool, quiet: bool, verbose: bool) -> Console:

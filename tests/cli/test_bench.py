@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from cwtool.bench import suite
+from cwtool.bench.sources import _parts
+from cwtool_ext import libsvm
 
 Run = Callable[..., Any]
 
@@ -75,6 +77,25 @@ def small(folder: Path, planted: Callable[..., str]) -> list[str]:
 
 def cells() -> dict[str, float]:
     return {p.name: p.stat().st_mtime_ns for p in Path("out/cells").glob("*.json")}
+
+
+@pytest.mark.parametrize("named", [pytest.param(False, marks=pytest.mark.slow), True])
+def test_rows_are_parsed_once(
+    cwtool: Run, small: list[str], named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By all cells of a run, and with --cache by all runs; results do not depend on it."""
+    parsed, plain = [], libsvm.parse
+    monkeypatch.setattr(libsvm, "parse", lambda *given: (parsed.append(1), plain(*given))[1])
+    texts = []
+    for out in "first", "second":
+        _parts.cache_clear()
+        cache = ["--cache", "rows"] if named else []
+        ended = cwtool(*small[:-4], "-o", out, *small[-2:], *cache)
+        assert ended.code == 0, ended.err
+        texts.append(Path(out, "small", "report.md").read_text())
+    assert texts[0] == texts[1]
+    assert len(parsed) == (2 if named else 4)  # a file of training rows and one of test rows
+    assert Path("rows").exists() == named
 
 
 def test_a_suite(cwtool: Run, small: list[str]) -> None:

@@ -91,6 +91,7 @@ def test_compressed_files_of_rows_are_not_written(planted: Run, cwtool: Run) -> 
 
 
 COMMANDS: dict[str, tuple[object, ...]] = {
+    "convert": ("convert", "a.svm", "-o", "OUT", "--to", "csv", "-q"),
     "train": ("train", "a.svm", "-a", "arow", "-m", "OUT", "-q"),
     "feed": ("feed", "a.svm", "-m", "OUT"),
     "predict": ("predict", "a.svm", "-m", "m.cw", "--evaluate", "--json"),
