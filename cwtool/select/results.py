@@ -11,7 +11,7 @@ import numpy as np
 
 from cwtool.data.labels import Labels, written
 from cwtool.data.pipeline import read_all
-from cwtool.data.rows import BIAS, Ints, Rows, joined
+from cwtool.data.rows import BIAS, Ints, Longs, Rows, joined
 from cwtool.data.writer import write_rows
 from cwtool.errors import UsageError
 from cwtool.inspect import external, interactions
@@ -74,7 +74,7 @@ def _selected(
 ) -> Iterator[Result]:
     """The results of rows of these labels; `write` is for the data reduced to each selection."""
     train = joined(files)
-    known = np.unique(train.indices, return_counts=True)
+    known = occurrences(train)
     del files  # the same rows as in `train`, for a second time
     quiet = replace(options.run, warn=no_note)  # the settings of what is refitted are not asked for
     judge = None if test is None else Judge(train, test, quiet, options.refit_C)
@@ -90,6 +90,15 @@ def _selected(
         if write is not None:
             write(found, options.sizes[k], train, test)
         yield result
+
+
+def occurrences(rows: Rows) -> tuple[Ints, Longs]:
+    """The ids that occur, ascending, and in how many entries each does."""
+    if rows.nnz == 0 or int(rows.indices.max()) > 8 * rows.nnz:
+        return np.unique(rows.indices, return_counts=True)
+    counts = np.bincount(rows.indices)  # without sorting all entries
+    ids = np.flatnonzero(counts).astype(np.int32)
+    return ids, counts[ids]
 
 
 def _writer(projection: Projection | None, labels: Labels, sources: list[str]) -> Writer | None:

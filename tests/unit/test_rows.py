@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, csr_matrix
 
 from cwtool.data.rows import BIAS, Origin, Rows, SlotRows, joined
+from cwtool.select.results import occurrences
 
 ARRAYS = ("indptr", "indices", "values", "y", "weight")
 TYPES = ("int64", "int32", "float64", "int32", "float64")
@@ -202,3 +203,15 @@ def test_signs() -> None:
 def test_an_origin_names_the_line() -> None:
     origin = Origin("a.svm", 0, 10, np.array([0, 3], dtype=np.int32))
     assert [origin.place(k) for k in (0, 1)] == ["a.svm:10", "a.svm:13"]
+
+
+@pytest.mark.parametrize("top", [1, 50, 2**31 - 2])
+def test_occurrences_are_those_of_a_sort(top: int) -> None:
+    ids = np.random.default_rng(top).integers(0, top, 60).astype(np.int32)
+    for indices in (ids, ids[:0]):
+        rows = Rows(np.array([0, len(indices)]), indices, np.ones(len(indices)), np.zeros(1, "i4"))
+        for found, target in zip(
+            occurrences(rows), np.unique(indices, return_counts=True), strict=True
+        ):
+            assert found.dtype == target.dtype
+            assert found.tolist() == target.tolist()
