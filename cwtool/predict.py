@@ -167,8 +167,9 @@ def called(model: Model, score: Floats, variance: Floats) -> Ints:
 
 def _labels(model: Model, classes: Ints) -> list[str]:
     """The labels of these class numbers."""
-    names = model.labels.names
-    return [names[k] for k in classes.tolist()]
+    names = np.array(model.labels.names, dtype=object)
+    found: list[str] = names[classes].tolist()
+    return found
 
 
 def _by_class(model: Model, values: Floats) -> list[list[float]]:

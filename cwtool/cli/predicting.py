@@ -124,7 +124,7 @@ def writer(
         file.flush()
 
     def table(block: dict[str, list[Any]]) -> None:
-        texts = [map(str, values) for values in block.values()]
+        texts = [x if isinstance(x[0], str) else map(str, x) for x in block.values()]
         rows = texts[0] if len(texts) == 1 else map("\t".join, zip(*texts, strict=True))
         file.write("\n".join([*rows, ""]))
         file.flush()
