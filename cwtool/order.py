@@ -15,15 +15,6 @@ def permutation(n: int, *seeds: int) -> NDArray[np.int64]:
     return out
 
 
-def by_fours(n: int, *seeds: int) -> NDArray[np.int64]:
-    """0 .. n-1 in a random order that keeps groups of four neighbours together: where these lie
-    side by side in memory, visiting them costs less time than in a permutation."""
-    out = np.empty(n, dtype=np.int64)
-    groups = permutation(-(-n // 4), *seeds)
-    shuffle.permute_groups(np.array(seeds, dtype=np.uint64), groups, out)
-    return out
-
-
 def uniforms(n: int, *seeds: int) -> NDArray[np.float64]:
     """Random numbers from 0 to 1, without 1."""
     out = np.empty(n)

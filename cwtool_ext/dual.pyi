@@ -24,16 +24,12 @@ def covariance_pass(
     mu: NDArray[np.float64],
     a: NDArray[np.float64],
 ) -> float: ...
-def shrinking_pass(
+def plain_pass(
     rows: Csr,
     y: NDArray[np.float64],
-    order: NDArray[np.int64],
     v: NDArray[np.float64],
     D: NDArray[np.float64],
     U: NDArray[np.float64],
-    above: float,
-    below: float,
     mu: NDArray[np.float64],
     a: NDArray[np.float64],
-    idle: NDArray[np.uint8],
-) -> tuple[float, float]: ...
+) -> None: ...

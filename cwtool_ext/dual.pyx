@@ -9,17 +9,13 @@ covariance.
     U and D are given by row: with the weight h of a row, C is C h. Arrays of stride 0, the same
     for all rows, cost nothing.
 
-The same steps over dense rows are in dual_dense.
+The same steps over dense rows are in dual_dense; dual_descent solves with P = I to the optimum.
 """
 
-from libc.math cimport INFINITY, fabs, fmax, fmin
-from libc.stdint cimport int32_t, int64_t
+from libc.math cimport fabs, fmax, fmin
+from libc.stdint cimport int32_t
 
-from cwtool_ext.csr cimport Csr, Row, check_order, fetch, one_a_row, prefetch, row_at
-
-
-cdef enum:
-    AHEAD = 8  # rows in a random order are fetched this number of steps before they are needed
+from cwtool_ext.csr cimport Csr, Row, one_a_row, row_at
 
 
 def squared_norms(Csr rows not None, double[::1] out) -> None:
@@ -167,59 +163,32 @@ cdef inline double dot(Row row, const double* w) noexcept nogil:
     return (m0 + m1) + (m2 + m3)
 
 
-def shrinking_pass(
-    Csr rows not None, const double[::1] y, const int64_t[::1] order, const double[::1] v,
-    const double[:] D, const double[:] U, double above, double below, double[::1] mu,
-    double[::1] a, unsigned char[::1] idle,
-) -> tuple[float, float]:
-    """Visit rows once, in this order, with P = I. A row at a bound whose gradient lies outside the
-    range of projected gradients of the last pass (below .. above) becomes idle. Returns the
-    greatest and the least projected gradient of the others."""
+def plain_pass(
+    Csr rows not None, const double[::1] y, const double[::1] v, const double[:] D,
+    const double[:] U, double[::1] mu, double[::1] a,
+) -> None:
+    """Visit rows once, in their order, with P = I."""
     cdef Row row
-    cdef Py_ssize_t i, after, k, s, n = order.shape[0]
+    cdef Py_ssize_t i, k
     cdef double* w = &mu[0] if mu.shape[0] else NULL
-    cdef double g, d, projected, new, change, most = -INFINITY, least = INFINITY
+    cdef double g, change, new
     rows.fit(mu.shape[0])
-    check_order(order, rows)
     one_a_row("y", y.shape[0], rows)
     one_a_row("v", v.shape[0], rows)
     one_a_row("a", a.shape[0], rows)
     one_a_row("D", D.shape[0], rows)
     one_a_row("U", U.shape[0], rows)
-    one_a_row("idle", idle.shape[0], rows)
     with nogil:
-        for s in range(n):
-            if s + 2 * AHEAD < n:
-                prefetch(rows.start + order[s + 2 * AHEAD])
-                after = order[s + AHEAD]
-                fetch(row_at(rows, after))
-                prefetch(&y[after])
-                prefetch(&v[after])
-                prefetch(&a[after])
-            i = order[s]
+        for i in range(rows.count):
             row = row_at(rows, i)
-            d = D[i]
-            g = y[i] * row.scale * dot(row, w) - 1 + d * a[i]
-            projected = g
-            if a[i] == 0:
-                if g > above:
-                    idle[i] = 1
-                    continue
-                projected = fmin(g, 0)
-            elif a[i] == U[i]:
-                if g < below:
-                    idle[i] = 1
-                    continue
-                projected = fmax(g, 0)
-            most = fmax(most, projected)
-            least = fmin(least, projected)
-            if fabs(projected) > 1e-12:
-                new = U[i] if v[i] + d == 0 else fmin(U[i], fmax(0, a[i] - g / (v[i] + d)))
-                change = (new - a[i]) * y[i] * row.scale
-                a[i] = new
-                for k in range(row.nnz):
-                    w[row.index[k]] += change * row.value[k]
-    return most, least
+            g = y[i] * row.scale * dot(row, w) - 1 + D[i] * a[i]
+            if (a[i] == 0 and g >= 0) or (a[i] == U[i] and g <= 0) or fabs(g) <= 1e-12:
+                continue
+            new = U[i] if v[i] + D[i] == 0 else fmin(U[i], fmax(0, a[i] - g / (v[i] + D[i])))
+            change = (new - a[i]) * y[i] * row.scale
+            a[i] = new
+            for k in range(row.nnz):
+                w[row.index[k]] += change * row.value[k]
 
 
 cdef int check_column(Py_ssize_t column, const double[:, ::1] table) except -1:

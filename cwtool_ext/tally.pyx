@@ -97,11 +97,12 @@ cdef inline int64_t next_fading(int64_t t) noexcept nogil:
     return (t + step - 1) // step * step
 
 
-cdef void halve(int64_t[:, ::1] counts) noexcept nogil:
+cdef void halve(int64_t[:, ::1] counts, int times) noexcept nogil:
     cdef int64_t k
+    times = min(times, 63)
     for k in range(2 * HALF + 1):
-        counts[0, k] >>= 1
-        counts[1, k] >>= 1
+        counts[0, k] >>= times
+        counts[1, k] >>= times
 
 
 def add_fading(const int32_t[::1] y, const double[::1] score, const double[::1] variance,
@@ -110,6 +111,7 @@ def add_fading(const int32_t[::1] y, const double[::1] score, const double[::1] 
     """Count z = s / sqrt(1 + v) of each row under its class y, as units[i], after `rows` rows. What
     was counted before is halved at certain row numbers; `at_once` all of these rows count alike."""
     cdef int64_t i, fading = next_fading(rows + 1)
+    cdef int times = 0
     counts_units(units, y.shape[0])
     if counts.shape[0] != 2 or counts.shape[1] != 2 * HALF + 1:
         raise ValueError("the histogram has another shape")
@@ -118,10 +120,12 @@ def add_fading(const int32_t[::1] y, const double[::1] score, const double[::1] 
     with nogil:
         if at_once:
             while fading <= rows + y.shape[0]:
-                halve(counts)
+                times += 1
                 fading = next_fading(fading + 1)
+            if rows:  # else there is nothing yet
+                halve(counts, times)
         for i in range(y.shape[0]):
             if fading == rows + i + 1:
-                halve(counts)
+                halve(counts, 1)
                 fading = next_fading(fading + 1)
             counts[y[i] == 1, bin_of(score[i] / sqrt(1 + variance[i]))] += units[i]

@@ -139,12 +139,11 @@ def descend(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     rows = _stretched(shard)
     v = squared_norms(rows)
     bounds: Bounds = algorithm.params.bounds(rows)
-    idle = np.zeros(rows.n_rows, dtype=np.uint8)  # none becomes so
 
     def ascend(y: Floats, mu: Floats, a: Floats) -> None:
         own = mu / sqrt(shard.shards)
         for _ in range(int(given["passes"][0])):
-            dual.shrinking_pass(rows.csr, y, rows.order, v, *bounds, inf, -inf, own, a, idle)
+            dual.plain_pass(rows.csr, y, v, *bounds, own, a)
 
     loss = _loss(algorithm, shard, given)
     found = _moved(shard, given, ascend, given.get("momentum"), bounds.upper)

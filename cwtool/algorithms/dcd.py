@@ -1,4 +1,4 @@
-"""Linear SVM by dual coordinate descent with shrinking (Hsieh et al. 2008); for the squared hinge
+"""Linear SVM by dual coordinate descent (Hsieh et al. 2008); for the squared hinge
 over few features it ends with Newton steps, if it takes many passes.
 
 min 1/2 ||w||^2 + C/q sum h xi^q over the rows of a batch, h their weights. The dual variables
@@ -19,12 +19,11 @@ from cwtool.algorithms.dealt import Shards
 from cwtool.algorithms.inverted import Columns
 from cwtool.algorithms.newton import Newton, passes_for
 from cwtool.data.rows import Floats, Ints, SlotRows
-from cwtool.order import by_fours
 from cwtool.parallel import together
 from cwtool.params import param
 from cwtool.run import Run
 from cwtool.state import Column, Layout, State
-from cwtool_ext import dual
+from cwtool_ext.dual_descent import DualDescent
 
 ROUNDS = 300  # of shards, at most
 PASSES = 5  # of a shard over its rows in a round
@@ -35,8 +34,8 @@ NONE: Ints = np.empty(0, dtype=np.int32)
 class DcdParams(BatchParams):
     tol: float = param(
         0.1,
-        "Stop when the largest and the smallest projected gradient of the dual differ by no more "
-        "than this. Smaller values solve each batch more exactly and take longer.",
+        "Stop when the objective of a batch lies above that of the dual, and so above the optimum, "
+        "by at most this percentage. Smaller values solve each batch more exactly and take longer.",
         above=0,
     )
     max_batch_passes: int = param(
@@ -71,42 +70,23 @@ class DCD(LinearBatchLearner):
     def _descend(
         self, state: State, rows: SlotRows, y: Floats, v: Floats, seed: int
     ) -> tuple[int, bool]:
-        """Passes over the active rows, each in a new random order, until a pass over all rows
-        finds their gradients close enough together. Returns the number of passes, and whether it
-        was so."""
-        p, n = self.params, rows.n_rows
+        """Descend until the duality gap is small enough; if that takes many visits of rows and
+        Newton steps cost less, these end it. Returns the number of passes, and whether the gap is
+        small enough."""
+        p, n, batch = self.params, rows.n_rows, int(state.numbers["batches"])
         bounds: Bounds = p.bounds(rows)
-        batch, mu = int(state.numbers["batches"]), state.table[:, 0]
-        a, idle = np.zeros(n), np.zeros(n, dtype=np.uint8)
-        active, above, below = rows.order, math.inf, -math.inf
-        visits, enough = 0, self._enough(rows, state.index.count)
-        used = NONE if math.isinf(enough) else state.index.ids_and_slots()[1]
-        before = mu[used]
-        for pass_ in range(1, p.max_batch_passes + 1):
-            order = active[by_fours(len(active), seed, batch, pass_)]
-            most, least = dual.shrinking_pass(
-                rows.csr, y, order, v, *bounds, above, below, mu, a, idle
-            )
-            if most - least <= p.tol:
-                if math.isinf(above) and len(active) == n:
-                    return pass_, True
-                # solved over the active rows: were the others rightly left out?
-                active, above, below = rows.order, math.inf, -math.inf
-                idle[:] = 0
-                continue
-            visits += len(active)
-            if visits >= enough:
-                enough = math.inf
-                columns = Columns(rows, state.index, NONE)
-                left = p.max_batch_passes - pass_
-                start = np.zeros(len(mu))  # of which only the memory of features seen is used
-                start[used] = before
-                if steps := self._newton(columns, y, bounds.ridge, start, mu, left):
-                    return pass_ + steps, True
-            active = active[idle[active] == 0]
-            above = most if most > 0 else math.inf
-            below = least if least < 0 else -math.inf
-        return p.max_batch_passes, False
+        mu, share = state.table[:, 0], p.tol / 100
+        most, enough = float(n * p.max_batch_passes), self._enough(rows, state.index.count)
+        before = mu.copy() if batch and enough < most else None
+        seeds = np.array([seed, batch], dtype=np.uint64)
+        descent = DualDescent(rows.csr, y, v, *bounds, mu, seeds)
+        if (ended := descent.run(share, min(enough, most))) or enough >= most:
+            return math.ceil(descent.visits / n), ended
+        columns = Columns(rows, state.index, NONE)
+        left = p.max_batch_passes - math.ceil(descent.visits / n)
+        steps = self._newton(columns, y, bounds.ridge, before, mu, left)
+        ended = bool(steps) or descent.run(share, most)
+        return math.ceil(descent.visits / n) + steps, ended
 
     def _enough(self, rows: SlotRows, features: int) -> float:
         """After how many visits of rows Newton steps are tried: when descent has cost as much as
@@ -116,27 +96,32 @@ class DCD(LinearBatchLearner):
         return rows.n_rows * passes_for(np.diff(rows.indptr), features)
 
     def _newton(
-        self, columns: Columns, y: Floats, ridge: Floats, before: Floats, mu: Floats, most: int
-    ) -> int | None:
-        """Newton steps from mu, until the gradients of the dual at a = c xi are as close together
-        as `tol` says. Returns their number, or None if that was not reached; then mu is as it
-        was."""
+        self,
+        columns: Columns,
+        y: Floats,
+        ridge: Floats,
+        before: Floats | None,
+        mu: Floats,
+        most: int,
+    ) -> int:
+        """Newton steps from mu, until the duality gap is small enough. Returns their number, or 0
+        if that was not reached; then mu is as it was."""
         newton = Newton(columns.signed(y), 1 / ridge, columns.n_rows)
-        w0, w = before[columns.slots], mu[columns.slots]
+        w = mu[columns.slots]
+        w0 = np.zeros(len(w)) if before is None else before[columns.slots]
         m = newton.z.products(w)
         for step in range(1, most + 1):
             xi, losses = newton.losses(m)
             g = w - w0 + losses
-            # with a = c xi the mean of the dual is w - g
-            slope = m - 1 + xi - newton.z.products(g)
-            slope = np.where(xi > 0, slope, np.minimum(slope, 0))
-            if slope.max() - slope.min() <= self.params.tol:
+            objective = (w - w0) @ (w - w0) / 2 + newton.weight @ np.square(xi) / 2
+            # the dual at a = c xi lies below by |g|^2 / 2
+            if g @ g / 2 <= self.params.tol / 100 * objective:
                 mu[columns.slots] = w
                 return step
             if not (found := newton.ridge_step((w, m), w0, g)):
-                return None
+                return 0
             w, m = found
-        return None
+        return 0
 
     def learn_dealt(
         self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run

@@ -1276,9 +1276,9 @@ class DCDClassifier(LinearScore, WeightedClassifier):
         depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
         0.
     tol : float, default=0.1
-        Stop when the largest and the smallest projected gradient of the dual differ by no more
-        than this. Smaller values solve each batch more exactly and take longer. Must be above
-        0.
+        Stop when the objective of a batch lies above that of the dual, and so above the
+        optimum, by at most this percentage. Smaller values solve each batch more exactly and
+        take longer. Must be above 0.
     max_batch_passes : int, default=1000
         Largest number of passes over the rows of a batch, if `tol` is not reached before. Must
         be at least 1.

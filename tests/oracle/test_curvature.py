@@ -134,7 +134,7 @@ def test_many_rows_begin_with_a_sample(squared: bool, C: float, weighted: bool) 
 def test_the_squared_hinge_loss_is_a_support_vector_machine(exact: None) -> None:
     _, rows = made(6, 200, 8)
     _, state = learned([rows], C=0.5, loss="squared-hinge")
-    machine = DCD(DcdParams(C=0.5, loss="squared-hinge", tol=1e-10, prior=1.0))
+    machine = DCD(DcdParams(C=0.5, loss="squared-hinge", tol=1e-13, prior=1.0))
     other = machine.new_state()
     other.index.observe(rows.indices)
     other.reserve()

@@ -1,7 +1,6 @@
 """Row weights in the learners of whole batches: frozen vectors, and what must hold for any data."""
 
 import json
-import math
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -71,11 +70,8 @@ def one_pass(form: str, case: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     alpha = np.zeros(N)
     if form == "dcd":
         mu, a, v = np.zeros(D), np.zeros(len(used)), np.empty(len(used))
-        idle = np.zeros(len(used), dtype=np.uint8)
         dual.squared_norms(rows.csr, v)
-        dual.shrinking_pass(
-            rows.csr, rows.signs(), rows.order, v, *bounds, math.inf, -math.inf, mu, a, idle
-        )
+        dual.plain_pass(rows.csr, rows.signs(), v, *bounds, mu, a)
     else:
         gram = np.zeros((D, D))
         metric.add_gram(rows, gram, D, 1)
