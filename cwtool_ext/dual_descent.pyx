@@ -1,7 +1,7 @@
 """Dual coordinate descent for linear SVMs that visits rows only as often as they change.
 
     min over w of  1/2 |w - w0|^2 + sum_i c_i/q max(0, 1 - m_i)^q,   m_i = y_i w.x_i,  q = 1 or 2
-    w = w0 + sum_i a_i y_i x_i,   0 <= a_i <= U_i     (q = 1: U = c, D = 0;  q = 2: U = inf, D = 1/c)
+    w = w0 + sum_i a_i y_i x_i,  0 <= a_i <= U_i      (q = 1: U = c, D = 0;  q = 2: U = inf, D = 1/c)
     step of row i:  g = m_i - 1 + D_i a_i,   a_i = clip(a_i - g / (|x_i|^2 + D_i), 0, U_i)
                                                                        (Hsieh et al. 2008)
 

@@ -11,6 +11,15 @@ from libc.string cimport memcpy
 from cwtool_ext.csr cimport Csr, Row, one_a_row, row_at
 
 
+def mark(Csr rows not None, unsigned char[::1] found) -> None:
+    """found[j] = 1 for each slot j that occurs in the rows."""
+    cdef Py_ssize_t k
+    rows.fit(found.shape[0])
+    with nogil:
+        for k in range(rows.start[rows.count]):
+            found[rows.index[k]] = 1
+
+
 def transpose(
     Csr rows not None, const int32_t[::1] column, int64_t[::1] start, int32_t[::1] place,
     double[::1] value,
@@ -133,6 +142,17 @@ def squares(Csr x not None, double[::1] out) -> None:
             for k in range(c.nnz):
                 total += c.value[k] * c.value[k]
             out[j] = total
+
+
+def scale(Csr x not None, const double[::1] v, double[::1] value) -> None:
+    """x_ij *= v_i; `value` are the values of x."""
+    cdef Py_ssize_t k
+    check_matrix(x, v.shape[0])
+    if value.shape[0] != x.start[x.count]:
+        raise ValueError(f"x has {x.start[x.count]} values, not {value.shape[0]}")
+    with nogil:
+        for k in range(value.shape[0]):
+            value[k] *= v[x.index[k]]
 
 
 def take(

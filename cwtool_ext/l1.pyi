@@ -5,6 +5,13 @@ from numpy.typing import NDArray
 
 from cwtool_ext.csr import Csr
 
+def violations(
+    C: float,
+    g: NDArray[np.float64],
+    w: NDArray[np.float64],
+    some: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> float: ...
 def descent(
     columns: Csr,
     square: NDArray[np.float64],

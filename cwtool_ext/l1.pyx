@@ -137,6 +137,29 @@ cdef inline double taken(
     return 0
 
 
+def violations(
+    double C, const double[::1] g, const double[::1] w, const int64_t[::1] some, double[::1] out
+) -> float:
+    """out_k = the violation of optimality of feature j = some_k, where C g is the gradient of the
+    sum of losses: max(|C g_j| - 1, 0) if w_j = 0, else |C g_j + sign w_j|. Returns their sum."""
+    cdef Py_ssize_t k, j
+    cdef double total = 0
+    if g.shape[0] != w.shape[0] or out.shape[0] != some.shape[0]:
+        raise ValueError("there must be a gradient for each weight, and a place for each violation")
+    for k in range(some.shape[0]):
+        if not 0 <= some[k] < w.shape[0]:
+            raise ValueError(f"feature {some[k]} lies outside 0..{w.shape[0] - 1}")
+    with nogil:
+        for k in range(some.shape[0]):
+            j = some[k]
+            if w[j] == 0:
+                out[k] = fmax(fabs(C * g[j]) - 1, 0)
+            else:
+                out[k] = fabs(C * g[j] + copysign(1, w[j]))
+            total += out[k]
+    return total
+
+
 def descent(
     Csr columns not None, const double[::1] square, int64_t[::1] active, bint logistic, double C,
     double slack, double[::1] w, double[::1] m, const double[::1] weight=None,

@@ -83,9 +83,11 @@ class Columns:
     id, so that nothing depends on the slots that the features happen to have."""
 
     def __init__(self, rows: SlotRows, index: FeatureIndex, others: Ints) -> None:
-        found = np.zeros(index.n_slots, dtype=np.bool_)
-        found[rows.indices] = True
-        found[others] = True
+        # not index.n_slots, which is 4 million for a file with a few features
+        width = 1 + max(rows.indices.max(initial=-1), others.max(initial=-1))
+        found = np.zeros(width, dtype=np.uint8)
+        kernel.mark(rows.csr, found)
+        found[others] = 1
         slots = np.flatnonzero(found).astype(np.int32)
         self.slots = slots[np.argsort(index.ids_of(slots), kind="stable")]
         column = np.zeros(len(found), dtype=np.int32)
@@ -111,7 +113,7 @@ class Columns:
 
     def signed(self, y: Floats) -> Matrix:
         """The columns of the rows times these signs; they replace x."""
-        self.x.value[:] *= y[self.x.place]
+        kernel.scale(self.x.csr, y, self.x.value)
         return self.x
 
 

@@ -46,10 +46,9 @@ class Descent(Fit):
         goal = self.p.tol * max(1.0, float(np.maximum(C * np.abs(self.g0) - 1, 0).sum()))
         last = self.passes + self.p.max_batch_passes
         while self.passes < last:
-            gradient = self.gradient()
-            g, w = C * gradient[among], self.w[among]
-            violation = np.abs(np.where(w == 0, np.maximum(np.abs(g) - 1, 0), g + np.sign(w)))
-            total = float(violation.sum())
+            gradient = self.gradient() if self.passes else self.g0
+            w, violation = self.w[among], np.empty(len(among))
+            total = l1.violations(C, gradient, self.w, among, violation)
             if total <= goal:
                 return
             if self.newton and self.passes >= BEFORE:
@@ -96,9 +95,9 @@ class Descent(Fit):
 def urgent(w: Floats, violation: Floats) -> Longs:
     """The places of all features that have a weight, and of the worst violations among the others:
     at most as many as have a weight, or FIRST in all."""
-    weighted = np.count_nonzero(w)
-    n = max(FIRST, 2 * weighted)
-    urgency = np.where(w == 0, violation, np.inf)
-    if np.count_nonzero(urgency) > n:
-        urgency[urgency < np.partition(urgency, len(w) - n)[len(w) - n]] = 0
-    return np.flatnonzero(urgency)
+    n = max(FIRST, 2 * np.count_nonzero(w))
+    some = np.flatnonzero((w != 0) | (violation > 0))
+    if len(some) <= n:
+        return some
+    urgency = np.where(w[some] == 0, violation[some], np.inf)
+    return some[urgency >= np.partition(urgency, len(some) - n)[len(some) - n]]

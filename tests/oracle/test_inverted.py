@@ -31,6 +31,15 @@ def test_transpose_puts_slots_where_they_belong() -> None:
     assert same(found, matrix(csc_matrix(2 * x[:, np.argsort(column)])))
 
 
+def test_columns_that_occur_and_columns_times_numbers() -> None:
+    x, v = sparse(5), np.random.default_rng(2).normal(size=40)
+    columns, found = matrix(csc_matrix(x)), np.zeros(14, dtype=np.uint8)
+    kernel.mark(matrix(csr_matrix(x)).csr, found)
+    assert found.tolist() == [*x.any(axis=0).tolist(), 0]
+    kernel.scale(columns.csr, v, columns.value)
+    assert same(columns, matrix(csc_matrix(v[:, None] * x)))
+
+
 def test_products_sums_squares_and_gram() -> None:
     x, rng = sparse(2), np.random.default_rng(1)
     columns, rows, v = matrix(csc_matrix(x)), matrix(csr_matrix(x)), rng.normal(size=40)
@@ -76,6 +85,12 @@ def test_what_does_not_fit_is_refused() -> None:
         columns.products(np.zeros(2))
     with pytest.raises(ValueError, match="outside"):
         columns.moments(np.zeros(2), np.zeros(2))
+    with pytest.raises(ValueError, match="outside"):
+        kernel.mark(columns.csr, np.zeros(2, dtype=np.uint8))
+    with pytest.raises(ValueError, match="outside"):
+        kernel.scale(columns.csr, np.zeros(2), columns.value)
+    with pytest.raises(ValueError, match="not 3"):
+        kernel.scale(columns.csr, np.zeros(40), np.zeros(3))
     with pytest.raises(ValueError, match="the scale must be 1"):
         kernel.products(Csr(*columns.arrays, 2.0), np.zeros(40), np.empty(13))
     with pytest.raises(ValueError, match="a column lies outside"):

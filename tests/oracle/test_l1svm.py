@@ -5,6 +5,7 @@ import pytest
 from few_weights import learn, learned, random_data
 
 from cwtool.algorithms.l1svm import L1SVM
+from cwtool_ext import l1
 
 LOSSES = ["squared-hinge", "logistic"]
 
@@ -31,6 +32,20 @@ def slow_l1(x, y, C, loss):
         if np.abs(w - before).max() < 1e-14:
             break
     return w
+
+
+def test_violations() -> None:
+    rng = np.random.default_rng(3)
+    g, w = rng.normal(size=30), rng.normal(size=30) * (rng.random(30) < 0.5)
+    some, out = rng.permutation(30)[:20], np.empty(20)
+    total = l1.violations(1.5, g, w, some, out)
+    each = np.where(w == 0, np.maximum(np.abs(1.5 * g) - 1, 0), np.abs(1.5 * g + np.sign(w)))
+    np.testing.assert_allclose(out, each[some], rtol=1e-15)
+    assert total == pytest.approx(out.sum(), rel=1e-14)
+    with pytest.raises(ValueError, match="feature 30 lies outside"):
+        l1.violations(1.5, g, w, np.array([30]), out[:1])
+    with pytest.raises(ValueError, match="a place for each violation"):
+        l1.violations(1.5, g, w, some, out[:1])
 
 
 @pytest.mark.parametrize("loss", LOSSES)
