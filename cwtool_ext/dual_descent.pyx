@@ -1,7 +1,7 @@
 """Dual coordinate descent for linear SVMs that visits rows only as often as they change.
 
     min over w of  1/2 |w - w0|^2 + sum_i c_i/q max(0, 1 - m_i)^q,   m_i = y_i w.x_i,  q = 1 or 2
-    w = w0 + sum_i a_i y_i x_i,  0 <= a_i <= U_i      (q = 1: U = c, D = 0;  q = 2: U = inf, D = 1/c)
+    w = w0 + sum_i a_i y_i x_i,  0 <= a_i <= U_i    (q = 1: U = c, D = 0;  q = 2: U = inf, D = 1/c)
     step of row i:  g = m_i - 1 + D_i a_i,   a_i = clip(a_i - g / (|x_i|^2 + D_i), 0, U_i)
                                                                        (Hsieh et al. 2008)
 
@@ -20,8 +20,9 @@ projected gradient is no larger than the mean rests one pass longer than when th
 to SHORT.
 """
 
-from libc.math cimport INFINITY, fabs, fmax, fmin
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, uint64_t
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -85,7 +86,7 @@ cdef class DualDescent:
         self.part = <Part*> &self._parts[0, 0]
         for i in range(n):
             self.part[i].y, self.part[i].bend = y[i], squares[i] + D[i]
-        self.rest, self.rested = np.zeros((2, n), dtype=np.uint8)
+        self.rest, self.rested = np.zeros((2, n + 8), dtype=np.uint8)
         self.awake = np.empty(n + 1, dtype=np.int32)
         self.groups = np.empty(n // GROUP + 1, dtype=np.int32)
         self.random, self.value = start(seeds), only_value(rows)
@@ -106,12 +107,19 @@ cdef class DualDescent:
 
     cdef Py_ssize_t wake(self) noexcept nogil:
         """List the rows that do not rest, and put their groups into a random order."""
-        cdef Py_ssize_t i, j, last, count = 0
+        cdef Py_ssize_t i, j, eight, last, count = 0
         cdef int32_t kept
-        for i in range(self.rows.count):
-            self.awake[count] = <int32_t> i
-            count += self.rest[i] == 0
-            self.rest[i] -= self.rest[i] != 0
+        cdef uint64_t bytes
+        for eight in range(0, self.rows.count, 8):
+            memcpy(&bytes, &self.rest[eight], 8)
+            if (bytes + 0x7F7F7F7F7F7F7F7Fu) & 0x8080808080808080u == 0x8080808080808080u:
+                bytes -= 0x0101010101010101u  # all of them rest
+                memcpy(&self.rest[eight], &bytes, 8)
+                continue
+            for i in range(eight, min(eight + 8, self.rows.count)):
+                self.awake[count] = <int32_t> i
+                count += self.rest[i] == 0
+                self.rest[i] -= self.rest[i] != 0
         last = (count + GROUP - 1) // GROUP
         for i in range(last):
             self.groups[i] = <int32_t> i
@@ -155,7 +163,7 @@ cdef class DualDescent:
             self.doze(i, SHORT)
         else:
             self.rested[i] = 0
-        p.a = U if p.bend == 0 else fmin(U, fmax(0, a - g / p.bend))
+        p.a = U if p.bend == 0 else min(U, max(0, a - g / p.bend))
         change = p.a - a
         self.dual -= change * (g + p.bend * change / 2)
         self.move(row, change * p.y)
@@ -233,8 +241,8 @@ cdef inline double gap_of(double m, double a, double D, double U) noexcept nogil
     """What a row of this margin adds to the duality gap."""
     if D == 0:
         return (U - a) * (1 - m) if m < 1 else a * (m - 1)
-    cdef double off = fmax(0, 1 - m) - D * a
-    return a * fmax(0, m - 1) + off * off / (2 * D)
+    cdef double off = max(0, 1 - m) - D * a
+    return a * max(0, m - 1) + off * off / (2 * D)
 
 
 cdef double only_value(Csr rows) noexcept:

@@ -100,4 +100,5 @@ def urgent(w: Floats, violation: Floats) -> Longs:
     if len(some) <= n:
         return some
     urgency = np.where(w[some] == 0, violation[some], np.inf)
-    return some[urgency >= np.partition(urgency, len(some) - n)[len(some) - n]]
+    worst: Longs = some[urgency >= np.partition(urgency, len(some) - n)[len(some) - n]]
+    return worst
