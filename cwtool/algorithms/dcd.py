@@ -77,7 +77,7 @@ class DCD(LinearBatchLearner):
         bounds: Bounds = p.bounds(rows)
         mu, share = state.table[:, 0], p.tol / 100
         most, enough = float(n * p.max_batch_passes), self._enough(rows, state.index.count)
-        before = mu.copy() if batch and enough < most else None
+        before = mu[: rows.indices.max(initial=-1) + 1].copy() if enough < most else mu[:0]
         seeds = np.array([seed, batch], dtype=np.uint64)
         descent = DualDescent(rows.csr, y, v, *bounds, mu, seeds)
         if (ended := descent.run(share, min(enough, most))) or enough >= most:
@@ -100,15 +100,14 @@ class DCD(LinearBatchLearner):
         columns: Columns,
         y: Floats,
         ridge: Floats,
-        before: Floats | None,
+        before: Floats,
         mu: Floats,
         most: int,
     ) -> int:
         """Newton steps from mu, until the duality gap is small enough. Returns their number, or 0
         if that was not reached; then mu is as it was."""
         newton = Newton(columns.signed(y), 1 / ridge, columns.n_rows)
-        w = mu[columns.slots]
-        w0 = np.zeros(len(w)) if before is None else before[columns.slots]
+        w0, w = before[columns.slots], mu[columns.slots]
         m = newton.z.products(w)
         for step in range(1, most + 1):
             xi, losses = newton.losses(m)
