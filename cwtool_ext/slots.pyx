@@ -11,6 +11,12 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 
+cdef enum:
+    PER_LINE = 8  # doubles in a cache line
+
+LINE = PER_LINE
+
+
 cdef extern from *:
     """
     #define cwtool_rarely(condition) __builtin_expect((condition), 0)
@@ -144,21 +150,30 @@ def members(const uint64_t[::1] seen, int32_t[::1] ids):
         raise ValueError(f"there are {n} ids, and room for {room}")
 
 
-def gather(const double[:] column, const int32_t[::1] places, double[::1] out):
-    """out[k] = column[places[k]]; returns how many of them are not zero by their bits."""
-    cdef int64_t k, n = 0
+def gather(const double[:, :] columns, const int32_t[::1] places, list out) -> list[int]:
+    """out[c][k] = columns[places[k], c] for up to LINE columns side by side, which cost one look
+    into memory; how many of each are not zero by their bits."""
+    cdef int64_t k, c, width = columns.shape[1], counts[PER_LINE]
+    cdef double* to[PER_LINE]
+    cdef double[::1] one
     cdef uint64_t bits
-    if out.shape[0] != places.shape[0]:
-        raise ValueError("one place a value is needed")
+    if not 0 < width <= PER_LINE or len(out) != width:
+        raise ValueError(f"1 to {PER_LINE} columns are gathered, each into an array of its own")
+    for c in range(width):
+        one = out[c]
+        if one.shape[0] != places.shape[0]:
+            raise ValueError("one place a value is needed")
+        to[c], counts[c] = &one[0] if one.shape[0] else NULL, 0
     for k in range(places.shape[0]):
-        if not 0 <= places[k] < column.shape[0]:
+        if not 0 <= places[k] < columns.shape[0]:
             raise ValueError(f"there is no place {places[k]}")
     with nogil:
         for k in range(places.shape[0]):
-            out[k] = column[places[k]]
-            memcpy(&bits, &out[k], 8)
-            n += bits != 0
-    return n
+            for c in range(width):
+                to[c][k] = columns[places[k], c]
+                memcpy(&bits, &to[c][k], 8)
+                counts[c] += bits != 0
+    return [counts[c] for c in range(width)]
 
 
 def positions(const int32_t[::1] ids, const int32_t[::1] among, int64_t[::1] out):

@@ -84,10 +84,14 @@ class State:
 
     def column(self, name: str, place: int = 0) -> Floats:
         """A value for each slot: the declared column, at one place."""
+        return self._places(name, place, place + 1)[:, 0]
+
+    def _places(self, name: str, first: int, stop: int) -> Floats:
+        """The declared column, at these places."""
         for table, group in zip(self._tables, self.layout.tables, strict=True):
             for k, column in enumerate(group):
                 if column.name == name:
-                    return table.rows[:, k * self.places + place]
+                    return table.rows[:, k * self.places + first : k * self.places + stop]
         raise KeyError(name)
 
     def shrink(self, name: str, factor: float) -> None:
@@ -99,10 +103,27 @@ class State:
         column[direct : self.index.n_slots] *= factor
 
     @property
+    def _used_places(self) -> int:
+        return min(self.places, max(1, self.ghosts + len(self.labels)))
+
+    @property
     def _packed_columns(self) -> list[tuple[str, int]]:
         """The columns of a file, each by its name and a place."""
-        used = min(self.places, max(1, self.ghosts + len(self.labels)))
-        return [(c.name, k) for c in self.layout.columns for k in range(used)]
+        return [(c.name, k) for c in self.layout.columns for k in range(self._used_places)]
+
+    def _gathered(self, name: str, first: int, slots_: Ints) -> dict[str, NDArray[Any]]:
+        """The column from its place `first` on, as far as one look into memory has it, packed: its
+        values at these slots, or those that are not zero with their places among these."""
+        columns = self._places(name, first, min(first + slots.LINE, self._used_places))
+        out = [np.empty(len(slots_)) for _ in range(columns.shape[1])]
+        packed: dict[str, NDArray[Any]] = {}
+        for k, n in enumerate(slots.gather(columns, slots_, out)):
+            key, values = _key(name, first + k), out[k]
+            if 12 * n < 8 * len(slots_):
+                at = np.flatnonzero(values.view(np.int64)).astype(np.int32)  # by bits: -0.0 counts
+                packed[f"{key}.at"], values = at, values[at]
+            packed[key] = values
+        return packed
 
     def slots_of(self, ids: Ints) -> Ints:
         """The slots of these ids; features that are new get one, and rows in the tables."""
@@ -116,13 +137,9 @@ class State:
         packed as their nonzero values with their places among the ids."""
         ids, places = self.index.saving_order()
         packed: dict[str, NDArray[Any]] = {"ids": ids}
-        for name, place in self._packed_columns:
-            values, key = np.empty(len(ids)), _key(name, place)
-            n = slots.gather(self.column(name, place), places, values)
-            if 12 * n < 8 * len(ids):
-                at = np.flatnonzero(values.view(np.int64)).astype(np.int32)  # by bits: -0.0 counts
-                packed[f"{key}.at"], values = at, values[at]
-            packed[key] = values
+        for name in dict.fromkeys(name for name, _ in self._packed_columns):
+            for first in range(0, self._used_places, slots.LINE):
+                packed |= self._gathered(name, first, places)
         for name, square in self.squares.items():
             if name not in without:
                 packed[f"square.{name}"] = square[np.ix_(places, places)]
