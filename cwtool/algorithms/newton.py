@@ -23,7 +23,7 @@ ENOUGH = 0.01  # share of the predicted decrease that a step has to reach
 HALVINGS = 20  # of a step, at most
 DEAREST = 100  # products for an entry of the rows that H may cost
 PRODUCTS = 2  # that take as long as visiting an entry in coordinate descent
-OTHER = 20  # passes that take as long as all the rest: rows by column and back, and some steps
+OTHER = 10  # passes that take as long as all the rest: rows by column and back, and some steps
 
 Place = tuple[Floats, Floats]  # weights, and the margins y w.x of the rows
 
