@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isinf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -152,7 +153,10 @@ class BCW(LinearBatchLearner):
     def _divisor(self, state: State) -> float | None:
         """The precision divisor; None: the precision is the curvature of the loss."""
         given = self.params.precision_divisor
-        return float(state.numbers["precision_divisor"] if given == AUTO else given) or None
+        found = float(state.numbers["precision_divisor"] if given == AUTO else given) or None
+        if found is not None and isinf(self.params.C / found):
+            raise OverflowError("C divided by the precision divisor is too large")
+        return found
 
     # -- the printed algorithm --------------------------------------------------------------------
 

@@ -66,7 +66,7 @@ class L1Params(SparseParams):
         "Stop when the violation of the optimality conditions is at most this, relative to the "
         "violation at w = 0 or to 1, whichever is larger. Smaller values are more exact and "
         "slower.",
-        above=0,
+        low=1e-12,  # less is not reached by numbers of 53 bits
     )
     max_batch_passes: int = param(
         1000,

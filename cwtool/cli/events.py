@@ -34,7 +34,7 @@ METRICS = (
     "confusion", "macro_f1", "weighted_f1", "balanced_error", "per_class", "classes", "unpredicted",
 )  # fmt: skip
 JUDGED = ("log_loss", "ece")
-TRAINED = ("algo", "files", "seed", "features", "passes", "seconds", "bytes", "warnings")
+TRAINED = ("algo", "files", "labels", "seed", "features", "passes", "seconds", "bytes", "warnings")
 DEALT = (
     "shards", "rounds", "chosen", "tail_error", "head", "tail_rows", "growth", "bytes_sent", "gap",
 )  # fmt: skip
@@ -89,6 +89,7 @@ KEYS = {
     "validation_error": Key("number", "Error on the held-out rows."),
     "algo": Key("text", "The algorithm."),
     "files": Key("list", "The files that were learned."),
+    "labels": Key("list", "The labels of two classes: the negative and the positive one."),
     "seed": Key("whole number", "The seed of random choices."),
     "features": Key("whole number", "Number of features seen, or that were chosen."),
     "passes": Key("whole number", "Number of passes."),

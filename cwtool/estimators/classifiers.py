@@ -2261,7 +2261,7 @@ class L1SVMClassifier(LinearScore, WeightedClassifier):
     tol : float, default=0.0001
         Stop when the violation of the optimality conditions is at most this, relative to the
         violation at w = 0 or to 1, whichever is larger. Smaller values are more exact and
-        slower. Must be above 0.
+        slower. Must be at least 1e-12.
     max_batch_passes : int, default=1000
         Largest number of passes over the features for one C, if `tol` is not reached before.
         Must be at least 1.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cwtool.errors import UsageError
+from cwtool.errors import ModelError
 from cwtool.export.scorer import Scorer
 
 MOST = 1 << 27  # numbers in a file, which has a line for every feature up to the last
@@ -20,7 +20,7 @@ def text(scorer: Scorer) -> Iterator[str]:
     are taken less the threshold; the positive class is the first label if scores of exactly 0 are
     negative, and otherwise the negative one, with all weights turned around."""
     if any(n != int(n) for n in scorer.numbers):
-        raise UsageError("labels of LIBLINEAR are whole numbers", "use `format=json` or tsv")
+        raise ModelError("labels of LIBLINEAR are whole numbers", "use `format=json` or tsv")
     labels = [str(int(n)) for n in scorer.numbers]
     weight, constant = scorer.weight, scorer.intercept
     if not scorer.several and scorer.above:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cwtool.algorithms.base import Linear
 from cwtool.data.parse import Reading
 from cwtool.data.rows import BIAS, Floats, Ints, Longs
-from cwtool.errors import UsageError
+from cwtool.errors import ModelError
 from cwtool.export.covariance import covariance_of
 from cwtool.metrics.confusion import label_order
 from cwtool.metrics.threshold import ABOVE_ZERO
@@ -91,7 +91,7 @@ class Scorer:
         are more than `most`, or almost all of very many would be 0."""
         if self.width * self.weight.shape[1] > min(most, max(FEW, SPARSE * self.weight.size)):
             features = len(self.features)
-            raise UsageError(
+            raise ModelError(
                 f"the model has {features:,} features up to {self.width:,}, and {needs}", hint
             )
 
@@ -150,12 +150,12 @@ def scorer_of(model: Model) -> Scorer:
 def _check(model: Model) -> None:
     """Refuse models whose decisions are not linear."""
     if not isinstance(model.algorithm, Linear):
-        raise UsageError(
+        raise ModelError(
             f"{model.algorithm.name} is no linear model, and other programs cannot score with it",
             "score rows with the command predict, or train a linear one, such as arow or sbcw",
         )
     if model.several is not None and model.operating_point:
-        raise UsageError(
+        raise ModelError(
             "`threshold=balanced` of several classes is not linear in the row",
             "train the model without `threshold`",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from cwtool.errors import UsageError
+from cwtool.errors import ModelError, UsageError
 from cwtool.export.scorer import Scorer
 
 CONSTANT = 11650396  # the index of VW's constant feature
@@ -30,7 +30,7 @@ def data(scorer: Scorer) -> bytes:
     )
     constant = CONSTANT % (1 << bits) % ((1 << bits) // places)
     if scorer.intercept.any() and constant in scorer.features:
-        raise UsageError(
+        raise ModelError(
             f"VW keeps its constant at the place of feature {constant}",
             "use another format, or train without `bias`",
         )

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 
-from cwtool.errors import UsageError
+from cwtool.errors import ModelError
 from cwtool.export import BINARY, FORMATS
 from cwtool.export.scorer import Scorer, scorer_of
 from cwtool.files import complete_bytes, complete_text
@@ -36,17 +36,17 @@ def _refuse(format: str, setting: str, scorer: Scorer) -> None:
     """Refuse what a format cannot express."""
     value = getattr(scorer.reading, setting)
     if setting == "hash_bits" and value:
-        raise UsageError(
+        raise ModelError(
             f"{format} cannot fold feature ids, and the model has `hash_bits={value}`",
             "use `format=python` or `format=json`, which say how ids are folded",
         )
     if setting == "normalize" and value != "none":
-        raise UsageError(
+        raise ModelError(
             f"{format} cannot divide rows by their length, and the model has `normalize={value}`",
             "use `format=python`, sql or onnx, which do, or train on rows of length 1",
         )
     if setting == "zero_based" and value:
-        raise UsageError(
+        raise ModelError(
             f"{format} counts features from 1, and the model has a feature 0",
             "train on data whose features are counted from 1",
         )

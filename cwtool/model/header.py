@@ -26,6 +26,7 @@ ROOM = 1024  # classes that a model may have, whatever it has counted
 share = number(0, 1 + 1e-9, none=True)
 figure = number(-LARGE, LARGE, none=True)
 label = number(-1e300, 1e300)
+label_or_none = number(-1e300, 1e300, none=True)
 
 FILE = entries({"name": text(), "digest": text(200), "rows": whole(), "nnz": whole()})
 METRICS = (
@@ -61,6 +62,7 @@ RUN = entries(
             {}, {**SHARES, "log_loss": figure, "bins": either(items(figure, 0), BINS)}
         ),
         "bytes_before": whole(),
+        "labels": items(label_or_none, 2),
     },
     plain,
 )
@@ -105,7 +107,7 @@ HEADER_OF = entries(
         "calibration": entries({"a": number(0), "rows": whole()}, {"b": number()}),
         "numbers": anything,  # by the layout of the algorithm
         "history": items(run_of_history),
-        "labels": either(items(number(-1e300, 1e300, none=True), 2), items(label)),
+        "labels": either(items(label_or_none, 2), items(label)),
     },
     {
         "confusion": items(items(whole(), 2), 2),
@@ -144,3 +146,6 @@ def check_header(header: dict[str, Any]) -> None:
         missing = [name for name in names if name not in run and "merged" not in run]
         if missing:
             raise Damage(f"its history.{number_} has no entry {missing[0]}")
+        met = run.get("labels", header["labels"])
+        if any(one not in (None, now) for one, now in zip(met, header["labels"], strict=False)):
+            raise Damage(f"its labels are not those of its history.{number_}")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cwtool.errors import UsageError
+from cwtool.errors import ModelError, UsageError
 from cwtool.parallel import EngineOptions, check
 from cwtool.shards.plan import GROWTH, HEAD, TAIL_ROWS
 
@@ -73,18 +73,19 @@ def _kind(model: Model) -> type[Trainer]:
     from cwtool.algorithms.merging import Refusal
 
     algorithm = model.algorithm
+    wrong = ModelError if model.rows else UsageError  # what a saved model has is not asked for here
     if isinstance(algorithm, Dealt):
         from cwtool.shards.batch_driver import BatchTrainer
 
         if getattr(algorithm.params, "batch_rows", 0):
-            raise UsageError(
+            raise wrong(
                 "`batch_rows` does not work with `shards` greater than 1: all rows of a run are "
                 "one batch",
                 "leave one of them out",
             )
         return BatchTrainer
     if isinstance(algorithm.merging, Refusal):
-        raise UsageError(
+        raise wrong(
             f"{algorithm.name} cannot be learned in shards: {algorithm.merging.reason}",
             "leave out `shards`; for example arow, cw, pa1, bcw, dcd, sbcw and l1svm can be",
         )

@@ -90,6 +90,8 @@ class Trainer:
             if self.best.model is not None and self.best.pass_ != pass_:
                 self.model = self.best.model
             record |= {"best_pass": self.best.pass_, "validation_error": self.best.error}
+        if self.model.several is None:
+            record["labels"] = list(self.model.labels.values)
         self.model.history.append(record)
         return record
 

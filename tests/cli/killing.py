@@ -52,6 +52,7 @@ COMMANDS = {
     "report": ["report", "m.cw", "-o", "page.html"],
     "predict": ["predict", "b.svm", "-m", "m.cw", "-o", "out.txt"],
     "bench": ["bench", "small.toml", "-o", "out", "-j", "1"],
+    "merge": ["merge", "c.cw", "d.cw", "--tail", "b.svm", "-m", "g.cw"],
 }  # fmt: skip
 KILLS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 # a signal right after the start meets no handler yet
@@ -98,6 +99,9 @@ def main(count: int, seed: int) -> None:
     Path("a.svm").write_text(planted_text(1, 400))
     Path("b.svm").write_text(planted_text(2, 300, first=20))
     Path("small.toml").write_text(SUITE)
+    for number, name in enumerate("cd", 3):
+        Path(f"{name}.svm").write_text(planted_text(number, 300))
+        assert ended(started(["train", f"{name}.svm", "-m", f"{name}.cw"])) == 0
     for name, args in COMMANDS.items():
         begin = time.monotonic()
         code = ended(started(args))
@@ -112,9 +116,8 @@ def main(count: int, seed: int) -> None:
         code = ended(child)
         assert code in GOOD, (name, code)
         codes[code] += 1
-        assert Model.load(Path("m.cw")).rows > 0
-        for old in Path().glob("m.cw.[0-9]"):
-            assert Model.load(old).rows > 0
+        for model in (Path("m.cw"), Path("g.cw"), *Path().glob("m.cw.[0-9]")):
+            assert Model.load(model).rows > 0
     for name, args in COMMANDS.items():
         code = ended(started(args))
         assert code == 0, (name, code, Path("said.log").read_text()[-2000:])

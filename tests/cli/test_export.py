@@ -273,7 +273,7 @@ def test_json_and_tsv(data: str, options: list[str], folder: Path, ok: Run, trai
 def test_what_a_format_cannot_express(form: str, cwtool: Run, trained: Run) -> None:
     trained("two.svm", ["--hash-bits", "3"])
     ended = cwtool("export", "m.cw", "--format", form, "-o", "out")
-    assert ended.code == 2 and "cannot fold feature ids" in ended.err
+    assert ended.code == 4 and "cannot fold feature ids" in ended.err
     assert not Path("out").exists()
 
 
@@ -283,7 +283,7 @@ def test_refusals(folder: Path, cwtool: Run, ok: Run, trained: Run, planted: Run
     planted("two.svm", 1, 60)
     ok("train", "two.svm", "-m", "knn.cw", "--algo", "knn")
     ended = cwtool("export", "knn.cw", "--format", "json")
-    assert ended.code == 2 and "knn is no linear model" in ended.err
+    assert ended.code == 4 and "knn is no linear model" in ended.err
     assert "score rows with the command predict" in ended.err
     ok("train", "two.svm", "-m", "unit.cw", "--normalize", "l2")
     assert "cannot divide rows" in cwtool("export", "unit.cw", "--format", "liblinear").err
@@ -320,7 +320,7 @@ def test_few_features_with_large_ids_are_no_dense_rows(
     (folder / "a.svm").write_text("+1 1:1 2000000:1\n-1 2:1\n")
     ok("train", "a.svm", "-m", "m.cw")
     found = cwtool("export", "m.cw", "--format", form, "-o", "out")
-    assert found.code == 2
+    assert found.code == 4
     assert "the model has 3 features up to 2,000,000, and" in found.err
 
 

@@ -188,3 +188,23 @@ def test_no_leftovers(ok: Run, good: bytes) -> None:
 def test_same_bytes_on_every_run(ok: Run, good: bytes) -> None:
     ok("train", "a.svm", "-m", "m.cw")
     assert Path("m.cw").read_bytes() == good
+
+
+@every_command
+@pytest.mark.parametrize("labels", [[0.0, 1.0], [1.0, -1.0], [-1.0, 1e9], [None, 1.0]])
+def test_labels_are_those_of_the_history(
+    labels: list[float | None], good: bytes, cwtool: Run, args: list[str]
+) -> None:
+    """Rows do not fit labels that were changed, but it is the model that is damaged."""
+    length = struct.unpack_from("<7sBQQ", good)[3]
+    header = json.loads(good[24 : 24 + length]) | {"labels": labels}
+    text = json.dumps(header).encode()
+    changed = sealed(text.ljust(-(-len(text) // 8) * 8), good[24 + length : -32])
+    assert "its labels are not those of its history.0" in answer(cwtool, args, changed)
+
+
+def test_a_setting_of_a_model_that_shards_cannot_have(ok: Run, cwtool: Run, planted: Run) -> None:
+    ok("train", planted("a.svm", 1, 60), "-a", "bcw", "--batch-rows", 30, "-m", "m.cw")
+    ended = cwtool("train", planted("b.svm", 2, 60), "--resume", "m.cw", "-m", "n.cw", "--shards", 2)
+    assert ended.code == 4
+    assert "--batch-rows does not work with --shards greater than 1" in ended.err

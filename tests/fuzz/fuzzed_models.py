@@ -75,11 +75,12 @@ def record(model: Model, labels: int) -> dict[str, Any]:
     day: dict[str, Any] = dict.fromkeys(("rows", "worst_row", "worst_rows", "windows"), 1)
     day |= {"error": 0.5, "median": 0.5, "worst": 0.5, "spread": 0.0, "classes": labels}
     day |= {"entries": 3.5, "base_rate": 0.5 if labels == 2 else None}
+    own = {"labels": list(model.labels.values)} if labels == 2 else {}
     evaluated = {"error": 0.5, "log_loss": 0.7, "bins": [[1.0, 0.5, 1.0]] * 15}
     return {
         "files": [file], "seed": 0, "rows": model.rows, "error": 0.5, **dict.fromkeys(names, 0.5),
         "features": model.index.count, "passes": 1, "time": "2026-01-02T03:04:05Z", "day": day,
-        "evaluated": evaluated, "known_share": 0.1, "bytes_before": 1234,
+        "evaluated": evaluated, "known_share": 0.1, "bytes_before": 1234, **own,
     }  # fmt: skip
 
 

@@ -23,12 +23,19 @@ ROWS = models.rows_of(1, 60, 2)[0]
         ("spar-dca", {"C": 1e300, "features": 0}),
         ("sbcw", {"features": 1_000_000}),  # of which there are twelve
         ("fgm", {"features": 1_000_000}),
+        ("l1svm", {"tol": 1e-12}),
     ],
 )
 def test_extreme_settings(algo: str, given: dict[str, object]) -> None:
     model = Model.new(algo, given, labels=Labels(-1.0, 1.0))
     model.learn(ROWS, Run())
     assert np.isfinite(model.scores(ROWS).score).all()
+
+
+def test_a_divisor_that_overflows_is_told() -> None:
+    model = Model.new("bcw", {"precision_divisor": 5e-324}, labels=Labels(-1.0, 1.0))
+    with pytest.raises(ModelError, match="C divided by the precision divisor is too large"):
+        model.learn(ROWS, Run())
 
 
 @pytest.mark.parametrize("matrix", [-np.eye(3), np.full((3, 3), 1e308), -1e308 * np.eye(3)])
