@@ -14,6 +14,8 @@ from cwtool.state import Column, Layout, State
 from cwtool_ext import full
 from cwtool_ext.visit import Learner
 
+PAIR = 16  # bytes a pair of features: the matrix, and its copy when it grows, is loaded or saved
+
 
 class Full(Covariance):
     """mu_j, and all of Sigma over the features seen."""
@@ -68,14 +70,14 @@ def grown_sigma(state: State, max_memory: int = 0) -> Floats:
         return sigma
     wanted = max(n, have + have // 4, 64)
     free = memory.allowed(max_memory)
-    if free < 8 * wanted**2:
+    if free < PAIR * wanted**2:
         wanted = n
-    if free < 8 * n**2:
+    if free < PAIR * n**2:
         raise UsageError(
-            f"a full covariance over {n:,} features needs {memory.words(8 * n**2)} of memory, and "
-            f"{memory.words(free)} may be used",
+            f"a full covariance over {n:,} features needs {memory.words(PAIR * n**2)} of memory "
+            f"with the copy that is saved, and {memory.words(free)} may be used",
             "use `covariance=diag`, or fold the feature ids, for example with "
-            f"`hash_bits={max(1, int((free / 8) ** 0.5).bit_length() - 1)}`",
+            f"`hash_bits={max(1, int((free / PAIR) ** 0.5).bit_length() - 1)}`",
         )
     grown = np.zeros((wanted, wanted))
     np.fill_diagonal(grown, 1.0)

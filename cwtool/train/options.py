@@ -27,6 +27,16 @@ class TrainOptions:
     engine: EngineOptions | None = None  # for parts of an algorithm that can run elsewhere
     read: ReadOptions = field(default_factory=ReadOptions)
 
+    @property
+    def memory_of_a_model(self) -> int:
+        """Bytes of `max_memory` that a model may use: with several passes there are also its
+        shadows, the model before the run, and the one of the best pass."""
+        if self.passes == 1 or not self.max_memory:
+            return self.max_memory
+        from cwtool.model.crossfit import FOLDS
+
+        return max(1, self.max_memory // (FOLDS + 3))
+
 
 def check_passes(model: Model, passes: int) -> None:
     """Refuse several passes, before any work, for learners of whole batches."""

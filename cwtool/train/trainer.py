@@ -40,7 +40,7 @@ class Trainer:
         self.settings = Run(
             options.seed,
             options.read.jobs,
-            options.max_memory,
+            options.memory_of_a_model,
             options.engine,
             note=console.detail,
             warn=console.warn,

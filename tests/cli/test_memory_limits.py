@@ -49,11 +49,21 @@ def test_each_class_counts(cwtool: Run, ok: Run) -> None:
 
 def test_processes_share_the_limit(cwtool: Run, ok: Run, planted: Run) -> None:
     rows = planted("a.svm", 1, 60, width=60)
-    command = ["tune", rows, "--covariance", "full", "--grid", "r=1,2", "--max-memory", "40kB"]
+    command = ["tune", rows, "--covariance", "full", "--grid", "r=1,2", "--max-memory", "60kB"]
     ok(*command, "-j", "1")
     ended = cwtool(*command, "-j", "2")
     assert ended.code == 3
-    assert "20 kB may be used" in ended.err
+    assert "30 kB may be used" in ended.err
+
+
+def test_models_of_several_passes_count(cwtool: Run, ok: Run, planted: Run) -> None:
+    """Beside the model there are five shadows, the model before, and the best one."""
+    rows = planted("a.svm", 1, 60, width=60)
+    command = ["train", rows, "--covariance", "full", "-m", "m.cw", "--max-memory"]
+    ok(*command, "60kB")
+    ended = cwtool(*command, "240kB", "--passes", "2")
+    assert (ended.code, "and 30 kB may be used" in ended.err) == (2, True)
+    ok(*command, "480kB", "--passes", "2")
 
 
 def in_gzip(data: bytes) -> bytes:
