@@ -60,9 +60,8 @@ def _merged(run: dict[str, Any], files: str) -> str:
     rule = f" by {run['chosen']}" if run["chosen"] else ""
     tail = ""
     if files:
-        tail = (
-            f"; {files}: {run['rows']:,} rows, error {percent(run['tail_error'])} before learning"
-        )
+        error = percent(run.get("tail_error"))
+        tail = f"; {files}: {run['rows']:,} rows, error {error} before learning"
     return f"merged {models}{base}{rule}{tail}"
 
 

@@ -43,6 +43,24 @@ DAY = entries(
     },
     {"base_rate": share, "auc": share},
 )
+# what a run may have; other entries are shown as they are, and nothing is computed with them
+MORE: dict[str, Check] = {
+    **SHARES,
+    **dict.fromkeys(("worst", "psi", "bytes"), figure),
+    "weight": number(0, LARGE),
+    "best_pass": whole(),
+    "time": text(100),
+    "day": DAY,
+    "evaluated": entries(
+        {}, {**SHARES, "log_loss": figure, "bins": either(items(figure, 0), BINS)}
+    ),
+    "bytes_before": whole(),
+    "labels": items(label_or_none, 2),
+    "shards": whole(1),
+    "rounds": whole(),
+    "bytes_sent": whole(),
+    "tail_error": number(0, LARGE, none=True),
+}
 RUN = entries(
     {
         "files": items(FILE),
@@ -52,18 +70,7 @@ RUN = entries(
         "features": whole(),
         "passes": whole(1),
     },
-    {
-        **SHARES,
-        "weight": number(0, LARGE),
-        "best_pass": whole(),
-        "time": text(100),
-        "day": DAY,
-        "evaluated": entries(
-            {}, {**SHARES, "log_loss": figure, "bins": either(items(figure, 0), BINS)}
-        ),
-        "bytes_before": whole(),
-        "labels": items(label_or_none, 2),
-    },
+    MORE | {"chosen": items(text(100))},
     plain,
 )
 MERGE = entries(
@@ -76,7 +83,7 @@ MERGE = entries(
         "merged": items(entries({"name": text(), "rows": whole(-MOST)})),
         "chosen": text(100),
     },
-    {"base": text(), "tail_error": number(0, LARGE)},
+    MORE | {"base": text()},
     plain,
 )
 
@@ -142,10 +149,18 @@ def check_header(header: dict[str, Any]) -> None:
     if len(counts) > max(2, len(labels)):
         raise Damage("its class_weight has more counts than there are classes")
     for number_, run in enumerate(header["history"]):
-        names = ("macro_f1", "balanced_error") if several else ("auc", "precision", "recall", "f1")
-        missing = [name for name in names if name not in run and "merged" not in run]
-        if missing:
+        if missing := [name for name in _needed(run, several) if name not in run]:
             raise Damage(f"its history.{number_} has no entry {missing[0]}")
         met = run.get("labels", header["labels"])
         if any(one not in (None, now) for one, now in zip(met, header["labels"], strict=False)):
             raise Damage(f"its labels are not those of its history.{number_}")
+
+
+def _needed(run: dict[str, Any], several: bool) -> tuple[str, ...]:
+    """What a run must have besides, by what it has."""
+    dealt = ("rounds",) if run.get("shards", 1) > 1 else ()
+    if "merged" in run:
+        return dealt
+    if several or "macro_f1" in run:
+        return (*dealt, "macro_f1", "balanced_error")
+    return (*dealt, "auc", "precision", "recall", "f1")

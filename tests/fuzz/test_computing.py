@@ -7,6 +7,8 @@ import pytest
 from cwtool.algorithms.metric import cholesky
 from cwtool.data.labels import Labels
 from cwtool.errors import Damage, ModelError
+from cwtool.inspect import describe
+from cwtool.inspect_text import text
 from cwtool.model import Model
 from cwtool.model.arithmetic import computing
 from cwtool.run import Run
@@ -61,3 +63,30 @@ def test_numbers_that_overflow_are_told() -> None:
 
     with pytest.raises(ModelError, match="the numbers of the arow model cannot be computed with"):
         Broken().learn()
+
+
+HISTORIES: list[dict[str, object]] = [
+    {"macro_f1": 0.5},
+    {"shards": 3},
+    {"shards": 3, "rounds": "x"},
+    {"shards": 3, "rounds": 1, "chosen": [1]},
+    {"shards": 3, "rounds": 1, "bytes_sent": "x"},
+    {"worst": "x"},
+    {"merged": [], "chosen": "mean", "time": 1},
+    {"merged": [], "chosen": "mean", "day": []},
+    {"merged": [], "chosen": "mean", "auc": "x"},
+]
+
+
+@pytest.mark.parametrize("changed", HISTORIES, ids=str)
+def test_histories_that_cannot_be_shown_are_damage(changed: dict[str, object]) -> None:
+    model = models.trained("arow", {}, 2, 0)
+    model.history[0] |= changed
+    with pytest.raises(ModelError, match=r"is damaged: its history\.0"):
+        Model.from_bytes(model.to_bytes())
+
+
+def test_a_merge_without_an_error_is_shown() -> None:
+    model = models.trained("arow", {}, 2, 0)
+    model.history[0] |= {"merged": [{"name": "a.cw", "rows": 5}], "chosen": "mean"}
+    assert "error - before learning" in text(describe(Model.from_bytes(model.to_bytes()), 5, {}))
