@@ -205,6 +205,8 @@ def test_labels_are_those_of_the_history(
 
 def test_a_setting_of_a_model_that_shards_cannot_have(ok: Run, cwtool: Run, planted: Run) -> None:
     ok("train", planted("a.svm", 1, 60), "-a", "bcw", "--batch-rows", 30, "-m", "m.cw")
-    ended = cwtool("train", planted("b.svm", 2, 60), "--resume", "m.cw", "-m", "n.cw", "--shards", 2)
+    ended = cwtool(
+        "train", planted("b.svm", 2, 60), "--resume", "m.cw", "-m", "n.cw", "--shards", 2
+    )
     assert ended.code == 4
     assert "--batch-rows does not work with --shards greater than 1" in ended.err

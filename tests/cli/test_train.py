@@ -508,7 +508,7 @@ def test_full_covariance_that_does_not_fit(
     Path("a.svm").write_text("+1 " + " ".join(f"{j}:1" for j in range(1, 1001)) + "\n-1 1:1\n")
     ended = cwtool("train", "a.svm", "-a", algo, "--covariance", "full", *limit, "-m", "m.cw")
     assert ended.code == 2
-    assert "1,000 features needs 8 MB" in ended.err
+    assert "1,000 features needs 16 MB" in ended.err
     assert "--covariance diag" in ended.err
     assert not Path("m.cw").exists()
 

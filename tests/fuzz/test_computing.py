@@ -8,7 +8,7 @@ from cwtool.algorithms.metric import cholesky
 from cwtool.data.labels import Labels
 from cwtool.errors import Damage, ModelError
 from cwtool.inspect import describe
-from cwtool.inspect_text import text
+from cwtool.messages.inspect_text import text
 from cwtool.model import Model
 from cwtool.model.arithmetic import computing
 from cwtool.run import Run
