@@ -27,11 +27,12 @@ cdef inline double variance(double n, const double* at) noexcept nogil:
 
 
 cdef inline double balanced_square(double n, const double* at) noexcept nogil:
-    """The squared balanced spread r sqrt(r q); 0 for a column that is constant up to rounding."""
-    cdef double r
-    if variance(n, at) == 0.0:
+    """The squared balanced spread r sqrt(r q); 0 for a column that is constant up to rounding. One
+    with q <= 1/2 is not: its variance is at least q (1 - q) r^2 >= r^2 / 2n."""
+    cdef double square = at[M2] / at[NNZ] + at[MEAN] * at[MEAN], r
+    if (2.0 * at[NNZ] > n or n > 1e20 or square < 1e-170) and variance(n, at) == 0.0:
         return 0.0
-    r = sqrt(at[M2] / at[NNZ] + at[MEAN] * at[MEAN])
+    r = sqrt(square)
     return r * sqrt(r * (at[NNZ] / n))
 
 
@@ -118,15 +119,21 @@ def damp(double[:, ::1] shared, const int32_t[::1] slots, double unit, bint floo
     with nogil:
         for k in range(slots.shape[0]):
             at = &shared[slots[k], 0]
-            d = sqrt(var[k] / unit) - 1.0
-            if floor and -1.0 < d < 0.0:
+            if floor and 1e-30 * unit < var[k] <= unit:  # most columns: without roots and quotients
                 d = 0.0
-            var[k] = (1.0 + d) / (1.0 + at[DAMP] if at[DAMP] != -1.0 else 1.0)
+            else:
+                d = sqrt(var[k] / unit) - 1.0
+                if floor and -1.0 < d < 0.0:
+                    d = 0.0
+            var[k] = 1.0 + d
+            if at[DAMP] != 0.0 and at[DAMP] != -1.0:
+                var[k] /= 1.0 + at[DAMP]
             at[DAMP] = d
             square = square_sum(at)
             every += square
             if d > -1.0:
-                square /= (1.0 + d) * (1.0 + d)
+                if d != 0.0:
+                    square /= (1.0 + d) * (1.0 + d)
                 scaled += square
                 if at[GONE] == 0.0:
                     left += square

@@ -14,7 +14,7 @@ def meet(
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
     z: NDArray[np.float64],
-    norms: NDArray[np.float64],
+    sums: NDArray[np.float64],
 ) -> tuple[int, int]: ...
 def find(
     slots: NDArray[np.int32],

@@ -32,19 +32,19 @@ cdef inline bint count(double* at, double a) noexcept nogil:
 def meet(
     Csr rows not None, const int64_t[::1] order, const double[:] weight, double longest,
     double[:, ::1] shared, int64_t[::1] starts, int32_t[::1] slots, double[::1] z,
-    double[:, ::1] norms,
+    double[:, ::1] sums,
 ) -> tuple[int, int]:
     """Copy rows in this order, scaled by column, without the features that are gone, in CSR form.
     At the same time add those of usual length, ||x||^2 <= longest, and of a weight above 0 to the
-    statistics of the columns; weight[n] is that of the n-th visited row. norms[n] is
-    (1, ||z||^2 of the whole row) for these, and zero for others.
+    statistics of the columns; weight[n] is that of the n-th visited row. sums[n + 1] becomes
+    sums[n] + (1, ||z||^2 of the whole row) for these, and sums[n] for others.
     Returns the number of entries copied, and that of features met for the first time."""
     rows.fit(shared.shape[0])
     cdef Py_ssize_t n = order.shape[0], i, k, end = 0, met = 0
     cdef int64_t total = entries(order, rows)
     check_shared(shared)
-    if norms.shape[0] != n or norms.shape[1] != 2 or weight.shape[0] != n:
-        raise ValueError("there are two norms and a weight for each visited row")
+    if sums.shape[0] != n + 1 or sums.shape[1] != 2 or weight.shape[0] != n:
+        raise ValueError("there are two sums and a weight for each visited row")
     check_length("starts", starts.shape[0], n + 1)
     check_length("slots", slots.shape[0], total)
     check_length("z", z.shape[0], total)
@@ -74,8 +74,8 @@ def meet(
                 slots[end] = row.index[k]  # without a branch, which chance would decide
                 z[end] = scaled
                 end += (at[GONE] == 0.0) & usable(scaled)
-            norms[i, 0] = usual
-            norms[i, 1] = square if usual else 0.0
+            sums[i + 1, 0] = sums[i, 0] + usual
+            sums[i + 1, 1] = sums[i, 1] + (square if usual else 0.0)
             starts[i + 1] = end
     return end, met
 

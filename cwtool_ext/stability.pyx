@@ -64,6 +64,32 @@ def judge(
     return leaving
 
 
+def clear(const int32_t[::1] slots, double[:, ::1] table) -> None:
+    """Set the weights of the features at these slots to 0: the first half of the columns."""
+    cdef Py_ssize_t k, m, n = slots.shape[0], M = table.shape[1] // 2
+    check_slots(slots, table.shape[0])
+    with nogil:
+        for k in range(n):
+            prefetch(&table[slots[min(k + FAR, n - 1)], 0])
+            for m in range(M):
+                table[slots[k], m] = 0.0
+
+
+def within(double[::1] values, double low, double high) -> tuple[int, int]:
+    """Move the values from low to high to the front; returns how many there are, and how many
+    values are below."""
+    cdef Py_ssize_t k, count = 0, below = 0
+    cdef double v
+    with nogil:
+        for k in range(values.shape[0]):  # without branches, which chance would decide
+            v = values[k]
+            values[k] = values[count]
+            values[count] = v
+            count += (v >= low) & (v <= high)
+            below += v < low
+    return count, below
+
+
 def remaining(
     const int32_t[::1] slots, const uint8_t[::1] paths, double[::1] values,
     const double[:, ::1] shared,

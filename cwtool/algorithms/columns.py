@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwtool.algorithms.underway import put_back
+from cwtool.algorithms.underway import Underway, put_back
 from cwtool.state import State
 from cwtool_ext import columns
 
@@ -22,12 +22,15 @@ def fit(state: State, scale: str) -> float:
     times the scale stays as it is. Returns the mean squared norm of the rows as they are."""
     n, floor = float(state.numbers["seen"]), scale != "std"
     _, slots = state.index.ids_and_slots()
-    met, var, nnz = np.empty_like(slots), np.empty(len(slots)), np.empty(len(slots))
+    room, n_slots = Underway.of(state).room, len(slots)
+    met, var, nnz = room("met", n_slots, "i4"), room("spread", n_slots), room("nnz", n_slots)
     found = columns.spreads(n, state.table, slots, scale == "balanced", met, var, nnz)
     if found == 0:
         return 0.0
     met, var, nnz = met[:found], var[:found], nnz[:found]
-    unit = (columns.median(var.copy(), nnz) if floor else 1.0) or 1.0
+    copied = room("copied", found)
+    copied[:] = var
+    unit = (columns.median(copied, nnz) if floor else 1.0) or 1.0
     every, scaled, left = columns.damp(state.table, met, unit, floor, var)
     state.numbers |= {"unit": unit, "norms": scaled, "norm": left / n}
     changed = np.flatnonzero(var != 1)

@@ -12,7 +12,7 @@ from cwtool.algorithms import rates
 from cwtool.algorithms.paths import how
 from cwtool.algorithms.prepared import Entries, PreparedRows
 from cwtool.algorithms.stsgd_params import StsgdParams
-from cwtool.algorithms.underway import Emitted, Touched, Underway
+from cwtool.algorithms.underway import Touched, Underway
 from cwtool.data.rows import Floats, Longs, SlotRows
 from cwtool.state import State
 from cwtool_ext import abreast, prepared, shuffle
@@ -23,12 +23,14 @@ PIECE = 8192  # rows that are prepared at a time: what they take in memory stays
 
 def drawn(params: StsgdParams, visits: int, n: int, places: Longs) -> NDArray[np.uint8]:
     """Which of n rows each path learns, after so many visits; only rows at these places count."""
-    learned = np.zeros((params.paths, n), dtype=np.uint8)
+    learned = np.zeros((params.paths, len(places)), dtype=np.uint8)
     for m in range(params.paths):
-        mine, seeds = np.empty(len(places), dtype=np.uint8), np.array([m], dtype=np.uint64)
-        shuffle.choose(seeds, visits, params.share, mine)
-        learned[m, places] = mine
-    return learned
+        shuffle.choose(np.array([m], dtype=np.uint64), visits, params.share, learned[m])
+    if len(places) == n:
+        return learned
+    among_all = np.zeros((params.paths, n), dtype=np.uint8)
+    among_all[:, places] = learned
+    return among_all
 
 
 def meet(
@@ -64,16 +66,17 @@ def _prepared(
 ) -> PreparedRows:
     """The rows in this order by slots, with their rates; they are counted in the statistics."""
     n, nnz = len(order), int((rows.indptr[order + 1] - rows.indptr[order]).sum())
-    room, norms = Underway.of(state).room, np.empty((n, 2))
+    room, sums = Underway.of(state).room, np.empty((n + 1, 2))
+    sums[0] = state.numbers["seen"], state.numbers["norms"]
     starts, slots, z = room("starts", n + 1, "i8"), room("slots", nnz, "i4"), room("z", nnz)
     each = np.broadcast_to(1.0, n) if weight is None else weight
     longest = state.numbers["longest"] or LONG
     nnz, met = prepared.meet(
-        rows.csr, order, each, longest, state.table, starts, slots, z, norms
+        rows.csr, order, each, longest, state.table, starts, slots, z, sums
     )  # fmt: skip
     state.numbers["met"] += met
     entries = Entries(starts, slots[:nnz], z[:nnz])
-    return PreparedRows(entries, rates.of_new(params, state.numbers, norms), y, weight)
+    return PreparedRows(entries, rates.of_new(params, state.numbers, sums), y, weight)
 
 
 def _learned(
@@ -84,22 +87,16 @@ def _learned(
     burst = int(numbers["burst"])
     n, into, before = len(rows.y), int(numbers["into"]) % burst, len(underway.abreast.slots)
     most = before + rows.nnz
-    size, score, room = min(most, len(table)), np.empty(n), underway.room
-    now, began = room("now", size, "i4"), room("began", size * params.paths)
+    size, score, slots, began = min(most, len(table)), np.empty(n), *underway.abreast
+    now = underway.room.longer("now", slots, size)
+    began = underway.room.longer("began", began.reshape(-1), size * params.paths)
     began = began.reshape(size, params.paths)
-    now[:before], began[:before] = underway.abreast
     size = min(most, (into + n) // burst * len(table))
-    slots, paths = room("emitted", size, "i4"), room("paths", size, "u1")
-    values, kept = room("values", size * params.paths), room("kept", size * params.paths, "u1")
     touched, out, given = abreast.walk(
         rows.csr, rows.rates, rows.y, rows.weight, learned, table, how(params, numbers), into,
-        state.arrays["intercept"], now, began, before, slots, paths, values, kept, score,
+        state.arrays["intercept"], now, began, before, *underway.pool.room(size, params.paths),
+        score,
     )  # fmt: skip
-    underway.abreast = Touched(now[:touched].copy(), began[:touched].copy())
-    if out:
-        underway.pool.append(
-            Emitted(
-                slots[:out].copy(), paths[:out].copy(), values[:given].copy(), kept[:given].copy()
-            )
-        )
+    underway.abreast = Touched(now[:touched], began[:touched])
+    underway.pool.used(out, given)
     return score

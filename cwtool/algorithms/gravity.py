@@ -9,6 +9,7 @@ import numpy as np
 
 from cwtool.data.rows import Floats
 from cwtool.params import AUTO
+from cwtool_ext import stability
 
 SAMPLE = 64  # one value of so many is in the sample that narrows the search for a rank
 
@@ -26,19 +27,18 @@ def burst_size(size: int, alpha: float | str, d: float) -> int:
 
 
 def base_gravity(values: Floats, beta: float) -> float:
-    """The l-th smallest of the D values, l = floor(beta D); 0 if l = 0."""
+    """The l-th smallest of the D values, l = floor(beta D); 0 if l = 0. Values are reordered."""
     rank = int(beta * len(values))
     return smallest(values, rank) if rank else 0.0
 
 
 def smallest(values: Floats, rank: int) -> float:
     """The rank-th smallest value. It is sought between two values of a sample that most likely
-    enclose it, and among all values if they do not."""
+    enclose it, and among all values if they do not. Values are reordered."""
     sample = np.sort(values[::SAMPLE])
     at, margin = rank * len(sample) // len(values), 2 + int(len(sample) ** 0.5)
     low, high = sample[max(at - margin, 0)], sample[min(at + margin, len(sample) - 1)]
-    between = values[(values >= low) & (values <= high)]
-    rest = rank - int(np.count_nonzero(values < low))
-    if not 0 < rest <= len(between):
-        between, rest = values, rank
-    return float(np.partition(between, rest - 1)[rest - 1])
+    count, below = stability.within(values, low, high)
+    if not 0 < rank - below <= count:
+        count, below = len(values), 0
+    return float(np.partition(values[:count], rank - below - 1)[rank - below - 1])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from cwtool.algorithms.pool import Emitted
 from cwtool.algorithms.prepared import threads
 from cwtool.algorithms.stsgd_params import StsgdParams
 from cwtool.algorithms.stsgd_state import GONE
-from cwtool.algorithms.underway import Emitted, Underway
+from cwtool.algorithms.underway import Underway
 from cwtool.data.rows import Floats, Ints
 from cwtool.parallel import together
 from cwtool.state import State
@@ -18,22 +19,22 @@ def end_stage(params: StsgdParams, state: State, jobs: int) -> Floats:
     """Remove the features that this stage finds unstable; returns the values that its bursts
     emitted for the others."""
     underway = Underway.of(state)
-    pool, (shared, *paths) = underway.pool, underway.tables(state)
+    pool, (shared, *paths) = underway.pool.parts, underway.tables(state)
     left = _judged(params, state, pool, shared)
     state.numbers["gone"] += len(left)
     if underway.shelf is not None:
         underway.shelf.leave(left)
     for path in paths:
-        path[left, : path.shape[1] // 2] = 0  # weights; counts are 0 between bursts, or say LEFT
+        stability.clear(left, path)  # counts are 0 between bursts, or say LEFT
 
     def remaining(part: Emitted) -> Floats:
         slots, informed, values, _ = part
         return values[: stability.remaining(slots, informed, values, shared)]
 
     jobs = threads(sum(len(part.slots) for part in pool), params.paths, jobs)
-    values = np.concatenate([np.empty(0), *together(remaining, pool, jobs)])
-    underway.pool = []
-    return values
+    values = together(remaining, pool, jobs)
+    underway.pool.clear()
+    return values[0] if len(values) == 1 else np.concatenate([np.empty(0), *values])
 
 
 def _judged(params: StsgdParams, state: State, pool: list[Emitted], shared: Floats) -> Ints:

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from cwtool.algorithms.pool import Emitted
 from cwtool.algorithms.prepared import PreparedRows, threads
 from cwtool.algorithms.schedule import Numbers
 from cwtool.algorithms.sgd import LOSSES
 from cwtool.algorithms.stsgd_params import StsgdParams
-from cwtool.algorithms.underway import Emitted, Touched, Underway
+from cwtool.algorithms.underway import Touched, Underway
 from cwtool.data.rows import Floats, Longs
 from cwtool.parallel import together
 from cwtool.state import State
@@ -46,8 +47,7 @@ def walk(
     jobs = threads(rows.nnz, params.paths, jobs)
     for m, (touched, emitted) in enumerate(together(one, range(params.paths), jobs)):
         underway.touched[m] = touched
-        if len(emitted.slots):
-            underway.pool.append(emitted)
+        underway.pool.add(emitted)
     count = int(np.count_nonzero(rows.weight[visits[0]]))
     numbers["into"] += count
     numbers["visits"] += count

@@ -22,15 +22,13 @@ def _auto(params: StsgdParams, numbers: Numbers) -> float:
     return 2.0 if params.loss == "logistic" and numbers["rules"] else 1.0
 
 
-def of_new(params: StsgdParams, numbers: Numbers, norms: Floats) -> Floats:
-    """Add rows of these norms to those met so far; the rate of each, and that of the intercept.
-    Until columns are scaled for the first time, a given rate has no meaning and auto is used."""
-    names = ("seen", "norms")
-    before = np.array([[numbers[name] for name in names]])
-    sums = np.cumsum(np.concatenate([before, norms]), axis=0)  # row by row, as they come
-    numbers.update(zip(names, sums[-1].tolist(), strict=True))
+def of_new(params: StsgdParams, numbers: Numbers, sums: Floats) -> Floats:
+    """The rate of each of some rows, and that of its intercept, given the number of rows and the
+    sum of squared norms before the first row and after each of them. Until columns are scaled for
+    the first time, a given rate has no meaning and auto is used."""
+    numbers["seen"], numbers["norms"] = sums[-1].tolist()
     seen, total = sums[1:].T
-    rates, norm = np.zeros(len(norms)), np.zeros(len(norms))
+    rates, norm = np.zeros(len(seen)), np.zeros(len(seen))
     np.divide(total, seen, out=norm, where=seen > 0)
     np.divide(_auto(params, numbers) * seen, total, out=rates, where=total > 0)
     if params.rate != AUTO and (numbers["fitted"] or not numbers["longest"]):

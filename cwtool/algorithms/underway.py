@@ -8,20 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cwtool.algorithms.pool import Emitted, Pool
 from cwtool.algorithms.shelf import Shelf
 from cwtool.data.rows import Floats, Ints
 from cwtool.state import State
-
-
-class Emitted(NamedTuple):
-    """What bursts emitted, one entry for each feature that a burst informed: in how many paths it
-    did so, and for each of these the change of the weight relative to q, and whether the weight was
-    nonzero after the burst."""
-
-    slots: Ints
-    paths: NDArray[np.uint8]
-    values: Floats
-    kept: NDArray[np.uint8]
 
 
 class Touched(NamedTuple):
@@ -44,13 +34,20 @@ class Room:
             self._arrays[name] = np.empty(size + size // 4, dtype=dtype)
         return self._arrays[name][:size]
 
+    def longer(self, name: str, start: NDArray[Any], size: int) -> NDArray[Any]:
+        """An array of this size that begins with `start`, which may be there already."""
+        found = self(name, size, start.dtype.str)
+        if found.ctypes.data != start.ctypes.data:
+            found[: len(start)] = start
+        return found
+
 
 class Underway:
     """What the stage under way emitted, and what was touched in its burst: of all paths together in
     `abreast`, or path by path in `touched` while there is a shelf. Then features go by their
     numbers on the shelf instead of their slots."""
 
-    def __init__(self, pool: list[Emitted], abreast: Touched) -> None:
+    def __init__(self, pool: Pool, abreast: Touched) -> None:
         self.pool, self.abreast = pool, abreast
         self.touched: list[Touched] = []
         self.shelf: Shelf | None = None
@@ -69,7 +66,8 @@ class Underway:
         arrays = state.arrays
         ids, value = arrays["pool.id"], arrays["pool.value"]
         one = np.ones(len(ids), dtype=np.uint8)
-        pool = [Emitted(state.slots_of(ids), one, value, arrays["pool.kept"])] if len(ids) else []
+        pool = Pool([])
+        pool.add(Emitted(state.slots_of(ids), one, value, arrays["pool.kept"]))
         slots, cuts = state.slots_of(arrays["touched.id"]), np.cumsum(arrays["touched.count"])[:-1]
         parts = (np.split(a, cuts) for a in (slots, arrays["touched.began"]))
         return cls(pool, _joined([Touched(*part) for part in zip(*parts, strict=True)], state))
@@ -80,7 +78,7 @@ class Underway:
         self.close_shelf(state)
         nothing = Emitted(np.empty(0, np.int32), *(np.empty(0, t) for t in ("u1", "f8", "u1")))
         slots, paths, value, kept = (
-            np.concatenate(part) for part in zip(nothing, *self.pool, strict=True)
+            np.concatenate(part) for part in zip(nothing, *self.pool.parts, strict=True)
         )
         ids = np.repeat(state.index.ids_of(slots), paths)
         _put(state, "pool", np.lexsort((kept, value, ids)), id=ids, value=value, kept=kept)
@@ -113,7 +111,7 @@ class Underway:
             self.abreast = _joined(self.touched, state)
 
     def _renumber(self, new: Callable[[Ints], Ints]) -> None:
-        self.pool = [part._replace(slots=new(part.slots)) for part in self.pool]
+        self.pool.renumber(new)
         self.touched = [part._replace(slots=new(part.slots)) for part in self.touched]
 
 

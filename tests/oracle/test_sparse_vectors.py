@@ -117,7 +117,7 @@ def stabilized(p):
     room = len(data.indices)
     _, state.numbers["met"] = prepared.meet(
         data.csr, data.order, np.ones(60), np.inf, state.table, np.empty(61, dtype=np.int64),
-        np.empty(room, dtype=np.int32), np.empty(room), np.empty((60, 2)),
+        np.empty(room, dtype=np.int32), np.empty(room), np.zeros((61, 2)),
     )  # fmt: skip
     state.numbers |= {"rows": 60, "seen": 60.0, "positive": int((y > 0).sum())}
     return algorithm, state, data

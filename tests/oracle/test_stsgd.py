@@ -217,7 +217,7 @@ def test_what_a_burst_emits_does_not_depend_on_the_scale_of_a_column():
 
     def emitted(gravity_by, rows):
         algo = algorithm(paths=1, rate=1e-5, burst=40, bursts=2, gravity_by=gravity_by)
-        (part,) = Underway.of(learned(algo, rows, y, [path])).pool
+        (part,) = Underway.of(learned(algo, rows, y, [path])).pool.parts
         return part.values[np.argsort(part.slots)]
 
     np.testing.assert_allclose(emitted("norm", wide), emitted("norm", X), rtol=1e-12)

@@ -133,7 +133,7 @@ def meet(**changed):
     given = {
         "rows": rows(), "order": ORDER, "weight": np.ones(2), "longest": 1e4,
         "shared": SHARED.copy(), "starts": np.zeros(3, dtype=np.int64),
-        "slots": np.zeros(4, dtype=np.int32), "z": np.zeros(4), "norms": np.zeros((2, 2)),
+        "slots": np.zeros(4, dtype=np.int32), "z": np.zeros(4), "sums": np.zeros((3, 2)),
     }  # fmt: skip
     return prepared.meet(*(given | changed).values())
 
@@ -149,7 +149,8 @@ def test_rows_that_are_met_are_counted():
     [
         lambda: meet(slots=np.zeros(3, dtype=np.int32)),
         lambda: meet(z=np.zeros(3)),
-        lambda: meet(norms=np.zeros((2, 3))),
+        lambda: meet(sums=np.zeros((3, 3))),
+        lambda: meet(sums=np.zeros((2, 2))),
         lambda: meet(weight=np.ones(1)),
         lambda: meet(starts=np.zeros(2, dtype=np.int64)),
         lambda: meet(rows=rows(last=3)),
@@ -177,6 +178,7 @@ def test_rows_that_are_met_are_counted():
         lambda: columns.follow(PATH.copy(), WRONG, np.ones(1)),
         lambda: columns.follow(PATH.copy(), SLOTS, np.ones(2)),
         lambda: path_weights.add_weights(SLOTS, SHARED, SHARED[:, :3].copy(), 0.0, True, SLOTS / 1),
+        lambda: stability.clear(WRONG, np.zeros((3, 4))),
         lambda: columns.median(np.empty(0), np.empty(0)),
     ],
 )  # fmt: skip

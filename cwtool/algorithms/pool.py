@@ -1,0 +1,79 @@
+"""What the bursts of a stage of stabilized truncated gradient descent emitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.data.rows import Floats, Ints
+
+
+class Emitted(NamedTuple):
+    """What bursts emitted, one entry for each feature that a burst informed: in how many paths it
+    did so, and for each of these the change of the weight relative to q, and whether the weight was
+    nonzero after the burst."""
+
+    slots: Ints
+    paths: NDArray[np.uint8]
+    values: Floats
+    kept: NDArray[np.uint8]
+
+    def part(self, features: slice, values: slice) -> Emitted:
+        slots, paths, value, kept = self
+        return Emitted(slots[features], paths[features], value[values], kept[values])
+
+
+def _memory(features: int, values: int) -> Emitted:
+    return Emitted(
+        np.empty(features, dtype=np.int32), np.empty(features, dtype=np.uint8),
+        np.empty(values), np.empty(values, dtype=np.uint8),
+    )  # fmt: skip
+
+
+class Pool:
+    """Parts that were added, and one that grows in memory that later stages use again: fresh memory
+    would cost as much as learning."""
+
+    def __init__(self, parts: list[Emitted]) -> None:
+        self._parts, self._memory = parts, _memory(0, 0)
+        self._features = self._values = 0  # in use
+
+    @property
+    def parts(self) -> list[Emitted]:
+        grown = self._memory.part(slice(self._features), slice(self._values))
+        return [*self._parts, grown] if self._features else self._parts
+
+    def add(self, part: Emitted) -> None:
+        if len(part.slots):
+            self._parts.append(part)
+
+    def room(self, features: int, paths: int) -> Emitted:
+        """Memory for so many features that are informed in all paths; see `used`."""
+        values = self._values + features * paths
+        features += self._features
+        if features > len(self._memory.slots) or values > len(self._memory.values):
+            grown = self.parts[len(self._parts) :]
+            self._memory = _memory(features + features // 4, values + values // 4)
+            for part in grown:
+                self._memory.slots[: self._features] = part.slots
+                self._memory.paths[: self._features] = part.paths
+                self._memory.values[: self._values] = part.values
+                self._memory.kept[: self._values] = part.kept
+        return self._memory.part(slice(self._features, features), slice(self._values, values))
+
+    def used(self, features: int, values: int) -> None:
+        """So many entries of the memory that `room` gave were emitted."""
+        self._features += features
+        self._values += values
+
+    def renumber(self, new: Callable[[Ints], Ints]) -> None:
+        """Change the numbers by which features go."""
+        self._parts = [part._replace(slots=new(part.slots)) for part in self.parts]
+        self._features = self._values = 0
+
+    def clear(self) -> None:
+        self._parts = []
+        self._features = self._values = 0
