@@ -116,6 +116,12 @@ class BCW(LinearBatchLearner):
         else:
             self._ascend_dealt(states, classes, shards, divisor, run)
 
+    def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
+        """Without variances, which cost as much as learning, if no probabilities are asked for."""
+        if run.calibrate:
+            return super().fitted(state, rows, run)
+        return super().scores(state, rows, np.empty(0), run)
+
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
         return self.score_classes([state], rows, unknown, run)[0]
 

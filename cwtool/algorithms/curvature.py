@@ -23,12 +23,14 @@ from cwtool_ext import hinge
 
 TOLERANCE = 1e-3  # of the objective, relative
 ROUGH = 1e-2  # the same for a sample of the rows, whose optimum is where the next search begins
-SAMPLE = 4  # rows of the sample for each feature
+# Rows of the sample: an eighth of all, but at least and at most so many for each feature. The more
+# there are, the fewer visits of all rows are needed after it.
+EIGHTH, LEAST_EACH, MOST_EACH = 8, 4, 64
 FEWEST = 500  # rows of the sample
 FEW = 4  # times the rows of a sample: fewer rows are visited without a sample
 STEPS = 6  # with a sample
 ITERATIONS = 10  # of conjugate gradients for a step
-CLOSE = 0.02  # share of the squared gradient that may be left after them
+CLOSE = 0.1  # share of the squared gradient that may be left after them
 
 
 class Gaussian(NamedTuple):
@@ -98,9 +100,10 @@ class ByFeatures(Convex):
 
     def solve(self, v: Floats) -> Floats:
         """P^-1 v, by the factor."""
-        from scipy.linalg import cho_solve
+        from scipy.linalg.lapack import dpotrs
 
-        found: Floats = cho_solve((self.factor, True), v, check_finite=False)
+        # in the order of Fortran, without a copy, the factor is an upper triangle
+        found: Floats = dpotrs(self.factor.T, v, lower=0)[0]
         return found
 
     def direction(self) -> Floats:
@@ -218,7 +221,8 @@ def optimum(
     """mu, and X'HX over the curved rows. The search begins with samples of the rows, in which the
     loss of a row counts as often as there are rows for it."""
     mu = prior.mean
-    size = max(FEWEST, SAMPLE * len(mu))
+    most = min(MOST_EACH * len(mu), rows.n_rows // EIGHTH)
+    size = max(FEWEST, LEAST_EACH * len(mu), most)
     if rows.n_rows < FEW * size:
         whole = RowsInMemory(prior, loss, rows, y, jobs)
         return minimize(whole, mu, TOLERANCE), whole.gram_here()

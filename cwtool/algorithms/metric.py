@@ -128,17 +128,18 @@ class Metric(ABC):
 def cholesky(precision: Floats) -> Floats:
     """L with LL' = P from the lower half of P. P >= I, but rounding may hide that when rows are
     longer than about 1e8: then the diagonal is raised, by as little as helps."""
-    from scipy.linalg import LinAlgError
-    from scipy.linalg import cholesky as plain
+    from scipy.linalg.lapack import dpotrf
 
     raised = 0.0
     np.clip(precision, -LARGEST, LARGEST, out=precision)
     while True:
-        try:
-            return np.ascontiguousarray(plain(precision, lower=True))
-        except LinAlgError:
-            raised = max(10 * raised, 1e-14 * float(np.abs(precision).max()))
-            precision[np.diag_indices(len(precision))] += raised
+        # the lower half in the order of C is the upper half in the order of Fortran
+        upper, failed = dpotrf(precision.T, lower=0, clean=1)
+        if not failed:
+            lower: Floats = upper.T
+            return lower
+        raised = max(10 * raised, 1e-14 * float(np.abs(precision).max()))
+        precision[np.diag_indices(len(precision))] += raised
 
 
 class Whitened(Metric):

@@ -16,6 +16,7 @@ from cwtool.algorithms.batch import Bounds
 from cwtool.algorithms.bcw import BCW, BcwParams
 from cwtool.algorithms.dcd import DCD, DcdParams
 from cwtool.data.rows import Rows, SlotRows
+from cwtool.run import Run
 from cwtool.state import State
 
 VECTORS = json.loads((Path(__file__).parent / "vectors/bcw-sbcw/vectors.json").read_text())
@@ -191,3 +192,12 @@ def test_shrinking_changes_nothing_but_time() -> None:
         state = learned_batches(algorithm, (x, y))
         found.append(state.table[:6, 0].copy())
     np.testing.assert_allclose(*found, atol=1e-2)
+
+
+def test_learned_rows_have_no_variances_where_no_probabilities_are_asked_for() -> None:
+    rows, algorithm = rows_of(X, Y), BCW(BcwParams(prior=1.0))
+    state = learned_batches(algorithm, (X, Y))
+    whole = algorithm.fitted(state, rows, Run())
+    bare = algorithm.fitted(state, rows, Run(calibrate=False))
+    np.testing.assert_array_equal(bare.score, whole.score)
+    assert (whole.variance > 0).all() and not bare.variance.any()
