@@ -28,14 +28,14 @@ def of_new(params: StsgdParams, numbers: Numbers, sums: Floats) -> Floats:
     the first time, a given rate has no meaning and auto is used."""
     numbers["seen"], numbers["norms"] = sums[-1].tolist()
     seen, total = sums[1:].T
-    rates, norm = np.zeros(len(seen)), np.zeros(len(seen))
-    np.divide(total, seen, out=norm, where=seen > 0)
-    np.divide(_auto(params, numbers) * seen, total, out=rates, where=total > 0)
-    if params.rate != AUTO and (numbers["fitted"] or not numbers["longest"]):
-        rates[:] = float(params.rate) / numbers["unit"]
+    given = params.rate != AUTO and (numbers["fitted"] or not numbers["longest"])
+    if given:
+        rates = np.full(len(seen), float(params.rate) / numbers["unit"])
+    else:
+        rates = _quotients(_auto(params, numbers) * seen, total)
     if numbers["stage"] > 1:  # before, all features are left
-        norm[:] = numbers["norm"]
-    return _with_intercept(numbers, rates, norm)
+        return _with_intercept(numbers, rates, numbers["norm"])
+    return _with_intercept(numbers, rates, _quotients(total, seen))
 
 
 def of_known(params: StsgdParams, numbers: Numbers, n: int) -> Floats:
@@ -45,8 +45,21 @@ def of_known(params: StsgdParams, numbers: Numbers, n: int) -> Floats:
     else:
         seen = _auto(params, numbers) * numbers["seen"]
         rate = seen / numbers["norms"] if numbers["norms"] else 0.0
-    return _with_intercept(numbers, np.full(n, rate), np.full(n, numbers["norm"]))
+    return _with_intercept(numbers, np.full(n, rate), numbers["norm"])
 
 
-def _with_intercept(numbers: Numbers, rates: Floats, norm: Floats) -> Floats:
-    return np.column_stack([rates, (BIAS if numbers["bias"] else 0.0) * norm * rates])
+def _quotients(a: Floats, b: Floats) -> Floats:
+    """a / b of numbers that are not negative; 0 where b is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = a / b
+    if len(b) and not b[0] > 0:  # sums, which grow: the first of them may be 0
+        found[b == 0] = 0.0
+    return found
+
+
+def _with_intercept(numbers: Numbers, rates: Floats, norm: Floats | float) -> Floats:
+    found = np.zeros((len(rates), 2))
+    found[:, 0] = rates
+    if numbers["bias"]:
+        found[:, 1] = BIAS * norm * rates
+    return found

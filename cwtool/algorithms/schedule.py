@@ -20,10 +20,12 @@ LEAST_BURST = {True: (1000, 100), False: (20, 20)}
 # In the first pass most features that a burst informs occur in one or two of its rows. A strong
 # pull would forget what these say, and later rows do not say it again.
 REJECTION = {True: 0.2, False: 0.7}
-FEW = 5000  # later passes begin anew after a first pass over fewer rows
+FEW = 5000  # rows; later passes begin anew after a first pass over fewer
 UNBALANCED = 0.1  # the intercept is used if the share of the smaller class is not above this
 BIAS = 0.1  # the squared constant of the intercept, relative to the mean squared norm of the rows
-REFIT = 2  # in the first pass columns are scaled anew when the rows met grew by this factor
+# In the first pass columns are scaled anew when the rows met grew by this factor: after a scaling
+# by fewer than FEW rows, or by more. That of many rows is good for longer, and costs more.
+REFIT = (2, 4)
 CALM = 3  # stages in a row that changed the mean weights by less than `tol` end the learning
 
 Numbers = dict[str, int | float]
@@ -48,8 +50,14 @@ class Schedule:
         if self.params.scale == "none":
             return stage
         first = burst - int(numbers["into"]) % burst
-        more = ceil((REFIT * numbers["fitted"] - numbers["rows"] - first) / burst)
+        goal = self.refit(numbers) * numbers["fitted"]
+        more = ceil((goal - numbers["rows"] - first) / burst)
         return min(stage, first + burst * max(0, more))
+
+    def refit(self, numbers: Numbers) -> int:
+        """By how much the rows must have grown since the scale of the columns was fitted, until it
+        is fitted again in the first pass; 2 in models of cwtool 0.1."""
+        return REFIT[bool(numbers["rules"] and numbers["fitted"] >= FEW)]
 
     def fit_due(self, numbers: Numbers, factor: int) -> bool:
         """Whether the scale of the columns must be fitted now: there are at least `factor` times

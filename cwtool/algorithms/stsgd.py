@@ -22,7 +22,7 @@ from cwtool.algorithms.first_pass import LONG, PIECE, drawn, meet
 from cwtool.algorithms.judging import end_stage
 from cwtool.algorithms.paths import walk
 from cwtool.algorithms.prepared import PreparedRows, counting, threads
-from cwtool.algorithms.schedule import REFIT, RULES, Schedule
+from cwtool.algorithms.schedule import RULES, Schedule
 from cwtool.algorithms.stsgd_params import StsgdParams
 from cwtool.algorithms.stsgd_state import BEFORE, check, layout, restart
 from cwtool.algorithms.underway import Underway, put_back
@@ -79,7 +79,8 @@ class Stsgd(Algorithm):
         while done < n:
             if self.schedule.stopped(numbers):
                 return self.scores(state, rows, np.zeros(rows.n_rows), run)
-            if counted < len(places) and self.schedule.fit_due(numbers, REFIT):
+            again = self.schedule.refit(numbers)
+            if counted < len(places) and self.schedule.fit_due(numbers, again):
                 self._fit(state)
             counted += min(self.schedule.until(numbers), PIECE)
             some = slice(done, int(places[counted]) if counted < len(places) else n)

@@ -119,6 +119,17 @@ def test_columns_are_fitted_between_bursts_once_rows_have_doubled(rows_before):
         now["into"] = (now["into"] + step) % how.stage_rows(now)
 
 
+@pytest.mark.parametrize(
+    ("rules", "fitted", "factor"), [(1, 0, 2), (1, 4999, 2), (1, 5000, 4), (0, 5000, 2)]
+)
+def test_columns_that_many_rows_scaled_are_fitted_less_often(rules, fitted, factor):
+    """At the end of the burst of 4 rows in which the rows have grown by the factor."""
+    how = schedule(burst=4, bursts=10_000, scale="std")
+    now = numbers(burst=4, rows=fitted, fitted=fitted, rules=rules)
+    assert how.refit(now) == factor
+    assert how.until(now) == max(4, -4 * (-(factor - 1) * fitted // 4))
+
+
 def test_unscaled_columns_are_never_fitted():
     how, now = schedule(burst=4, scale="none"), numbers(burst=4, rows=100, into=1)
     assert (how.until(now), how.fit_due(now, 1)) == (19, False)
