@@ -107,6 +107,7 @@ def describe(
         "row_scale": model.scale.value,
         **details(model, class_),
         "calibration": model.slope,
+        "calibration_by_variance": model.by_variance,
         **({"calibration_offset": model.offset} if model.offset else {}),
         "progressive": model.progress.summary(),
         "history": model.history,

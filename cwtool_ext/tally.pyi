@@ -18,7 +18,6 @@ def add(
 def add_fading(
     y: NDArray[np.int32],
     score: NDArray[np.float64],
-    variance: NDArray[np.float64],
     rows: int,
     counts: NDArray[np.int64],
     units: NDArray[np.int64],

@@ -6,7 +6,7 @@ stops and goes on gives what one long run gives.
 """
 
 from libc.float cimport DBL_MAX
-from libc.math cimport nextafter, sqrt
+from libc.math cimport nextafter
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
@@ -105,18 +105,17 @@ cdef void halve(int64_t[:, ::1] counts, int times) noexcept nogil:
         counts[1, k] >>= times
 
 
-def add_fading(const int32_t[::1] y, const double[::1] score, const double[::1] variance,
-               int64_t rows, int64_t[:, ::1] counts, const int64_t[::1] units,
-               bint at_once) -> None:
-    """Count z = s / sqrt(1 + v) of each row under its class y, as units[i], after `rows` rows. What
-    was counted before is halved at certain row numbers; `at_once` all of these rows count alike."""
+def add_fading(const int32_t[::1] y, const double[::1] score, int64_t rows,
+               int64_t[:, ::1] counts, const int64_t[::1] units, bint at_once) -> None:
+    """Count the score of each row under its class y, as units[i], after `rows` rows. What was
+    counted before is halved at certain row numbers; `at_once` all of these rows count alike."""
     cdef int64_t i, fading = next_fading(rows + 1)
     cdef int times = 0
     counts_units(units, y.shape[0])
     if counts.shape[0] != 2 or counts.shape[1] != 2 * HALF + 1:
         raise ValueError("the histogram has another shape")
-    if score.shape[0] < y.shape[0] or variance.shape[0] < y.shape[0]:
-        raise ValueError("one score and one variance a row are needed")
+    if score.shape[0] < y.shape[0]:
+        raise ValueError("one score a row is needed")
     with nogil:
         if at_once:
             while fading <= rows + y.shape[0]:
@@ -128,4 +127,4 @@ def add_fading(const int32_t[::1] y, const double[::1] score, const double[::1] 
             if fading == rows + i + 1:
                 halve(counts, 1)
                 fading = next_fading(fading + 1)
-            counts[y[i] == 1, bin_of(score[i] / sqrt(1 + variance[i]))] += units[i]
+            counts[y[i] == 1, bin_of(score[i])] += units[i]

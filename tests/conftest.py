@@ -164,7 +164,7 @@ def spare_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that pack many models: none needs to survive a power cut, and the slope, which is
     computed of counts alone, says nothing that the counts, which are packed too, do not."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    monkeypatch.setattr("cwtool.metrics.calibration.Calibration.fit", lambda _: (1.0, 0.0))
+    monkeypatch.setattr("cwtool.metrics.calibration.Calibration.fit", lambda _: (1.0, 0.0, True))
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ from cwtool.algorithms.base import Batch
 from cwtool.data.matrix import block_of
 from cwtool.data.rows import Rows
 from cwtool.errors import CwtoolError
-from cwtool.metrics.calibration import Calibration, probability
+from cwtool.metrics.calibration import Calibration, probability, standardized
 from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.run import Run
@@ -46,13 +46,13 @@ def losses(y: np.ndarray, p: np.ndarray) -> np.ndarray:
 def platt(y: np.ndarray, score: np.ndarray, variance: np.ndarray) -> np.ndarray:
     """The log loss of each row by a sigmoid that was fitted to the other half of these rows."""
     half = permutation(len(y), 0) % 2
-    p = np.empty(len(y))
+    p, z = np.empty(len(y)), standardized(score, variance)
     for k in (0, 1):
         known, rest = half != k, half == k
         calibration = Calibration()
         calibration.add(y[known], score[known], variance[known], at_once=True)
         a, b = calibration.line()
-        p[rest] = probability(a, score[rest], variance[rest], b)
+        p[rest] = probability(a, z[rest], b)
     return losses(y, p)
 
 

@@ -143,11 +143,12 @@ def command(
     Files can be plain text or compressed with gzip, bzip2, xz or zstd; - reads standard input, and
     the lines of a pipe are answered as soon as they were read. Rows may have no labels. They are
     read as the training data of the model was: same first index, normalization, bias and hashing.
-    The probability of the positive class is sigmoid(a * score / sqrt(1 + variance) + b), with a and
-    b fitted in training. Rows whose score is the threshold or more are called positive; without a
-    threshold it is 0, and rows that score exactly 0 (empty ones, and those with unknown features
-    alone) are called the class that was more frequent in training. With more than two classes, the
-    class with the highest score is predicted, and probabilities are the softmax of
+    The probability of the positive class is sigmoid(a * score + b), with a and b fitted in
+    training, or sigmoid(a * score / sqrt(1 + variance) + b) where training has shown that the
+    variance helps; inspect shows which. Rows whose score is the threshold or more are called
+    positive; without a threshold it is 0, and rows that score exactly 0 (empty ones, and those with
+    unknown features alone) are called the class that was more frequent in training. With more than
+    two classes, the class with the highest score is predicted, and probabilities are the softmax of
     a * score / sqrt(1 + variance), with one variance a row.
     """
     from dataclasses import replace

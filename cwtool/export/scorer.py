@@ -47,7 +47,7 @@ class Scorer:
     slope: float
     offset: float
     has_probability: bool
-    variance: Floats | None  # None: v is 0
+    variance: Floats | None  # None: v is 0, or probabilities do not depend on it
     constant_variance: Floats
     unknown: float
     linear: Floats | None = None
@@ -111,7 +111,9 @@ def scorer_of(model: Model) -> Scorer:
     if model.labels.several is not None:
         order = label_order(model.labels.several)
     weight, variance = _columns(weights, order)
-    if name == "bcw":  # it has variances of scores, from which those of the weights are found
+    if not model.by_variance:
+        variance = None
+    elif name == "bcw":  # it has variances of scores, from which those of the weights are found
         variance = np.zeros_like(weight)
     constant = np.broadcast_to(np.asarray(weights.intercept, dtype=float), weight.shape[1:])[order]
     threshold = float(model.threshold) if model.several is None else 0.0

@@ -4,7 +4,7 @@ sums do not depend on the order of the models."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,11 +77,18 @@ def calibration(parts: Sequence[Any], base: Any) -> Calibration:
     part has counted since the base."""
     start = Calibration() if base is None else base
     rows = start.rows + sum(part.rows - start.rows for part in parts)
-    counts = start.counts >> fadings(start.rows, rows)
-    for part in parts:
-        old = start.counts >> fadings(start.rows, part.rows)
-        counts = counts + np.maximum(part.counts - old, 0)  # rounding may be by one 2^-20th
-    return Calibration(counts, rows)
+
+    def merged(counts: Callable[[Calibration], Counts]) -> Counts:
+        total = counts(start) >> fadings(start.rows, rows)
+        for part in parts:
+            old = counts(start) >> fadings(start.rows, part.rows)
+            total = total + np.maximum(counts(part) - old, 0)  # rounding may be by one 2^-20th
+        return total
+
+    found = Calibration(merged(lambda one: one.counts), rows)
+    if any(one.plain is not None for one in (start, *parts)):
+        found.plain = merged(lambda one: one.counts if one.plain is None else one.plain)
+    return found
 
 
 # -- several classes ------------------------------------------------------------------------------

@@ -84,7 +84,8 @@ def _exponent(found: dict[str, Any]) -> str:
     """What the probability of a row is the sigmoid or softmax of."""
     offset = found.get("calibration_offset", 0.0)
     shift = f" {'-' if offset < 0 else '+'} {abs(offset):.6g}" if offset else ""
-    return f"{found['calibration']:.6g} * score / sqrt(1 + variance){shift}"
+    spread = " / sqrt(1 + variance)" if found["calibration_by_variance"] else ""
+    return f"{found['calibration']:.6g} * score{spread}{shift}"
 
 
 def _point(found: dict[str, Any]) -> str:

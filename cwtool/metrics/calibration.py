@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,23 @@ LEAST = 2.0**-60  # slope for scores whose typical size is 1
 SIGNIFICANT = 3.84  # of chi^2 with one degree of freedom: exceeded with a probability of 5 %
 
 
+class Sigmoid(NamedTuple):
+    """P(y = +1) = sigmoid(a z + b), with z = s / sqrt(1 + v) if `by_variance`, and else z = s."""
+
+    a: float
+    b: float
+    by_variance: bool
+
+
 @dataclass
 class Calibration:
-    """P(y = +1) = sigmoid(a z + b) with z = s / sqrt(1 + v), a and b by maximum likelihood on
-    scores that were given before their rows were learned. Earlier scores count less and less: after
-    n rows, half of the weight lies on about the last n/8 of them, or n/2 of few rows."""
+    """P(y = +1) = sigmoid(a z + b), by maximum likelihood on scores that were given before their
+    rows were learned. z is the score s, or s / sqrt(1 + v). Earlier scores count less and less:
+    after n rows, half of the weight lies on about the last n/8 of them, or n/2 of few rows."""
 
-    counts: Counts = field(default_factory=no_counts)  # [class, bin of z], in 2^-20ths of weight
+    counts: Counts = field(default_factory=no_counts)  # [class, bin of s / sqrt(1 + v)]; 2^-20ths
     rows: int = 0
+    plain: Counts | None = None  # [class, bin of s]; None: as `counts`, since all v were 0
 
     def add(
         self,
@@ -39,9 +48,19 @@ class Calibration:
         """Count these scores, given before the rows of the classes y were learned; `at_once` if by
         one model, so that the first are as good as the last. Rows count by their row weights, and
         rows of weight 0 do not count."""
-        y, score, variance, weight = counted(weight, y, score, variance)
-        counts = units(weight, len(y))
-        tally.add_fading(y, score, variance, self.rows, self.counts, counts, at_once)
+        self.count(y, score, standardized(score, variance), weight, at_once=at_once)
+
+    def count(
+        self, y: Ints, score: Floats, z: Floats, weight: Floats | None, *, at_once: bool
+    ) -> None:
+        """Count these scores, and z beside them."""
+        y, score, z, weight = counted(weight, y, score, z)
+        number = units(weight, len(y))
+        if self.plain is None and (score != z).any():
+            self.plain = self.counts.copy()
+        tally.add_fading(y, z, self.rows, self.counts, number, at_once)
+        if self.plain is not None:
+            tally.add_fading(y, score, self.rows, self.plain, number, at_once)
         self.rows += len(y)
 
     @classmethod
@@ -54,37 +73,60 @@ class Calibration:
             return cls(np.stack([half[::-1], half]), rows)
         return cls(np.stack([(margins - positive)[::-1], positive]), rows)
 
-    def fit(self) -> tuple[float, float]:
-        """a > 0 and b by maximum likelihood. b is 0, so that probabilities above 1/2 are those of
-        scores above 0, unless the likelihood ratio says that it is not: twice the log-likelihood
-        that b gains is then above SIGNIFICANT."""
-        z, n, typical = self._points()
-        if typical == 0:
-            return self.line()
-        joint = joint_fit(z, n)
-        alone = joint_fit(np.append(z, -z), np.column_stack([n, n[::-1]]) / 2)[0], 0.0
-        gained = 2 * (_loss(alone, z, n) - _loss(joint, z, n))
-        a, b = joint if gained > SIGNIFICANT else alone
-        return a / typical, b
+    def fit(self) -> Sigmoid:
+        """a > 0 and b by maximum likelihood. The simpler form stands unless the likelihood ratio
+        says that it is wrong, which it is when twice the log-likelihood that the other one gains
+        is above SIGNIFICANT: b is 0, so that probabilities above 1/2 are those of scores above 0,
+        and z is s, so that probabilities are in the order of scores. Of models of earlier versions
+        s alone was not counted; z is s / sqrt(1 + v) until nearly all weight is on later rows."""
+        a, b, loss = _fit(self.counts)
+        if self.plain is None:
+            return Sigmoid(a, b, by_variance=False)
+        plain_a, plain_b, plain_loss = _fit(self.plain)
+        known = self.plain.sum() > 0.99 * self.counts.sum()
+        if known and not 2 * (plain_loss - loss) > SIGNIFICANT:
+            return Sigmoid(plain_a, plain_b, by_variance=False)
+        return Sigmoid(a, b, by_variance=True)
 
     def line(self) -> tuple[float, float]:
-        """a > 0 and b by maximum likelihood, b whatever it is."""
-        z, n, typical = self._points()
+        """a > 0 and b by maximum likelihood for z = s / sqrt(1 + v), b whatever it is."""
+        z, n, typical = _points(self.counts)
         if typical == 0:
             return 1.0, _log_odds(n.sum(axis=1))
         a, b = joint_fit(z, n)
         return a / typical, b
 
-    def _points(self) -> tuple[Floats, Floats, float]:
-        """Scores z / typical with typical = mean |z|, the rows of each class that have them, and
-        typical. There is half a row more of each class with y z = -typical, which keeps a finite
-        when nothing was wrong."""
-        n = self.counts / UNIT
-        used = np.flatnonzero(n.sum(axis=0))
-        z, n = bin_centers()[used], n[:, used]
-        typical = float(np.abs(z) @ n.sum(axis=0)) / n.sum() if len(used) else 0.0
-        z = np.append(z / (typical or 1.0), [1.0, -1.0])
-        return z, np.column_stack([n, [0.5, 0.0], [0.0, 0.5]]), typical
+
+def standardized(score: Floats, variance: Floats) -> Floats:
+    """s / sqrt(1 + v)"""
+    with np.errstate(invalid="ignore", over="ignore"):
+        found: Floats = score / np.sqrt(1 + variance)
+    return found
+
+
+def _fit(counts: Counts) -> tuple[float, float, float]:
+    """a, b, and the loss of these."""
+    z, n, typical = _points(counts)
+    if typical == 0:
+        at = 1.0, _log_odds(n.sum(axis=1))
+        return *at, _loss(at, 0 * z, n)
+    joint = joint_fit(z, n)
+    alone = joint_fit(np.append(z, -z), np.column_stack([n, n[::-1]]) / 2)[0], 0.0
+    gained = 2 * (_loss(alone, z, n) - _loss(joint, z, n))
+    a, b = joint if gained > SIGNIFICANT else alone
+    return a / typical, b, _loss((a, b), z, n)
+
+
+def _points(counts: Counts) -> tuple[Floats, Floats, float]:
+    """Scores z / typical with typical = mean |z|, the rows of each class that have them, and
+    typical. There is half a row more of each class with y z = -typical, which keeps a finite
+    when nothing was wrong."""
+    n = counts / UNIT
+    used = np.flatnonzero(n.sum(axis=0))
+    z, n = bin_centers()[used], n[:, used]
+    typical = float(np.abs(z) @ n.sum(axis=0)) / n.sum() if len(used) else 0.0
+    z = np.append(z / (typical or 1.0), [1.0, -1.0])
+    return z, np.column_stack([n, [0.5, 0.0], [0.0, 0.5]]), typical
 
 
 def fadings(first: int, last: int) -> int:
@@ -146,9 +188,10 @@ def _sigmoid(t: Floats) -> Floats:
     return np.where(t >= 0, 1 / (1 + e), e / (1 + e))
 
 
-def probability(a: float, score: Floats, variance: Floats, b: float = 0.0) -> Floats:
+def probability(a: float, z: Floats, b: float = 0.0) -> Floats:
+    """sigmoid(a z + b)"""
     with np.errstate(over="ignore"):
-        return _sigmoid(a * (score / np.sqrt(1 + variance)) + b)
+        return _sigmoid(a * z + b)
 
 
 @dataclass

@@ -86,14 +86,19 @@ class Ring:
         """Remember these scores, one column a class, given before the rows of the classes y were
         learned; `variance` has one number a row. Rows that are scored `at_once`, by one model, are
         remembered as any others."""
-        y, score, variance, weight = counted(weight, y, score, variance)
-        there = np.flatnonzero(_known(y, score, -np.inf))
-        left = len(there) - room(max(score.shape[1], self.z.shape[1]))
+        self.count(y, score, standardized(score, variance), weight, at_once=at_once)
+
+    def count(
+        self, y: Ints, score: Floats, z: Floats, weight: Floats | None, *, at_once: bool
+    ) -> None:
+        """Remember z, with the variances of the scores."""
+        y, z, weight = counted(weight, y, z)
+        there = np.flatnonzero(_known(y, z, -np.inf))
+        left = len(there) - room(max(z.shape[1], self.z.shape[1]))
         if left > 0:
             self.rows += left
             there = there[left:]
-        new = standardized(score[there], variance[there])
-        self.extend(new, y[there], np.ones(len(there)) if weight is None else weight[there])
+        self.extend(z[there], y[there], np.ones(len(there)) if weight is None else weight[there])
 
     def extend(self, z: Floats, y: Ints, weight: Floats) -> None:
         """Remember these rows, whose classes are born, as the latest."""

@@ -57,7 +57,8 @@ class Held(NamedTuple):
     learned them."""
 
     rows: Longs
-    scores: Scores
+    score: Floats
+    z: Floats  # with the variance of the score
 
 
 def folds(y: Ints, seed: int) -> list[Fold]:
@@ -80,13 +81,21 @@ def folds(y: Ints, seed: int) -> list[Fold]:
 def held(shades: list[Shade], whole: Scores, y: Ints, weight: Floats | None) -> Held:
     """The scores of all rows that shadows have not learned; `whole` are those of the model, which
     has learned all rows, y their classes and `weight` their row weights."""
-    parts = [_matched(shade, whole, y, weight) for shade in shades]
-    both = Scores(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    return Held(np.concatenate([shade.fold.held for shade in shades]), both)
+    rows = np.concatenate([shade.fold.held for shade in shades])
+    z = np.concatenate([_matched(shade, whole, y, weight) for shade in shades])
+    if not any(scores.variance.any() for one in shades for scores in (one.learned, one.held)):
+        return Held(rows, z, z)
+    alone = [Shade(fold, _plain(learned), _plain(rest)) for fold, learned, rest in shades]
+    score = [_matched(shade, _plain(whole), y, weight) for shade in alone]
+    return Held(rows, np.concatenate(score), z)
 
 
-def _matched(shade: Shade, whole: Scores, y: Ints, weight: Floats | None) -> Scores:
-    """The held scores of the shadow, in the place of those of the model."""
+def _plain(scores: Scores) -> Scores:
+    return Scores(scores.score, np.zeros_like(scores.variance))
+
+
+def _matched(shade: Shade, whole: Scores, y: Ints, weight: Floats | None) -> Floats:
+    """z of the held scores of the shadow, in the place of those of the model."""
     some = shade.fold.learned
     known = None if weight is None else weight[some]
     fit = _line if whole.score.ndim == 1 else _slope
@@ -94,8 +103,8 @@ def _matched(shade: Shade, whole: Scores, y: Ints, weight: Floats | None) -> Sco
     to_a, to_b = fit(y[some], Scores(*(column[some] for column in whole)), known)
     z = _standardized(shade.held)
     if not min(a, to_a) > LEAST * max(a, to_a):  # the scores of one of them tell nothing
-        return shade.held
-    return Scores((a * z + b - to_b) / to_a, np.zeros(len(z)))
+        return z
+    return (a * z + b - to_b) / to_a
 
 
 def _standardized(scores: Scores) -> Floats:

@@ -111,7 +111,9 @@ HEADER_OF = entries(
         "features": whole(0, 1 << 31),
         "rows": whole(),
         "scale": entries({"value": number(), "rows": number(0), "total": number()}),
-        "calibration": entries({"a": number(0), "rows": whole()}, {"b": number()}),
+        "calibration": entries(
+            {"a": number(0), "rows": whole()}, {"b": number(), "by_variance": flag}
+        ),
         "numbers": anything,  # by the layout of the algorithm
         "history": items(run_of_history),
         "labels": either(items(label_or_none, 2), items(label)),

@@ -44,7 +44,12 @@ def pack(model: Model, *, calibrated: bool = True) -> tuple[dict[str, Any], Arra
         "features": model.index.count,
         "rows": model.rows,
         "scale": {"value": model.scale.value, "rows": rows, "total": total},
-        "calibration": {"a": model.slope, "b": model.offset, "rows": model.calibration.rows},
+        "calibration": {
+            "a": model.slope,
+            "b": model.offset,
+            "by_variance": model.by_variance,
+            "rows": model.calibration.rows,
+        },
         "numbers": model.state.pack_numbers(),
         "history": model.history,
     }
@@ -86,6 +91,8 @@ def _pack_two(model: Model) -> tuple[dict[str, Any], Arrays]:
     if labels.rest:
         header["rest"] = labels.rest
     counts = {"score": progress.scores, "odds": calibration.counts}
+    if calibration.plain is not None:
+        counts["odds.plain"] = calibration.plain
     if progress.weighted is not None:
         header["weighted_confusion"] = progress.weighted.confusion.tolist()
         counts["score.weight"] = progress.weighted.scores
@@ -132,6 +139,7 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
     model.learner.check(model.state)
     model.slope = header["calibration"]["a"]
     model.offset = header["calibration"].get("b", 0.0)
+    model.by_variance = header["calibration"].get("by_variance", True)
     model.history = header["history"]
     if "known" in arrays:
         hashes = array_of(arrays, "known", "<i8").view(np.uint64)
@@ -166,7 +174,11 @@ def _unpack_two(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
         progress.weighted = Weighted(_histogram(arrays, "score.weight"), confusion)
     if "batch.score.at" in arrays:
         model.of_batches = _scores(arrays, "batch.score")
-    model.calibration = _calibration(header["calibration"]["rows"], arrays)
+    calibration = model.calibration = _calibration(header["calibration"]["rows"], arrays)
+    if "odds.plain.at" in arrays:
+        calibration.plain = _histogram(arrays, "odds.plain")
+    elif "by_variance" not in header["calibration"]:  # earlier versions did not count scores alone
+        calibration.plain = no_counts()
 
 
 def _calibration(rows: int, arrays: Arrays) -> Calibration:

@@ -15,7 +15,7 @@ import numpy as np
 
 from cwtool.algorithms.base import Scores
 from cwtool.data.rows import Floats, Longs, Rows, joined
-from cwtool.model.crossfit import FOLDS, MOST, Fold, Shade, folds, held, quiet
+from cwtool.model.crossfit import FOLDS, MOST, Fold, Shade, folds, quiet
 from cwtool.model.model import Model
 from cwtool.order import permutation
 from cwtool.run import Run
@@ -67,11 +67,9 @@ class Shadows:
         shades = [
             Shade(fold, *(self._scores(one, rows) for rows in fold)) for one, _, fold in self.parts
         ]
-        y, weight = self.rows.y, self.rows.weight
-        rows, found = held(shades, self._scores(model, self.rows.order), y, weight)
+        fitted = self._scores(model, self.rows.order)
         model.calibration = self._before().calibration
-        some = None if weight is None else weight[rows]
-        model.calibration.add(y[rows], *found, some, at_once=True)
+        model.count_held(self.rows.y, shades, fitted, self.rows.weight)
 
     def _scores(self, model: Model, rows: Longs) -> Scores:
         found = model.scores(self.rows.take(rows), self.run)

@@ -10,7 +10,7 @@ import numpy as np
 from cwtool.algorithms.base import Scores
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Floats, Ints
-from cwtool.metrics.calibration import Calibration, Reliability, probability
+from cwtool.metrics.calibration import Calibration, Reliability, probability, standardized
 from cwtool.metrics.tally import AnyTally, Tally
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model.crossfit import Shade, held
@@ -31,8 +31,9 @@ class Verdict:
     calibration: Calibration | Ring = field(default_factory=Calibration)
     of_batches: Tally = field(default_factory=Tally)  # as `judged`, of a learner of batches
     operating_point: OperatingPoint = field(default_factory=OperatingPoint)
-    slope: float = 1.0  # a of the probability: sigmoid or softmax of a s / sqrt(1 + v)
-    offset: float = 0.0  # b of the probability sigmoid(a s / sqrt(1 + v) + b) of two classes
+    slope: float = 1.0  # a of the probability: sigmoid(a z + b), or softmax(a z)
+    offset: float = 0.0  # b, of two classes
+    by_variance: bool = True  # z is s / sqrt(1 + v), or s
 
     @property
     def rows(self) -> int:
@@ -59,14 +60,15 @@ class Verdict:
     def calibrate(self) -> None:
         """Fit the probabilities to the scores so far."""
         if isinstance(self.calibration, Calibration):
-            self.slope, self.offset = self.calibration.fit()
+            self.slope, self.offset, self.by_variance = self.calibration.fit()
         else:
             self.slope = self.calibration.fit()
 
     def probability(self, score: Floats, variance: Floats) -> Floats:
         """The probability of the positive class, or of each of several classes in a column."""
         if self.labels.several is None:
-            return probability(self.slope, score, variance, self.offset)
+            z = standardized(score, variance) if self.by_variance else score
+            return probability(self.slope, z, self.offset)
         from cwtool.metrics import softmax
 
         return softmax.probability(self.slope, score, variance)
@@ -127,6 +129,14 @@ class Verdict:
         if self.labels.several is None:
             self.judge(y, fitted.score, weight, predicted=False)
         if shades:
-            rows, fitted = held(shades, fitted, y, weight)
-            y, weight = y[rows], None if weight is None else weight[rows]
-        self.calibration.add(y, *fitted, weight, at_once=True)
+            self.count_held(y, shades, fitted, weight)
+        else:
+            self.calibration.add(y, *fitted, weight, at_once=True)
+
+    def count_held(
+        self, y: Ints, shades: list[Shade], fitted: Scores, weight: Floats | None
+    ) -> None:
+        """Count the scores of rows that shadows have held back; all rows are of the classes y."""
+        rows, score, z = held(shades, fitted, y, weight)
+        weight = None if weight is None else weight[rows]
+        self.calibration.count(y[rows], score, z, weight, at_once=True)

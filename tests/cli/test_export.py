@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cwtool import registry
+from cwtool import calibration, registry
 from cwtool.algorithms.base import Linear
 
 Run = Callable[..., Any]
@@ -75,6 +75,12 @@ def trained(folder: Path, ok: Run, planted: Run) -> Callable[..., list[dict[str,
         return found
 
     return train
+
+
+@pytest.fixture(autouse=True)
+def full_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All probabilities have an offset and use variances, whether these help or not."""
+    monkeypatch.setattr(calibration, "SIGNIFICANT", -np.inf)
 
 
 def topics(seed: int, n_rows: int) -> str:
@@ -154,6 +160,24 @@ def test_every_linear_algorithm(algo: str, folder: Path, ok: Run, trained: Run, 
         if "probability" in made:
             p = made["probability"](row)[1]
             assert p == pytest.approx(found["probability"], rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("algo", ["arow", "bcw"])
+def test_variances_that_do_not_help_are_not_exported(
+    algo: str, folder: Path, ok: Run, planted: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibration, "SIGNIFICANT", np.inf)
+    ok("train", planted("two.svm", 1, 300), "-a", algo, "-m", "m.cw")
+    (folder / "new.svm").write_text((folder / "two.svm").read_text())
+    told = ok("predict", "new.svm", "-m", "m.cw", "--output", "probability").split()
+    ok("export", "m.cw", "--format", "python", "-o", "m.py")
+    made = execute(folder / "m.py")
+    assert made["OFFSET"] == 0 and "VARIANCES" not in made
+    found = [made["probability"](row)[1] for row in rows(folder)]
+    assert found == pytest.approx([float(p) for p in told], rel=1e-9)
+    kept = json.loads(ok("export", "m.cw", "--format", "json"))["probability"]
+    assert set(kept) == {"slope", "offset"}
+    assert "sqrt(1 + variance)" not in ok("inspect", "m.cw")
 
 
 def test_python_folds_ids(folder: Path, ok: Run, trained: Run) -> None:

@@ -61,13 +61,14 @@ def test_label_is_the_sign_of_the_score(ok: Run, model: str, planted: Run) -> No
 
 @pytest.mark.parametrize("algo", registry.names())
 def test_probability(algo: str, brief: Run, ok: Run, planted: Run) -> None:
-    """sigmoid(a s / sqrt(1 + v) + b), with the a and b of the model."""
+    """sigmoid(a s + b) or sigmoid(a s / sqrt(1 + v) + b), with the a and b of the model."""
     ok("train", planted("a.svm", 1, 300), *brief(algo), "-m", "m.cw")
     described = json.loads(ok("inspect", "m.cw", "--json"))
     a, b = described["calibration"], described.get("calibration_offset", 0.0)
     assert a > 0
     found = table(ok, planted("b.svm", 2, 200, first=20), "-m", "m.cw")
-    z = a * found["score"] / np.sqrt(1 + found["variance"]) + b
+    spread = np.sqrt(1 + found["variance"] * described["calibration_by_variance"])
+    z = a * found["score"] / spread + b
     assert found["probability"] == pytest.approx(1 / (1 + np.exp(-z)), rel=1e-12)
 
 
@@ -78,7 +79,8 @@ def test_probability_with_an_offset(ok: Run, planted: Run) -> None:
     described = json.loads(ok("inspect", "m.cw", "--json"))
     assert described["calibration_offset"] < -0.5
     found = table(ok, "a.svm", "-m", "m.cw")
-    z = described["calibration"] * found["score"] / np.sqrt(1 + found["variance"])
+    spread = np.sqrt(1 + found["variance"] * described["calibration_by_variance"])
+    z = described["calibration"] * found["score"] / spread
     want = 1 / (1 + np.exp(-z - described["calibration_offset"]))
     assert found["probability"] == pytest.approx(want, rel=1e-12)
 

@@ -65,7 +65,7 @@ def test_an_offset_must_be_significant(seed: int, n: int, shift: float, gap: flo
     turned.add(*both, at_once=True)
     best, alone = calibration.line(), (turned.line()[0], 0.0)
     gained = 2 * (likelihood(best, y, score) - likelihood(alone, y, score))
-    found = calibration.fit()
+    found = calibration.fit()[:2]
     if abs(gained - 3.84) > 0.1:  # bins are 0.4 % wide
         assert found == pytest.approx(best if gained > 3.84 else alone, rel=1e-9)
     assert found[1] == 0 or found == best
@@ -94,8 +94,8 @@ def test_shifted_scores_get_good_probabilities() -> None:
     y, score = sample(1, 4000, 2.0)
     calibration, reliability = Calibration(), Reliability()
     calibration.add(y, score, np.zeros(len(y)))
-    a, b = calibration.fit()
-    reliability.add(y, probability(a, score, np.zeros(len(y)), b))
+    a, b, _ = calibration.fit()
+    reliability.add(y, probability(a, score, b))
     assert b < -3
     assert reliability.summary()["ece"] < 0.02
 
@@ -104,7 +104,7 @@ def test_scores_of_zero_have_the_odds_of_the_classes() -> None:
     calibration = Calibration()
     y = np.array([0, 1, 1, 1] * 200, dtype=np.int32)
     calibration.add(y, np.zeros(len(y)), np.zeros(len(y)))
-    assert calibration.fit() == pytest.approx((1.0, np.log(3)), abs=0.01)
+    assert calibration.fit()[:2] == pytest.approx((1.0, np.log(3)), abs=0.01)
 
 
 def test_margins_of_earlier_versions() -> None:
@@ -115,14 +115,14 @@ def test_margins_of_earlier_versions() -> None:
     now.add(y, score, np.zeros(500), at_once=True)
     sign = np.where(y == 1, 1.0, -1.0)
     counted = np.full(500, UNIT)
-    tally.add_fading(y, sign * score, np.zeros(500), 0, margins, counted, True)
-    tally.add_fading(y, sign * score, np.zeros(500), 0, positive, counted * (y == 1), True)
+    tally.add_fading(y, sign * score, 0, margins, counted, True)
+    tally.add_fading(y, sign * score, 0, positive, counted * (y == 1), True)
     of_both = Calibration.of_margins(margins.sum(axis=0), positive.sum(axis=0), 500)
     np.testing.assert_array_equal(of_both.counts, now.counts)
     unknown = Calibration.of_margins(margins.sum(axis=0), None, 500)
     mirrored = Calibration()
     mirrored.add(np.append(y, 1 - y), np.append(score, -score), np.zeros(1000), at_once=True)
-    a, b = unknown.fit()
+    a, b, _ = unknown.fit()
     assert b == pytest.approx(0, abs=1e-9)
     assert a == pytest.approx(mirrored.fit()[0], rel=0.01)
 
@@ -132,7 +132,7 @@ def test_one_class_or_no_rows(y: list[int]) -> None:
     calibration = Calibration()
     classes = np.array(y, dtype=np.int32)
     calibration.add(classes, 2.0 * classes - 1, np.zeros(len(y)))
-    a, b = calibration.fit()
+    a, b, _ = calibration.fit()
     assert np.isfinite([a, b]).all()
     assert a > 0
 
@@ -141,9 +141,9 @@ def test_scores_without_meaning() -> None:
     calibration = Calibration()
     y = np.array([0, 1, 1, 1] * 80, dtype=np.int32)
     calibration.add(y, np.where(y == 1, -1.0, 1.0), np.zeros(320))
-    a, b = calibration.fit()
+    a, b, _ = calibration.fit()
     assert 0 < a < 1e-12
-    assert probability(a, np.array([5.0]), np.zeros(1), b)[0] == pytest.approx(0.75, abs=0.02)
+    assert probability(a, np.array([5.0]), b)[0] == pytest.approx(0.75, abs=0.02)
 
 
 def learned(parts: list[Rows], **settings: str) -> Model:
@@ -164,3 +164,27 @@ def test_resuming_keeps_slope_and_offset() -> None:
         once, later = (learned(p, class_weight=setting) for p in ([rows], parts))
         assert (once.slope, once.offset) == (later.slope, later.offset)
         assert once.offset < -0.5
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_the_variance_must_be_significant(noise: float) -> None:
+    """Scores of a variance that says how much noise is in them are worth less. A variance that has
+    nothing to do with them is not used, and probabilities are in the order of scores."""
+    random = np.random.default_rng(5)
+    y = (random.random(2000) < 0.5).astype(np.int32)
+    variance = random.exponential(20.0, 2000)
+    spread = np.sqrt(1 + noise * variance)
+    score = (2.0 * y - 1 + random.normal(size=2000)) * spread
+    calibration = Calibration()
+    calibration.add(y, score, variance, at_once=True)
+    assert calibration.fit().by_variance == (noise > 0)
+    calibration.plain = no_counts()  # of an earlier version: it is used as it was
+    assert calibration.fit().by_variance
+
+
+def test_variances_of_0_are_not_counted_apart() -> None:
+    y, score = sample(4, 100, 0.0)
+    calibration = Calibration()
+    calibration.add(y, score, np.zeros(100))
+    assert calibration.plain is None
+    assert not calibration.fit().by_variance

@@ -30,8 +30,8 @@ def losses(model: Model, rows: Rows) -> tuple[float, float]:
     best = Calibration()
     best.add(rows.y, score, variance, at_once=True)
     found = []
-    for a, b in ((model.slope, model.offset), best.fit()):
-        model.slope, model.offset = a, b
+    for fitted in ((model.slope, model.offset, model.by_variance), best.fit()):
+        model.slope, model.offset, model.by_variance = fitted
         quality = Reliability()
         quality.add(rows.y, model.probability(score, variance))
         found.append(quality.summary()["log_loss"])
@@ -117,6 +117,7 @@ def test_scores_of_a_shadow_are_put_in_the_place_of_those_of_the_model() -> None
     (fold, *_) = folds(y, 0)
     parts = (Scores(3 * score[some] + 2, np.zeros(len(some))) for some in fold)
     whole = Scores(score, np.zeros(2000))
-    rows, found = held([Shade(fold, *parts)], whole, y, None)
+    rows, found, z = held([Shade(fold, *parts)], whole, y, None)
     np.testing.assert_array_equal(rows, fold.held)
-    np.testing.assert_allclose(found.score, score[rows], atol=0.02)  # bins are 0.4 % wide
+    np.testing.assert_array_equal(found, z)
+    np.testing.assert_allclose(found, score[rows], atol=0.02)  # bins are 0.4 % wide

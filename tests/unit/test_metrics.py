@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwtool.errors import DataError
-from cwtool.metrics.calibration import Calibration, Reliability, fadings, probability
+from cwtool.metrics.calibration import Calibration, Reliability, fadings, probability, standardized
 from cwtool.metrics.stability import density_shares, kappa, stability
 from cwtool.metrics.tally import UNIT, Tally, bin_centers, dense, sparse
 
@@ -108,9 +108,10 @@ def test_any_split_gives_the_same(cut: int, seed: int) -> None:
     one, two = Calibration(), Calibration()
     one.add(y, score, variance)
     two.add(y[:cut], score[:cut], variance[:cut])
-    again = Calibration(dense(*sparse(two.counts).values()), two.rows)  # saved and loaded
+    again = Calibration(dense(*sparse(two.counts).values()), two.rows, two.plain)  # as loaded
     again.add(y[cut:], score[cut:], variance[cut:])
     assert (again.counts == one.counts).all()
+    np.testing.assert_array_equal(again.plain, one.plain)
     assert again.fit() == one.fit()
 
 
@@ -170,14 +171,14 @@ def test_calibration_is_always_finite_and_positive(margins: list[float]) -> None
     calibration = Calibration()
     n = len(margins)
     calibration.add(classes(*[1] * n), np.array(margins), np.zeros(n))
-    a, b = calibration.fit()
+    a, b, _ = calibration.fit()
     assert 0 < a < np.inf
     assert np.isfinite(b)
 
 
 def test_probability() -> None:
     score = np.array([0.0, 1.0, -1.0, 1e6, -1e6, np.inf])
-    p = probability(2.0, score, np.array([0.0, 3.0, 3.0, 0.0, 0.0, 0.0]))
+    p = probability(2.0, standardized(score, np.array([0.0, 3.0, 3.0, 0.0, 0.0, 0.0])))
     assert p == pytest.approx([0.5, 1 / (1 + np.exp(-1)), 1 / (1 + np.e), 1, 0, 1])
 
 
@@ -281,7 +282,7 @@ def test_a_whole_weight_counts_as_so_many_rows() -> None:
     assert found.summary()["weighted_confusion"] == repeated.summary()["confusion"]
     assert found.rows == np.count_nonzero(weight)
     reliability, target = Reliability(), Reliability()
-    p = probability(1.0, score, np.ones(500))
+    p = probability(1.0, standardized(score, np.ones(500)))
     reliability.add(y, p, weight)
     target.add(y[often], p[often])
     assert reliability.summary() == pytest.approx(target.summary(), rel=1e-5)
@@ -321,7 +322,7 @@ def test_any_split_gives_the_same_with_weights(cuts: list[int], seed: int) -> No
     whole, parts, sum_ = Tally(), Tally(), Tally()
     slope, slopes = Calibration(), Calibration()
     quality, qualities = Reliability(), Reliability()
-    p = probability(1.0, score, np.ones(300))
+    p = probability(1.0, standardized(score, np.ones(300)))
     whole.add(y, score, weight)
     slope.add(y, score, score**2, weight)
     quality.add(y, p, weight)
