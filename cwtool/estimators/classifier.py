@@ -71,8 +71,10 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
 
     def _calibrate(self) -> None:
         """Fit the probabilities, if rows were learned since they were fitted."""
+        from cwtool.estimators.training import calibrate
+
         while self._uncalibrated:
-            self._uncalibrated.pop().calibrate()
+            calibrate(self._uncalibrated.pop())
 
     def _places(self, labels: Any) -> NDArray[np.intp]:
         """The places in `classes_` of labels inside the model."""

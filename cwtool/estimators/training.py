@@ -57,6 +57,7 @@ def learn(model: Model, X: Any, labels: Any, weight: Any, run: Run, passes: Any 
     block = block_of(_csr(X), labels, weight, model.reading)
     with _one_blas_thread():
         _learn(model, model.labels.encode(block), run, int(passes))
+    model.latest.copy()  # the arrays of X may change
     model.known.add(row_hashes(block))  # the command line notes rows that it learns once more
 
 
@@ -75,6 +76,12 @@ def _learn(model: Model, rows: Rows, run: Run, passes: int) -> None:
             model.relearn(kept[k], order, run)
         shadows.another_pass(pass_)
     shadows.calibrate(model)
+
+
+def calibrate(model: Model) -> None:
+    """Fit the probabilities."""
+    with _one_blas_thread():
+        model.calibrate()
 
 
 def scores(model: Model, X: Any, run: Run) -> Prediction:

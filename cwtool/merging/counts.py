@@ -15,6 +15,7 @@ from cwtool.metrics.confusion import Confusion
 from cwtool.metrics.softmax import Ring, room
 from cwtool.metrics.tally import Counts, Tally
 from cwtool.model import Model
+from cwtool.model.latest import Latest, first_of
 
 
 def put(model: Model, models: Sequence[Model], base: Model | None) -> None:
@@ -30,6 +31,7 @@ def put(model: Model, models: Sequence[Model], base: Model | None) -> None:
             [m.of_batches for m in models], None if base is None else base.of_batches
         )
         model.calibration = calibration([m.calibration for m in models], base and base.calibration)
+        model.latest = _latest(models, base)
     else:
         model.progress = _confusion(model, models, base)
         model.calibration = _ring(model, models, base)
@@ -89,6 +91,19 @@ def calibration(parts: Sequence[Any], base: Any) -> Calibration:
     if any(one.plain is not None for one in (start, *parts)):
         found.plain = merged(lambda one: one.counts if one.plain is None else one.plain)
     return found
+
+
+def _latest(models: Sequence[Model], base: Model | None) -> Latest:
+    """The latest rows of the base and then of each model, all models with an equal share."""
+    merged = Latest()
+    before = 0 if base is None else base.calibration.rows
+    if base is not None:
+        merged.add(base.latest.rows())
+    for one in models:
+        rows = one.latest.rows()
+        old = max(rows.n_rows - (one.calibration.rows - before), 0)  # of them are of the base
+        merged.add(rows.slice(max(old, first_of(rows, len(models))), rows.n_rows))
+    return merged
 
 
 # -- several classes ------------------------------------------------------------------------------

@@ -171,7 +171,7 @@ def _loss(at: Floats | tuple[float, float], z: Floats, n: Floats) -> float:
 def _newton(at: Floats, z: Floats, n: Floats) -> tuple[Floats, float]:
     """Newton's step -H^-1 g from this a and b, and g' H^-1 g, about twice what f falls by. With z
     less its mean, weighted by the second derivative h of L, H is diagonal."""
-    p = _sigmoid(at[0] * z + at[1])
+    p = sigmoid(at[0] * z + at[1])
     rest, h = n[1] - n.sum(axis=0) * p, n.sum(axis=0) * p * (1 - p)
     total = max(h.sum(), np.finfo(float).tiny)
     mean = (h @ z) / total
@@ -182,7 +182,7 @@ def _newton(at: Floats, z: Floats, n: Floats) -> tuple[Floats, float]:
     return step, float(down_a * step_a + down_b * down_b / total)
 
 
-def _sigmoid(t: Floats) -> Floats:
+def sigmoid(t: Floats) -> Floats:
     """1 / (1 + exp(-t)) without overflow."""
     e = np.exp(-np.abs(t))
     return np.where(t >= 0, 1 / (1 + e), e / (1 + e))
@@ -191,7 +191,7 @@ def _sigmoid(t: Floats) -> Floats:
 def probability(a: float, z: Floats, b: float = 0.0) -> Floats:
     """sigmoid(a z + b)"""
     with np.errstate(over="ignore"):
-        return _sigmoid(a * z + b)
+        return sigmoid(a * z + b)
 
 
 @dataclass

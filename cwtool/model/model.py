@@ -20,10 +20,11 @@ from cwtool.data.rows import Longs, Origin, Rows, SlotRows, joined
 from cwtool.errors import UsageError
 from cwtool.metrics.calibration import Calibration
 from cwtool.metrics.threshold import OperatingPoint
-from cwtool.model import file, opening, packing
+from cwtool.model import file, latest, opening, packing
 from cwtool.model.arithmetic import computing
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.crossfit import shades
+from cwtool.model.latest import Latest
 from cwtool.model.results import Learned, Prediction, Weights
 from cwtool.model.scale import RowScale, slotted
 from cwtool.model.verdict import Verdict
@@ -47,6 +48,7 @@ class Model(Verdict):
     class_weight: ClassWeight = field(default_factory=ClassWeight)
     history: list[dict[str, Any]] = field(default_factory=list)
     known: RowSample = field(default_factory=RowSample)  # of the rows learned, by their hashes
+    latest: Latest = field(default_factory=Latest)  # rows of a learner of single rows
     version: str = __version__  # of the cwtool that wrote it
     estimator: dict[str, Any] = field(default_factory=dict)  # what cwtool.estimators keep in it
 
@@ -134,6 +136,8 @@ class Model(Verdict):
                 before.append(self.learner.learn(self.state, part, part.order, run))
                 after.append(batch.fitted(self.state, part, run))
                 self.count_first(part.y, found, after[-1], importance)
+        if batch is None and self.several is None and run.calibrate:
+            self.latest.add(rows)
         scores = _joined(before)
         self.progress.add(rows.y, scores.score, rows.weight)
         return Learned(*scores, _joined(after).score if after else None, by_slot.weight)
@@ -152,6 +156,15 @@ class Model(Verdict):
             self._check_memory(run)
         self.state.reserve()
         return by_slot
+
+    def calibrate(self) -> None:
+        """Fit the probabilities to the scores so far, and their offset to the latest rows."""
+        super().calibrate()
+        rows = self.latest.rows()
+        if rows.n_rows and self.calibration.rows >= latest.ENOUGH:
+            score, variance, _ = self.scores(rows)
+            logit = self.logit(score, variance)
+            self.offset = latest.offset(logit, rows.y, rows.weight, self.offset)
 
     def _recall(self, run: Run) -> None:
         """Count all rows so far anew, if the algorithm keeps them: then probabilities do not depend

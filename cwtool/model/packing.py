@@ -18,6 +18,7 @@ from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.file import Arrays
 from cwtool.model.header import check_header
+from cwtool.model.latest import Latest
 from cwtool.params import AUTO
 from cwtool.state import FeatureIndex
 from cwtool.state.checking import array_of, ascending, without_others
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from cwtool.model.model import Model
 
 # what the names of arrays begin with that are no part of the state
-COUNTS = ("score.", "odds.", "margin.", "batch.", "known", "confusion", "ring.")
+COUNTS = ("score.", "odds.", "margin.", "batch.", "known", "latest", "confusion", "ring.")
 
 
 def pack(model: Model, *, calibrated: bool = True) -> tuple[dict[str, Any], Arrays]:
@@ -102,7 +103,7 @@ def _pack_two(model: Model) -> tuple[dict[str, Any], Arrays]:
         counts["batch.score"] = model.of_batches.scores
         if model.of_batches.weighted is not None:
             counts["batch.score.weight"] = model.of_batches.weighted.scores
-    arrays: Arrays = {}
+    arrays = model.latest.pack()
     for name, found in counts.items():
         for part, values in sparse(found).items():
             arrays[f"{name}.{part}"] = values
@@ -172,6 +173,7 @@ def _unpack_two(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
     if "weighted_confusion" in header:
         confusion = np.array(header["weighted_confusion"], dtype=np.int64)
         progress.weighted = Weighted(_histogram(arrays, "score.weight"), confusion)
+    model.latest = Latest.unpack(arrays)
     if "batch.score.at" in arrays:
         model.of_batches = _scores(arrays, "batch.score")
     calibration = model.calibration = _calibration(header["calibration"]["rows"], arrays)

@@ -16,6 +16,7 @@ import numpy as np
 from cwtool.algorithms.base import Scores
 from cwtool.data.rows import Floats, Longs, Rows, joined
 from cwtool.model.crossfit import FOLDS, MOST, Fold, Shade, folds, quiet
+from cwtool.model.latest import Latest
 from cwtool.model.model import Model
 from cwtool.order import permutation
 from cwtool.run import Run
@@ -68,7 +69,7 @@ class Shadows:
             Shade(fold, *(self._scores(one, rows) for rows in fold)) for one, _, fold in self.parts
         ]
         fitted = self._scores(model, self.rows.order)
-        model.calibration = self._before().calibration
+        model.calibration, model.latest = self._before().calibration, Latest()
         model.count_held(self.rows.y, shades, fitted, self.rows.weight)
 
     def _scores(self, model: Model, rows: Longs) -> Scores:

@@ -10,7 +10,7 @@ import numpy as np
 from cwtool.algorithms.base import Scores
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Floats, Ints
-from cwtool.metrics.calibration import Calibration, Reliability, probability, standardized
+from cwtool.metrics.calibration import Calibration, Reliability, sigmoid, standardized
 from cwtool.metrics.tally import AnyTally, Tally
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model.crossfit import Shade, held
@@ -62,16 +62,21 @@ class Verdict:
         if isinstance(self.calibration, Calibration):
             self.slope, self.offset, self.by_variance = self.calibration.fit()
         else:
-            self.slope = self.calibration.fit()
+            self.slope, self.offset, self.by_variance = self.calibration.fit(), 0.0, True
 
     def probability(self, score: Floats, variance: Floats) -> Floats:
         """The probability of the positive class, or of each of several classes in a column."""
         if self.labels.several is None:
-            z = standardized(score, variance) if self.by_variance else score
-            return probability(self.slope, z, self.offset)
+            return sigmoid(self.logit(score, variance))
         from cwtool.metrics import softmax
 
         return softmax.probability(self.slope, score, variance)
+
+    def logit(self, score: Floats, variance: Floats) -> Floats:
+        """log(p / (1 - p)) of the probability p of the positive class, of two classes."""
+        z = standardized(score, variance) if self.by_variance else score
+        with np.errstate(over="ignore"):
+            return self.slope * z + self.offset
 
     def calling(self, score: Floats, variance: Floats) -> Floats:
         """The scores by which labels are called. With two classes these are the scores, and the

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cwtool import calibration, registry
+from cwtool import registry
 from cwtool.algorithms.base import Linear
+from cwtool.metrics import calibration
 
 Run = Callable[..., Any]
 LINEAR = [n for n in registry.names() if issubclass(registry.algorithm(n), Linear)]
