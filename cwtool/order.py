@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,11 @@ def permutation(n: int, *seeds: int) -> NDArray[np.int64]:
     out = np.empty(n, dtype=np.int64)
     shuffle.permute(np.array(seeds, dtype=np.uint64), out)
     return out
+
+
+def seeded(n: int, seeds: Sequence[int]) -> NDArray[np.int64]:
+    """0 .. n-1, shuffled if there are seeds."""
+    return permutation(n, *seeds) if seeds else np.arange(n)
 
 
 def uniforms(n: int, *seeds: int) -> NDArray[np.float64]:

@@ -27,6 +27,10 @@ AnyColumns: TypeAlias = "Columns | DealtColumns"
 AnyMatrix: TypeAlias = "Matrix | DealtMatrix"
 
 
+class TooManyEntries(UsageError):
+    """The chosen columns do not fit into the memory of this machine."""
+
+
 class DealtMatrix:
     """The rows of all shards by column. `sign` are numbers that rows are multiplied by."""
 
@@ -81,17 +85,24 @@ class DealtColumns:
         if u is not None:
             for own, part in zip(given, self._of_shard(u), strict=True):
                 own["u"] = np.asarray(part, dtype=np.float64)
-        return self._added(self.shards.ask(products, given), 1 + (u is not None))
+        return self.added(self.shards.ask(products, given), 1 + (u is not None))
 
     @cached_property
     def squares(self) -> Floats:
         """For each column j the sum over the rows i of h_i x_ij^2, with the row weights h."""
         h = np.ascontiguousarray(weights(self.shards.rows))
         given: list[Arrays] = [{"u": part} for part in self._of_shard(h)]
-        found: Floats = self._added(self.shards.ask(products, given), 1)[0]
+        found: Floats = self.added(self.shards.ask(products, given), 1)[0]
         return found
 
-    def _added(self, parts: list[Arrays], n: int) -> Floats:
+    @cached_property
+    def counts(self) -> Floats:
+        """The number of entries of each column."""
+        found: Floats = self.added(self.shards.ask(lengths, [{} for _ in self.at]), 1)[0]
+        return found
+
+    def added(self, parts: list[Arrays], n: int) -> Floats:
+        """n sums for each column, of those that the shards have for theirs."""
         total = np.zeros((n, len(self.slots)))
         for part, at in zip(parts, self.at, strict=True):
             total[:, at] += part["sums"]
@@ -109,6 +120,8 @@ class DealtColumns:
         return self.held.take(self.place[some])
 
     def _gather(self, new: Longs) -> None:
+        """Have columns here that were not."""
+        self._check(int(self.counts[new].sum()))
         wanted = np.zeros(len(self.slots), dtype=np.bool_)
         wanted[new] = True
         own = [np.flatnonzero(wanted[at]).astype(np.int32) for at in self.at]
@@ -117,26 +130,30 @@ class DealtColumns:
         row = np.concatenate([p["row"] + s for p, s in zip(parts, starts, strict=True)])
         column = np.concatenate([at[p["column"]] for p, at in zip(parts, self.at, strict=True)])
         value = np.concatenate([p["value"] for p in parts])
-        order = np.lexsort((row, column))
-        lengths = np.bincount(np.searchsorted(new, column), minlength=len(new))
-        self._hold(new, lengths, row[order].astype(np.int32), value[order])
+        found, held = compressed(np.searchsorted(new, column), row, value, len(new)), self.held
+        self.place[new] = held.count + np.arange(len(new))
+        self.held = Matrix(
+            np.append(held.start, held.start[-1] + found.start[1:]),
+            np.append(held.place, found.place),
+            np.append(held.value, found.value),
+        )
 
-    def _hold(self, new: Longs, lengths: Longs, row: Ints, value: Floats) -> None:
-        """Add columns with these entries to those that are here."""
-        held = self.held
-        needed, free = ENTRY * (len(held.value) + len(value)), memory.allowed(self.max_memory)
+    def _check(self, more: int) -> None:
+        """Refuse to have this number of entries here besides those that are."""
+        needed, free = ENTRY * (len(self.held.value) + more), memory.allowed(self.max_memory)
         if needed > free:
-            raise UsageError(
+            raise TooManyEntries(
                 f"the columns that were chosen need {memory.words(needed)} on this machine, and "
                 f"{memory.words(free)} may be used",
                 "choose fewer `features`, or raise `max_memory`",
             )
-        self.place[new] = held.count + np.arange(len(new))
-        self.held = Matrix(
-            np.append(held.start, held.start[-1] + np.cumsum(lengths)),
-            np.append(held.place, row),
-            np.append(held.value, value),
-        )
+
+
+def compressed(line: Ints | Longs, place: Ints | Longs, value: Floats, lines: int) -> Matrix:
+    """A matrix with these entries, each with its row and column, or its column and row."""
+    order = np.lexsort((place, line))
+    start = np.append(0, np.cumsum(np.bincount(line, minlength=lines)))
+    return Matrix(start, place[order].astype(np.int32), value[order])
 
 
 # -- steps of a shard -----------------------------------------------------------------------------
@@ -152,6 +169,11 @@ def products(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
         squared = replace(rows, values=(rows.scale * rows.values) ** 2, scale=1.0)
         found.append(shard.sums(given["u"], squared))
     return {"sums": np.array(found)}
+
+
+def lengths(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+    """The number of entries of each column."""
+    return {"sums": np.bincount(shard.rows.indices, minlength=shard.columns)[None]}
 
 
 def entries(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:

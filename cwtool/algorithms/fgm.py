@@ -8,6 +8,7 @@ groups are learned together, from the dual variables b before;  and so on until 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,11 +17,13 @@ from cwtool import memory
 from cwtool.algorithms.base import Chosen, Coefficients, Scores, Variants
 from cwtool.algorithms.batch import BATCHES, LinearBatchLearner, weights
 from cwtool.algorithms.dealt import Shards
-from cwtool.algorithms.dealt_columns import AnyColumns, DealtColumns
+from cwtool.algorithms.dealt_columns import AnyColumns, DealtColumns, TooManyEntries
+from cwtool.algorithms.dealt_problem import DealtProblem, StayingColumns
 from cwtool.algorithms.fgm_params import FgmParams
 from cwtool.algorithms.groups import Groups
-from cwtool.algorithms.growth import Growth, Side, row_order
+from cwtool.algorithms.growth import Growth, NewProblem, Side
 from cwtool.algorithms.inverted import Columns
+from cwtool.algorithms.subproblem import Subproblem
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.errors import Damage, UsageError
 from cwtool.run import Run
@@ -72,10 +75,10 @@ class FGM(LinearBatchLearner):
         """The weight of X'HX in the precision of a group."""
         return 0.0
 
-    def score(self, past: Floats, v: Floats, columns: AnyColumns, K: int) -> Floats:
-        """s_j^2 of each column, s = past + X'v. v are the dual variables times the signs of the
-        rows, K is the number of groups with the new one."""
-        squares: Floats = (past + columns.x.products(v)) ** 2
+    def score(self, side: Side, columns: AnyColumns, K: int) -> Floats:
+        """s_j^2 of each column, with s of all batches. K is the number of groups with the new
+        one."""
+        squares: Floats = (side.past + side.products(columns)) ** 2
         return squares
 
     def check(self, state: State) -> None:
@@ -108,8 +111,18 @@ class FGM(LinearBatchLearner):
     def learn_dealt(
         self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run
     ) -> None:
-        columns = DealtColumns(shards, states[0].index, self.chosen(states[0]), run)
-        self._learn_columns(states, classes, shards.rows, columns, run)
+        given = shards, states[0].index, self.chosen(states[0]), run
+        try:
+            self._learn_columns(states, classes, shards.rows, DealtColumns(*given), run)
+            return
+        except TooManyEntries as failure:
+            if self.params.solver != "mm":
+                raise
+            run.warn(
+                f"{failure}; they stay in the shards, and their weights are near to those of one "
+                "machine, but not equal"
+            )
+        self._learn_columns(states, classes, shards.rows, StayingColumns(*given), run)
 
     def _learn_columns(
         self,
@@ -125,12 +138,15 @@ class FGM(LinearBatchLearner):
         old = self.groups(first)
         learned, keep = int(first.numbers["learned"]), p.carry == "keep"
         groups = old if keep else Groups.empty(self.c, p.width)
-        order = row_order(rows, run.seed, learned, shuffle=p.shuffle)
+        seeds = (run.seed, learned) if p.shuffle else ()
         sides = []
         for state, class_ in zip(states, classes, strict=True):
             own = groups.sharing(state.arrays["share"].copy()) if keep else groups
             past = state.table[columns.slots, DUAL]
-            sides.append(Side(p, rows.signs(class_), past, own, order, rows.weight))
+            new_problem: NewProblem = Subproblem.empty
+            if isinstance(columns, StayingColumns):
+                new_problem = partial(DealtProblem.empty, columns=columns, class_=class_)
+            sides.append(Side(p, rows.signs(class_), past, own, seeds, rows.weight, new_problem))
         growth = Growth(p, columns, sides, groups, run.jobs)
         # a kept group has X'HX of all batches; a new one scales up that of this batch to all rows
         total = float(weights(rows).sum())
@@ -221,7 +237,7 @@ def _store(state: State, growth: Growth, side: Side, keep: bool) -> None:
     if groups.sizes:
         table[slots, MEAN] = side.found.mu
         if keep:
-            table[columns.slots, DUAL] += columns.x.products(side.signed)
+            table[columns.slots, DUAL] += side.products(columns)
     state.arrays |= {
         "sizes": np.array(groups.sizes, dtype=np.int64),
         "gram": groups.gram,

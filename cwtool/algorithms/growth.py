@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -11,71 +10,71 @@ import numpy as np
 
 from cwtool.algorithms.dealt_columns import AnyColumns
 from cwtool.algorithms.groups import Groups
-from cwtool.algorithms.inverted import Matrix
 from cwtool.algorithms.subproblem import Solution, Subproblem
-from cwtool.data.rows import Floats, Longs, SlotRows
-from cwtool.order import permutation
+from cwtool.data.rows import Floats, Longs
 from cwtool.parallel import together
 
-# (s of earlier batches, signed dual variables, columns, number of groups) -> gain of each column
-Score = Callable[[Floats, Floats, AnyColumns, int], Floats]
-Order = Callable[[int], Longs]  # number of the pass -> order of the rows in it
+NewProblem = Callable[..., Subproblem]  # as Subproblem.empty
 
 
 class Side:
     """One class while a batch is learned: its signs y of the rows, and its solution."""
 
     def __init__(
-        self, params: Any, y: Floats, past: Floats, groups: Groups, order: Order,
-        weight: Floats | None,
+        self, params: Any, y: Floats, past: Floats, groups: Groups, seeds: Sequence[int],
+        weight: Floats | None, new_problem: NewProblem = Subproblem.empty,
     ) -> None:  # fmt: skip
-        """Without any features yet. `past` is s of earlier batches, by column."""
+        """Without any features yet. `past` is s of earlier batches, by column; the order of the
+        rows in a pass depends on the seeds and its number, and without seeds they stay as they
+        stand."""
         p, passes = params, count(1)
         self.params, self.past, self.groups = p, past, groups
         self.theta: list[float] = []  # the primal objective after each new group
         self.passes = 0
 
-        def next_order() -> Longs:
+        def next_pass() -> Sequence[int]:
             self.passes = next(passes)
-            return order(self.passes)
+            return (*seeds, self.passes) if seeds else ()
 
         q = 1 if p.loss == "hinge" else 2
-        self.problem = Subproblem.empty(y, groups, p.C, q, p.sigma, next_order, weight)
+        self.problem = new_problem(y, groups, p.C, q, p.sigma, next_pass, weight)
         # dual variables of 1, times the weights of the rows, give the first scores
         first = np.ones(len(y)) if weight is None else weight
         self.found = Solution(np.empty(0), first, groups.share)
 
-    @property
-    def signed(self) -> Floats:
-        """The dual variables times the signs of the rows."""
-        return self.found.beta * self.problem.y
+    def products(self, columns: AnyColumns) -> Floats:
+        """s = sum of b_i y_i x_i over the rows of this batch, for each column."""
+        return self.problem.products(columns, self.found.beta)
 
-    def widen(self, groups: Groups, x: Matrix, n: Floats, new: Longs) -> None:
-        """Have the columns `new` as well: `groups` has them as groups, x are the rows over all
-        positions, and n is as in Subproblem."""
+    def moments(self, columns: AnyColumns) -> tuple[Floats, Floats]:
+        """The same, and the sum of h_i x_i^2 over the rows with an error."""
+        return self.problem.moments(columns, self.found.beta)
+
+    def widen(self, groups: Groups, wide: Subproblem, new: Longs) -> None:
+        """Have the columns `new` as well: `groups` has them as groups, and `wide` the rows over
+        all positions."""
         self.groups = groups.sharing(self.groups.share)
-        past = np.append(self.problem.past, self.past[new])
-        self.problem = replace(self.problem, groups=self.groups, x=x, n=n, past=past)
+        self.problem = self.problem.joined(wide, self.groups, new, self.past[new])
 
     def solve(self, before: Solution | None, passes: int, *, again: bool = False) -> None:
         """Start from the dual variables before, or from 0. `again`: over the same groups, so that
         the best solution so far may stay the best."""
         p, problem = self.params, self.problem
-        start = problem.start()
         if p.solver == "printed":
             ridge = problem.bounds.ridge / 2
-            self.found = problem.conjugate(start, 1, 0.0, exact=False, ridge=ridge)
+            self.found = problem.conjugate(problem.start(), 1, 0.0, exact=False, ridge=ridge)
             return
-        if before is not None:
-            start.beta = before.beta
-            if again:
-                start = before
+        start = before if before is not None and again else problem.start(before)
         if p.solver == "exact":
             ridge = problem.bounds.ridge
             self.found = problem.conjugate(start, passes, p.tol, exact=True, ridge=ridge)
             return
         self.found = problem.metric(start, passes, p.tol)
         self.groups.share = self.found.share
+
+
+# (side, columns, number of groups with a new one) -> gain of each column
+Score = Callable[[Side, AnyColumns, int], Floats]
 
 
 class Growth:
@@ -128,9 +127,7 @@ class Growth:
     def _scores(self, score: Score) -> Floats:
         """The score of each column: of several classes the sum or the maximum."""
         K = len(self.groups.sizes) + 1
-        found = together(
-            lambda side: score(side.past, side.signed, self.columns, K), self.choosing, self.jobs
-        )
+        found = together(lambda side: score(side, self.columns, K), self.choosing, self.jobs)
         if len(found) == 1:
             return found[0]
         combine: Any = np.maximum if self.params.group == "max" else np.add
@@ -159,23 +156,12 @@ class Growth:
         """Give all sides the columns `new`, which the groups already have."""
         problem = self.sides[0].problem
         problem.groups = self.groups
-        columns = self.columns.x.take(new)
-        wide = problem.widened(columns, np.arange(len(new)), np.zeros(len(new)))
+        wide = problem.widened(self.columns, new)
         for side in self.sides:
-            side.widen(self.groups, wide.x, wide.n, new)
+            side.widen(self.groups, wide, new)
 
     def _each(self, work: Callable[[Side], None]) -> None:
         together(work, self.sides, self.jobs)
-
-
-def row_order(rows: SlotRows, seed: int, learned: int, *, shuffle: bool) -> Order:
-    """Random orders that depend on the seed, the rows learned before and the number of the pass;
-    without `shuffle` the rows as they stand."""
-
-    def order(pass_: int) -> Longs:
-        return permutation(rows.n_rows, seed, learned, pass_) if shuffle else rows.order
-
-    return order
 
 
 def largest(values: Floats, n: int) -> Longs:

@@ -13,12 +13,13 @@ gives 13.7 % errors, s_j^2 / P_jj 14.2 %; on six other sets 8.3 % and 8.5 %.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from cwtool.algorithms.base import Variants, each_choice
 from cwtool.algorithms.dealt_columns import AnyColumns
 from cwtool.algorithms.fgm import FGM
 from cwtool.algorithms.fgm_params import FgmParams
+from cwtool.algorithms.growth import Side
 from cwtool.data.rows import Floats
 from cwtool.params import param
 
@@ -62,21 +63,18 @@ class SBCW(FGM):
     def c(self) -> float:
         return float(self.params.C / self.params.precision_divisor)
 
-    def score(self, past: Floats, v: Floats, columns: AnyColumns, K: int) -> Floats:
+    def score(self, side: Side, columns: AnyColumns, K: int) -> Floats:
         """The gain of each feature as a group of its own: by a Newton step from 0 in the problem
         as it is, where a new group has the share 1/K; by its own norm (eq. 12); or with Sigma = I
         (eq. 14)."""
         p = self.params
         if p.score == "plain":
-            return super().score(past, v, columns, K)
+            return super().score(side, columns, K)
         precision = 1 + self.c * columns.squares
         if p.score == "diag" or p.loss == "hinge":  # the hinge has no curvature
-            return super().score(past, v, columns, K) / precision
-        wrong: Any = v != 0
-        if columns.weight is not None:
-            wrong = wrong * columns.weight
-        s, curvature = columns.x.moments(v, wrong)
-        gain: Floats = (past + s) ** 2 / ((p.sigma + K) * precision + p.C * curvature)
+            return super().score(side, columns, K) / precision
+        s, curvature = side.moments(columns)
+        gain: Floats = (side.past + s) ** 2 / ((p.sigma + K) * precision + p.C * curvature)
         return gain
 
 

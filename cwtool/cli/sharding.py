@@ -52,8 +52,9 @@ shards = apply(
         type=click.IntRange(min=1),
         default=None,
         metavar="R",
-        help="Number of rounds, all of the same length; of bcw the number, and of dcd the largest "
-        "number, of rounds over all rows.  [default: as many as --growth gives; bcw 3, dcd 30]",
+        help="Number of rounds, all of the same length; of bcw and dcd the largest number of steps "
+        "over all rows, and of bcw with a number as precision divisor their number.  [default: as "
+        "many as --growth gives; bcw until the optimum or 3, dcd 300]",
     ),
     engine,
     click.option(

@@ -56,6 +56,39 @@ def test_every_engine_gives_the_same_bits(algo: str, ok: Run, files: list[str]) 
     assert bytes_of("loky.cw") == bytes_of("inline.cw") == bytes_of("local.cw")
 
 
+SHORT = ("--features", 20, "--group-size", 5, "--shards", 6, "--head", "1KB",
+         "--max-memory", "400KB")  # fmt: skip
+
+
+@pytest.mark.parametrize("algo", ["sbcw", "fgm"])
+def test_columns_stay_in_the_shards_where_memory_is_short(
+    algo: str, cwtool: Fails, planted: Callable[..., str]
+) -> None:
+    name = planted("c.svm", 3, 4000)
+    ended = cwtool("train", name, "-m", "m.cw", "--algo", algo, *SHORT, "--json")
+    assert ended.code == 0
+    assert "they stay in the shards" in ended.err
+    events = [json.loads(line) for line in ended.out.splitlines()]
+    rounds = [e for e in events if e["event"] == "round"]
+    assert {"gram of chosen", "ascend", "sums of rows"} < {e["step"] for e in rounds}
+    run = model_of("m.cw").history[0]
+    assert run["rounds"] == len(rounds)
+    assert run["bytes_sent"] == sum(e["bytes"] for e in rounds)
+    assert events[-1]["fitted"]["auc"] > 0.95
+    assert np.count_nonzero(model_of("m.cw").weights().weight) == 20
+
+
+@pytest.mark.slow
+def test_every_engine_gives_the_same_bits_where_columns_stay(
+    ok: Run, planted: Callable[..., str]
+) -> None:
+    asked = ("train", planted("c.svm", 3, 4000), "--algo", "sbcw", *SHORT)
+    ok(*asked, "-m", "inline.cw", "--engine", "inline")
+    ok(*asked, "-m", "loky.cw", "--engine", "loky", "--jobs", 2)
+    ok(*asked, "-m", "dask.cw", "--engine", "dask", "--jobs", 2)
+    assert bytes_of("loky.cw") == bytes_of("inline.cw") == bytes_of("dask.cw")
+
+
 @EVERY
 def test_one_shard_is_plain_training(algo: str, ok: Run, files: list[str]) -> None:
     ok("train", *files, "-m", "plain.cw", *plain(algo))

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -50,5 +51,5 @@ def problem_over(x, y, members, C, c, q, sigma) -> Subproblem:
     chosen = np.concatenate(members)
     part = csc_matrix(x[:, chosen])
     columns = Matrix(part.indptr.astype(np.int64), part.indices.astype(np.int32), part.data)
-    empty = Subproblem.empty(y, groups, C, q, sigma, lambda: np.arange(len(y)))
-    return empty.widened(columns, np.arange(len(chosen)), np.zeros(len(chosen)))
+    empty = Subproblem.empty(y, groups, C, q, sigma, tuple)
+    return empty.widened(SimpleNamespace(x=columns), np.arange(len(chosen)))

@@ -59,7 +59,7 @@ def test_features_and_weights(case: str, weighted: bool) -> None:
         assert np.count_nonzero(found) > 4
         rtol, atol = (1e-7, 1e-9) if case == "l1svm" else (1e-11, 1e-12)
         np.testing.assert_allclose(found, wanted.weight, rtol=rtol, atol=atol)
-        assert set(shards.asked) == {"products", "entries"}
+        assert set(shards.asked) == {"products", "lengths", "entries"}
 
 
 def test_columns() -> None:

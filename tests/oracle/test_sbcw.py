@@ -22,7 +22,7 @@ from taught import slot_rows
 
 from cwtool.algorithms.fgm import FGM
 from cwtool.algorithms.fgm_params import FgmParams
-from cwtool.algorithms.growth import largest
+from cwtool.algorithms.growth import Side, largest
 from cwtool.algorithms.inverted import Columns
 from cwtool.errors import UsageError
 from cwtool.run import Run
@@ -175,7 +175,9 @@ def test_the_score_is_the_gain_of_a_newton_step() -> None:
     algorithm = sbcw(C=C, precision_divisor=C / c, features=6, group_size=2)
     state = algorithm.new_state()
     columns = Columns(slot_rows(x, y, state), state.index, np.empty(0, dtype=np.int32))
-    score = algorithm.score(np.zeros(12), found.beta * y, columns, K)
+    side = Side(algorithm.params, y, np.zeros(12), rows.groups, (), None)
+    side.found = found
+    score = algorithm.score(side, columns, K)
     step = 1e-5
     for j in set(range(12)) - {0, 1, 2, 5}:
 
