@@ -70,7 +70,8 @@ def merge(
                 found.model.learn(some, run)
             else:
                 learn(found.model, some)
-    found.model.calibrate()
+    if run.calibrate:
+        found.model.calibrate()
     return found
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from cwtool.algorithms.base import Batch
 from cwtool.data.spans import Span
-from cwtool.model import Model
+from cwtool.model import Model, packing
+from cwtool.model.file import save
 from cwtool.shards import ShardOptions, plan
 from cwtool.shards.sources import Sources
 from cwtool.shards.task import Task
@@ -52,7 +53,7 @@ class Deal:
         have bytes to learn."""
         stamp = self._stamp(model, start, stop, pass_)
         base = folder / f"base-{number:03d}-{stamp}.cw"
-        model.save(base)
+        save(base, *packing.pack(model, calibrated=False))
         with base.open("rb") as file:
             file.seek(-32, 2)
             digest = file.read().hex()[:16]  # of the whole file

@@ -187,9 +187,8 @@ class ShardTrainer(Trainer):
             else:
                 self._learn_tail(rows, next(origins))
 
-        found = merge(
-            [*(c.model for c in changes), *empty], base, tail, run=self.settings, learn=learn
-        )
+        between = replace(self.settings, calibrate=False)  # nobody asks the model of a round
+        found = merge([*(c.model for c in changes), *empty], base, tail, run=between, learn=learn)
         self.model = found.model
         return found
 
