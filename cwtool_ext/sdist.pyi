@@ -28,10 +28,3 @@ def power(
 def line_search(
     f: NDArray[np.float64], g: NDArray[np.float64], logistic: bool, most: float
 ) -> float: ...
-def transform(
-    x: NDArray[np.float64],
-    keys: NDArray[np.int32],
-    scale: NDArray[np.float64],
-    factor: NDArray[np.float64],
-    z: NDArray[np.float64],
-) -> None: ...

@@ -7,7 +7,7 @@
 """
 
 from libc.math cimport exp, fabs, fmax, fmin, sqrt
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 
@@ -220,29 +220,3 @@ def line_search(const double[::1] f, const double[::1] g, bint logistic, double 
     with nogil:
         w = best_step(f, g, logistic, most)
     return w
-
-
-def transform(const double[:, ::1] x, const int32_t[:, ::1] keys, const double[::1] scale,
-              const double[:, ::1] factor, double[:, ::1] z) -> None:
-    """z_i += sum_s phi_s(x_i) factor_s, where phi_s is the product of the columns keys_s divided by
-    scale_s, and a key of -1 stands for no column. Each row is summed in the same order, so its
-    result does not depend on the other rows."""
-    cdef Py_ssize_t i, s, c, r, n = x.shape[0], rank = factor.shape[1]
-    cdef double phi
-    if (z.shape[0] != n or z.shape[1] != rank or factor.shape[0] != keys.shape[0]
-            or scale.shape[0] != keys.shape[0]):
-        raise ValueError("the arrays of transform do not fit the rows and keys")
-    for s in range(keys.shape[0]):
-        for c in range(keys.shape[1]):
-            if not -1 <= keys[s, c] < x.shape[1]:
-                raise ValueError(f"key {s} names column {keys[s, c]} of {x.shape[1]}")
-    with nogil:
-        for i in range(n):
-            for s in range(keys.shape[0]):
-                phi = 1 / scale[s]
-                for c in range(keys.shape[1]):
-                    if keys[s, c] >= 0:
-                        phi *= x[i, keys[s, c]]
-                if phi != 0:
-                    for r in range(rank):
-                        z[i, r] += phi * factor[s, r]

@@ -10,7 +10,7 @@ import numpy as np
 
 from cwtool.data.rows import Floats, Ints
 from cwtool.order import permutation
-from cwtool_ext import sdist as kernel
+from cwtool_ext import monomials as kernel
 
 Key = tuple[int, ...]  # ascending column numbers of a product: (4,) is a column, (2, 2) a square
 
@@ -71,7 +71,12 @@ class Monomials:
 
     def matrix(self, keys: Sequence[Key]) -> Floats:
         """Phi: a column for each key."""
-        return np.ascontiguousarray(np.stack([self.column(key) for key in keys], axis=1))
+        if self.sparse:
+            return np.ascontiguousarray(np.stack([self.column(key) for key in keys], axis=1))
+        phi = np.empty((self.n_rows, len(keys)))
+        scale = np.array([self.scale(key) for key in keys])
+        kernel.products(self.base, padded(keys, max(map(len, keys))), scale, phi)
+        return phi
 
     def along(self, keys: Sequence[Key], xi: Floats) -> Floats:
         """t = Phi xi"""
@@ -91,8 +96,11 @@ class Candidates:
     ) -> None:
         self.monomials, self.order = monomials, order
         self.keys: list[Key] = []
-        self.chosen: list[Key] = []
+        self.chosen: set[Key] = set()
         self._known: set[Key] = set()
+        self._chosen: list[list[Key]] = [
+            [] for _ in range(order)
+        ]  # those of at most 0, 1, .. columns
         self._by_order: dict[int, list[int]] = {}
         live = np.flatnonzero(monomials.deviation > 0).tolist()
         for j in live:
@@ -113,9 +121,13 @@ class Candidates:
 
     def expand(self, support: Sequence[Key]) -> None:
         """Add the products of the keys of a step with all keys chosen so far."""
-        self.chosen += [key for key in support if key not in self.chosen]
+        new = [key for key in support if key not in self.chosen]
+        self.chosen.update(new)
+        for most, shorter in enumerate(self._chosen):
+            shorter += [key for key in new if len(key) <= most]
         for a in support:
-            for b in self.chosen:
+            shorter = self._chosen[self.order - len(a)]
+            for b in shorter if a in new else new:
                 key = tuple(sorted(a + b))
                 if len(key) > self.order or key in self._known:
                     continue
@@ -191,7 +203,12 @@ def metric(terms: Sequence[Term], monomials: Monomials, order: int) -> Metric:
         values, vectors = np.linalg.eigh(factor @ factor.T)
         kept = values > 1e-12 * values[-1]
         factor = np.ascontiguousarray(vectors[:, kept] * np.sqrt(values[kept]))
-    keys = np.full((len(support), order), -1, dtype=np.int32)
-    for key, s in place.items():
-        keys[s, : len(key)] = key
-    return Metric(keys, np.array([monomials.scale(key) for key in support]), factor)
+    scale = np.array([monomials.scale(key) for key in support])
+    return Metric(padded(support, order), scale, factor)
+
+
+def padded(keys: Sequence[Key], order: int) -> Ints:
+    """The keys as rows of `order` columns, filled up with -1."""
+    return np.array([key + (-1,) * (order - len(key)) for key in keys], dtype=np.int32).reshape(
+        len(keys), order
+    )

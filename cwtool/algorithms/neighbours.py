@@ -13,8 +13,9 @@ from cwtool.parallel import together
 from cwtool_ext import neighbours as kernel
 from cwtool_ext.csr import Csr
 
-DISTANCE_BYTES = 1 << 25  # size of the matrix of distances that a thread has at one time
-ROUNDING = 2.0**-53
+DISTANCE_BYTES = 1 << 25  # size of the matrix of products that a thread has at one time
+ROUNDING = 2.0**-24  # of single precision, in which products are computed
+UNDERFLOW = 2.0**-120  # of a product in single precision, with room to spare
 TIE = 1e-9  # sums of weighted votes that differ by no more than this are equal
 
 
@@ -96,28 +97,46 @@ def nearest(
     kinds = max(2, 1 + int(kind.max(initial=0)))
     near = Near(np.empty((m, kinds, k), dtype=np.int64), np.empty((m, kinds, k)))
     own = np.arange(m) if loo else np.full(m, -1)
-    z_square = squares(points)
     dense = isinstance(points, np.ndarray)
     find: Any = kernel.nearest_dense if dense else kernel.nearest_sparse
     form: Any = np.ascontiguousarray if dense else csr
-    transposed = points.T if dense else points.T.tocsr()
-    c = 4 * (points.shape[1] + 8) * ROUNDING
+    middle = points.mean(axis=0) if dense and n else None  # products of small numbers are exacter
+    centred = points if middle is None else points - middle
+    z_square = squares(centred)
+    largest = np.sqrt(z_square.max(initial=0)) or 1.0
+    transposed = single(centred, 1 / largest).T
+    transposed = transposed if dense else transposed.tocsr()
+    terms = points.shape[1] if dense else int(np.diff(points.indptr).max(initial=0))  # of a product
+    c = 2 * (terms + 8) * ROUNDING
     z = form(points)
-    step = max(1, DISTANCE_BYTES // (8 * max(n, 1)))
+    step = max(1, DISTANCE_BYTES // (4 * max(n, 1)))
 
     def some(start: int) -> None:
         at = slice(start, start + step)
         x = rows[at]
-        cross = x @ transposed
+        near_middle = x if middle is None else x - middle
+        x_square = squares(near_middle)
+        norm = np.where(x_square > 0, np.sqrt(x_square), 1)
+        cross = single(near_middle, 1 / norm) @ transposed
         find(
-            form(x), z, np.ascontiguousarray(cross if dense else cross.toarray()), squares(x),
-            z_square, c, kind, own[at], np.empty((kinds, k)), near.who[at], near.distance[at],
+            form(x), z, np.ascontiguousarray(cross if dense else cross.toarray()), norm * largest,
+            x_square, z_square, c, terms * UNDERFLOW, kind, own[at],
+            np.empty((kinds, k)), near.who[at], near.distance[at],
         )  # fmt: skip
 
     together(some, range(0, m, step), jobs)
     if weight is None or n == 0:
         return near
     return near._replace(weight=np.where(near.who >= 0, weight[near.who], 0))
+
+
+def single(rows: Any, factor: Any) -> Any:
+    """The rows times their factors, or one factor, in single precision."""
+    if isinstance(rows, np.ndarray):
+        return (rows * np.reshape(factor, (-1, 1))).astype(np.float32)
+    each = np.repeat(np.broadcast_to(factor, rows.shape[:1]), np.diff(rows.indptr))
+    values = (rows.data * each).astype(np.float32)
+    return csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def squares(rows: Any) -> Floats:

@@ -110,7 +110,7 @@ def test_candidates():
     assert few.keys == [(0,), (1,), (3,), (0, 0), (0, 3), (3, 3)]
     few.expand([(1,), (0, 3)])
     assert few.keys[6:] == [(0, 1), (1, 3), (1, 1)]
-    assert few.chosen == [(0,), (3,), (1,), (0, 3)]
+    assert few.chosen == {(0,), (3,), (1,), (0, 3)}
     more = Candidates(columns, 3, squares=True)
     assert more.keys == [(0,), (1,), (3,), (0, 0), (1, 1), (3, 3)]
     more.expand([(0, 0), (1,)])

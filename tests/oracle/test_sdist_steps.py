@@ -8,7 +8,7 @@ from sdist_cases import crowd, pulled
 from cwtool.algorithms.boosting import residuals, total_loss
 from cwtool.algorithms.eigen import sparse_eigenvector
 from cwtool.algorithms.oja import laplacian
-from cwtool_ext import sdist
+from cwtool_ext import monomials, sdist
 
 
 def differences(x, around, i):
@@ -78,15 +78,18 @@ def test_line_search_finds_the_minimum(loss):
 
 def test_transform_is_the_product_of_columns():
     rng = np.random.default_rng(8)
-    x = rng.normal(size=(9, 4))
+    x = rng.normal(size=(37, 4))
     keys = np.array([[0, -1, -1], [1, 1, -1], [0, 2, 3]], dtype=np.int32)
     scale, factor = np.array([1.0, 2.0, 0.5]), rng.normal(size=(3, 2))
     phi = np.stack([x[:, 0], x[:, 1] ** 2 / 2, x[:, 0] * x[:, 2] * x[:, 3] * 2], axis=1)
-    z = np.zeros((9, 2))
-    sdist.transform(x, keys, scale, factor, z)
+    found = np.empty((37, 3))
+    monomials.products(x, keys, scale, found)
+    np.testing.assert_allclose(found, phi, rtol=1e-15)
+    z = np.zeros((37, 2))
+    monomials.transform(x, keys, scale, factor, z)
     np.testing.assert_allclose(z, phi @ factor, atol=1e-13)
     alone = np.zeros((1, 2))
-    sdist.transform(np.ascontiguousarray(x[5:6]), keys, scale, factor, alone)
+    monomials.transform(np.ascontiguousarray(x[5:6]), keys, scale, factor, alone)
     np.testing.assert_array_equal(alone[0], z[5])
 
 
