@@ -22,4 +22,5 @@ def sample(
     gamma: float,
     conc: float,
     alpha0: float,
+    telling: NDArray[np.int32],
 ) -> tuple[int, float, float]: ...

@@ -9,6 +9,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from cwtool_ext.rff_model cimport (
     Machine, accept, add, below, chain, copy, draw_chain, evaluate, likelihood, mode, normal,
+    surplus,
 )
 
 cdef enum:  # columns of the uniform numbers
@@ -25,8 +26,8 @@ cdef int SPREAD_EVERY = 50  # iterations from one proposal of s to the next
 
 
 cdef inline void birth(Machine* m, const double* u, const double* normals) noexcept nogil:
-    """Propose a feature from the prior with a weight near its mode. The probability of its chain
-    cancels, since the proposal and the prior draw it from the same urn."""
+    """Propose a feature with a weight near its mode. Its omega and phase are drawn from the prior,
+    and so is its chain unless there are telling pairs."""
     cdef Py_ssize_t q = m.new, t
     cdef double mean, spread, ratio
     if m.d == m.d_max:
@@ -41,6 +42,7 @@ cdef inline void birth(Machine* m, const double* u, const double* normals) noexc
     add(m, q, m.beta[q])
     ratio = m.heat * (m.loglik_new - m.loglik)
     ratio += normal(m.beta[q], 0.0, 1.0) - normal(m.beta[q], mean, 1.5 * spread)
+    ratio += surplus(m, 0, q)
     if log(u[ACCEPT]) < ratio:
         accept(m)
         m.d += 1
@@ -58,6 +60,7 @@ cdef inline void death(Machine* m, const double* u) noexcept nogil:
     mode(m.phi + q * m.n, m.f_new, m.y, m.n, m.heat, 1.0, &mean, &spread)
     ratio = m.heat * (m.loglik_new - m.loglik)
     ratio += normal(m.beta[q], mean, 1.5 * spread) - normal(m.beta[q], 0.0, 1.0)
+    ratio -= surplus(m, q, q)
     if log(u[ACCEPT]) < ratio:
         accept(m)
         copy(m, m.d, q)
@@ -190,6 +193,19 @@ cdef int check_features(Machine* m, const int32_t[::1] length, const int32_t[:, 
     return 0
 
 
+cdef int check_pairs(const int32_t[:, ::1] telling, Py_ssize_t p, Py_ssize_t t_max) except -1:
+    """Refuse pairs that lead out of the columns, or are longer than a chain may be."""
+    cdef Py_ssize_t i
+    if telling.shape[1] != 2:
+        raise ValueError(f"telling pairs have two columns, not {telling.shape[1]}")
+    for i in range(telling.shape[0]):
+        if not (0 <= telling[i, 0] < p and 0 <= telling[i, 1] < p):
+            raise ValueError(f"telling pair {i} uses a column that is not among {p}")
+        if t_max == 1 and telling[i, 0] != telling[i, 1]:
+            raise ValueError(f"telling pair {i} is longer than chains of 1 variable")
+    return 0
+
+
 cdef inline void start(Machine* m) noexcept nogil:
     """Compute phi of all features, f, and the likelihood."""
     cdef Py_ssize_t i, k
@@ -208,12 +224,13 @@ def sample(
     double[:, ::1] omega, double[::1] phase, double[::1] beta, Py_ssize_t d, double log_s,
     double[:, ::1] phi, int32_t[::1] to, const double[:, ::1] uniforms,
     const double[:, ::1] normals, const double[::1] heat, int64_t first, double gamma,
-    double conc, double alpha0,
+    double conc, double alpha0, const int32_t[:, ::1] telling,
 ) -> tuple[int, float, float]:
     """Make one iteration for each row of random numbers. x has a row for each column of the data,
     y is -1 or +1. Features are numbered 1 .. d, and 0 is the constant. The iterations are counted
-    from `first`, and every 50th proposes another s. The likelihood counts to the power heat. `phi`
-    (a row for each feature and two more) and `to` are room to work in.
+    from `first`, and every 50th proposes another s. The likelihood counts to the power heat. Half of
+    the births try one of the `telling` pairs of columns. `phi` (a row for each feature and two more)
+    and `to` are room to work in.
     Returns d, log s and the log-likelihood."""
     cdef Machine m
     cdef Py_ssize_t i, n = y.shape[0], steps = uniforms.shape[0]
@@ -233,6 +250,9 @@ def sample(
     if min(normals.shape[0], heat.shape[0]) < steps:
         raise ValueError("sample needs normal numbers and a heat for every row of uniform numbers")
     check_features(&m, length, z)
+    check_pairs(telling, m.p, m.t_max)
+    m.n_telling = telling.shape[0]
+    m.telling = &telling[0, 0] if m.n_telling else NULL
     m.x, m.length, m.z, m.omega = &x[0, 0], &length[0], &z[0, 0], &omega[0, 0]
     m.phase, m.beta, m.phi, m.to = &phase[0], &beta[0], &phi[0, 0], &to[0]
     m.y = &y[0] if n else NULL

@@ -27,6 +27,8 @@ cdef struct Machine:
     int32_t* length  # T of each feature
     int32_t* z
     int32_t* to  # room for the targets of transitions
+    const int32_t* telling  # pairs of variables that births try, two numbers each
+    Py_ssize_t n_telling
     double* omega
     double* phase  # b
     double* beta
@@ -177,10 +179,22 @@ cdef inline int32_t below(double u, Py_ssize_t n) noexcept nogil:
 
 
 cdef inline void draw_chain(Machine* m, const double* u) noexcept nogil:
-    """Draw the chain of the new feature from the urn, with one uniform number for each atom."""
+    """Draw the chain of the new feature, with one uniform number for each atom: from the urn or, if
+    there are telling pairs, in half of the cases one of these, of which (j, j) is the chain j."""
     cdef int32_t* z = m.z + m.new * m.t_max
     cdef Py_ssize_t t, count
-    cdef double r = u[0] * (m.gamma + m.d)
+    cdef double r = u[0]
+    if m.n_telling:
+        if r < 0.5:
+            t = 2 * below(2 * r, m.n_telling)
+            z[0] = m.telling[t]
+            m.length[m.new] = 1
+            if m.telling[t + 1] != z[0]:
+                z[1] = m.telling[t + 1]
+                m.length[m.new] = 2
+            return
+        r = 2 * r - 1
+    r *= m.gamma + m.d
     if r < m.gamma:
         z[0] = below(r / m.gamma, m.p)
     else:
@@ -198,3 +212,20 @@ cdef inline void draw_chain(Machine* m, const double* u) noexcept nogil:
             m.length[m.new] = <int32_t> t
             return
     m.length[m.new] = <int32_t> m.t_max
+
+
+cdef inline double surplus(Machine* m, Py_ssize_t skip, Py_ssize_t q) noexcept nogil:
+    """log of the probability of the chain of feature q, given all features but `skip`, minus that
+    with which draw_chain draws it."""
+    cdef const int32_t* z = m.z + q * m.t_max
+    cdef Py_ssize_t k, same = 0
+    cdef double logp
+    if m.n_telling == 0:
+        return 0.0
+    logp = chain(m, skip, q)
+    if m.length[q] <= 2:
+        for k in range(m.n_telling):
+            same += m.telling[2 * k] == z[0] and m.telling[2 * k + 1] == z[m.length[q] - 1]
+        if m.length[q] == 2 and z[0] == z[1]:
+            same = 0
+    return logp - log(0.5 * exp(logp) + 0.5 * same / m.n_telling)

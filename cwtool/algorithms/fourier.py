@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cwtool.algorithms.screening import telling_pairs
 from cwtool.data.rows import Floats, Ints
 from cwtool.errors import DataError
 from cwtool.parallel import EngineOptions, opened, together
@@ -18,7 +19,16 @@ from cwtool_ext import rff
 
 SPAN = 5000  # largest number of iterations in one call; each call sums f anew
 MOST_WORK = 25_000_000  # iterations times rows in one call, so that a run can be interrupted soon
+NO_PAIRS = np.empty((0, 2), dtype=np.int32)
 WARM = 0.3  # the power of the likelihood at the beginning
+
+
+def telling(x: Floats, y: Floats, t_max: int) -> Ints:
+    """The pairs of columns whose products tell the signs y apart (screening.py), in both orders.
+    x has a row for each column of the data."""
+    found = telling_pairs(x.T, (y > 0).astype(np.int32))
+    pairs = [pair for a, b in found for pair in ((a, b), (b, a)) if t_max > 1 or a == b]
+    return np.array(list(dict.fromkeys(pairs)), dtype=np.int32).reshape(-1, 2)
 
 
 class Prior(NamedTuple):
@@ -120,10 +130,14 @@ class Samples(NamedTuple):
 
 
 class Chain:
-    """One sampler chain for the signs y of rows; x has a row for each column of the data."""
+    """One sampler chain for the signs y of rows; x has a row for each column of the data. Births
+    try the `telling` pairs of columns beside those that the prior draws; this changes how soon
+    they are found, and not the distribution that is sampled."""
 
-    def __init__(self, x: Floats, y: Floats, prior: Prior, *seeds: int) -> None:
-        self.x, self.y, self.prior = x, y, prior
+    def __init__(
+        self, x: Floats, y: Floats, prior: Prior, *seeds: int, telling: Ints = NO_PAIRS
+    ) -> None:
+        self.x, self.y, self.prior, self.telling = x, y, prior, telling
         self.random = np.random.default_rng(seeds)
         rows = prior.d_max + 2  # 0 is the constant, the last is for proposals
         self.length: Ints = np.zeros(rows, dtype=np.int32)
@@ -147,7 +161,7 @@ class Chain:
         self.d, self.log_s, self.loglik = rff.sample(
             self.x, self.y, self.length, self.z, self.omega, self.phase, self.beta, self.d,
             self.log_s, self._phi, self._to, uniforms, normals, heat, self.done,
-            self.prior.gamma, self.prior.conc, self.prior.alpha0,
+            self.prior.gamma, self.prior.conc, self.prior.alpha0, self.telling,
         )  # fmt: skip
         self.done += len(heat)
 

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import each_choice
 from cwtool.algorithms.column_scale import deviations
-from cwtool.algorithms.fourier import Chain, Prior, Samples, run_all, run_apart
+from cwtool.algorithms.fourier import Chain, Prior, Samples, run_all, run_apart, telling
 from cwtool.algorithms.knn import Neighbours
 from cwtool.algorithms.neighbours import Near
 from cwtool.algorithms.remembered import NUMBERS, ROWS, RememberedParams
@@ -152,7 +152,8 @@ class RffMarkov(Neighbours):
         live = np.flatnonzero(sd)
         prior = Prior(p.d_max if len(live) else 0, p.t_max, p.gamma, p.conc, p.alpha0)
         x = np.ascontiguousarray(standardised(rows, live, state).T) if len(live) else y[None]
-        chains = [Chain(x, y, prior, run.seed, number) for number in range(p.chains)]
+        pairs = telling(x, y, p.t_max)
+        chains = [Chain(x, y, prior, run.seed, number, telling=pairs) for number in range(p.chains)]
         if run.engine is None:
             found = run_all(chains, p.iterations, SAMPLES, run.jobs, run.progress)
         else:

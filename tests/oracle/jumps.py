@@ -88,6 +88,7 @@ class Sampler:
     log_s: float = 0.0
     done: int = 0
     features: list[Feature] = field(default_factory=list)
+    telling: list[list[int]] = field(default_factory=list)  # chains that births try
 
     def f(self, features, b0):
         return b0 + sum((q.beta * q.phi(self.x) for q in features), np.zeros(len(self.y)))
@@ -99,6 +100,22 @@ class Sampler:
         chains = [o.z for o in others]
         p = self.x.shape[1]
         return log_chain(feature.z, chains, p, self.gamma, self.conc, self.a0, self.t_max)
+
+    def surplus(self, feature, others):
+        """log of the prior of a chain minus that of its proposal."""
+        if not self.telling:
+            return 0.0
+        prior = exp(self.log_chain(feature, others))
+        tried = self.telling.count(feature.z) / len(self.telling)
+        return log(prior / (0.5 * prior + 0.5 * tried))
+
+    def draw(self, u):
+        chains, p = [o.z for o in self.features], self.x.shape[1]
+        if self.telling:
+            if u[0] < 0.5:
+                return list(self.telling[int(2 * u[0] * len(self.telling))])
+            u = [2 * u[0] - 1, *u[1:]]
+        return draw_chain(u, chains, p, self.gamma, self.conc, self.a0, self.t_max)
 
     def log_prior_omega(self, feature, s):
         return sum(log_normal(w, 0, s**2) for w in feature.omega)
@@ -160,15 +177,14 @@ class Sampler:
     def birth(self, u, normals, heat, log_u):
         if len(self.features) == self.d_max:
             return False
-        p = self.x.shape[1]
-        chains = [o.z for o in self.features]
-        z = draw_chain(u[5:], chains, p, self.gamma, self.conc, self.a0, self.t_max)
+        z = self.draw(u[5:])
         new = Feature(z, [exp(self.log_s) * normals[t] for t in range(len(z))], 2 * pi * u[2])
         f = self.f(self.features, self.b0)
         m, v = newton(new.phi(self.x), f, self.y, 1.0, heat)
         new.beta = m + sqrt(1.5 * v) * normals[self.t_max]
         ratio = heat * (self.loglik([*self.features, new]) - loglik(f, self.y))
         ratio += log_normal(new.beta, 0, 1) - log_normal(new.beta, m, 1.5 * v)
+        ratio += self.surplus(new, self.features)
         if log_u < ratio:
             self.features = [*self.features, new]
         return log_u < ratio
@@ -186,6 +202,7 @@ class Sampler:
         m, v = newton(q.phi(self.x), f, self.y, 1.0, heat)
         ratio = heat * (loglik(f, self.y) - self.loglik(self.features))
         ratio += log_normal(q.beta, m, 1.5 * v) - log_normal(q.beta, 0, 1)
+        ratio -= self.surplus(q, left)
         if log_u < ratio:
             self.features = left
         return log_u < ratio

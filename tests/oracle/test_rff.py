@@ -51,16 +51,18 @@ def test_chain_probabilities_sum_to_1() -> None:
     assert total == pytest.approx(1, abs=1e-12)
 
 
+@pytest.mark.parametrize("pairs", [[], [[0, 1], [1, 0], [2, 2]]])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_same_numbers_take_the_same_way(seed: int) -> None:
+def test_the_same_numbers_take_the_same_way(seed: int, pairs: list[list[int]]) -> None:
     """Every move, accepted and not, against the slow version, over several calls."""
     random = np.random.default_rng(seed)
     n, p, t_max, d_max = 40, 3, 2 + seed % 2, 5
     x = random.standard_normal((n, p))
     y = np.where(x[:, 0] * x[:, 1] + 0.3 * random.standard_normal(n) > 0, 1.0, -1.0)
     prior = Prior(d_max, t_max, 1.5, 0.8, 0.4)
-    slow = Sampler(x, y, *prior)
-    fast = Chain(np.ascontiguousarray(x.T), y, prior, 0)
+    slow = Sampler(x, y, *prior, telling=[[a] if a == b else [a, b] for a, b in pairs])
+    telling = np.array(pairs, dtype=np.int32).reshape(-1, 2)
+    fast = Chain(np.ascontiguousarray(x.T), y, prior, 0, telling=telling)
     happened: Counter[tuple[str, bool]] = Counter()
     for _ in range(60):
         uniforms = random.random((50, 5 + t_max))
@@ -83,10 +85,13 @@ def test_the_same_numbers_take_the_same_way(seed: int) -> None:
     assert {(kind, done) for kind in kinds for done in (True, False)} <= set(happened)
 
 
-def test_without_rows_it_samples_the_prior() -> None:
-    """D uniform; T of single features; omega, beta and s as they were declared."""
+@pytest.mark.parametrize("pairs", [[], [[0, 1], [1, 0], [2, 2]]])
+def test_without_rows_it_samples_the_prior(pairs: list[list[int]]) -> None:
+    """D uniform; T of single features; omega, beta and s as they were declared, whatever pairs
+    births try."""
     prior = Prior(d_max=8)
-    chain = Chain(np.zeros((4, 1)), np.empty(0), prior, 5)
+    telling = np.array(pairs, dtype=np.int32).reshape(-1, 2)
+    chain = Chain(np.zeros((4, 1)), np.empty(0), prior, 5, telling=telling)
     d, t, omega, beta, b0, log_s = [], [], [], [], [], []
     for _ in range(40_000):
         chain.run(np.ones(25))
