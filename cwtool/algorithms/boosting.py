@@ -80,6 +80,7 @@ class Path(NamedTuple):
     complexity: list[float]
 
 
+Seeds = tuple[int, ...]
 # candidates, neighbourhoods, bag, weights of its rows, step -> keys, xi over these keys, xi'A xi
 Finder = Callable[[Candidates, Hood, Longs, Floats, int], tuple[Sequence[Key], Floats, float]]
 
@@ -88,14 +89,21 @@ class Boost:
     """The boosting of one metric on these rows."""
 
     def __init__(
-        self, monomials: Monomials, kind: NDArray[Any], params: Any, seed: int, jobs: int
+        self, monomials: Monomials, kind: NDArray[Any], params: Any, seeds: Seeds, jobs: int
     ) -> None:
         """`kind`: the class number of each row."""
         self.monomials, self.kind, self.params = monomials, kind, params
-        self.seed, self.jobs = seed, jobs
+        self.seeds, self.jobs = seeds, jobs
         smallest = np.bincount(kind, minlength=2).min()
         self.k = min(params.k, int(smallest) - 1)
         self.live = max(1, int(np.count_nonzero(monomials.deviation > 0)))
+
+    def again(self, number: int) -> Boost:
+        """Another boosting on the same rows, with random choices of its own; number 0 is this."""
+        if not number:
+            return self
+        seeds = (*self.seeds, number)
+        return Boost(self.monomials, self.kind, self.params, seeds, self.jobs)
 
     def points(self, terms: Sequence[Term]) -> Any:
         """The rows as points in the metric of these terms plus w0 times the identity; in the scaled
@@ -144,7 +152,7 @@ class Boost:
         """Weight, keys, xi and g of the step, or None if it is rejected."""
         p, n = self.params, len(f)
         size = min(n, max(4, ceil(p.bag * n)))
-        mixed = permutation(n, self.seed, BAG, step) if size < n else np.arange(n)
+        mixed = permutation(n, *self.seeds, BAG, step) if size < n else np.arange(n)
         bag, rest = np.sort(mixed[:size]), np.sort(mixed[size:])
         u = residuals(f[bag], p.loss)
         keys, xi, value = find(candidates, around, bag, u / u.sum(), step)
@@ -166,7 +174,7 @@ class Boost:
     ) -> tuple[Sequence[Key], Floats, float]:
         """The direction of a step among a sample of the candidates: a Finder."""
         p = self.params
-        keys = candidates.sample(p.sample, self.seed, FEATURES, step)
+        keys = candidates.sample(p.sample, *self.seeds, FEATURES, step)
         phi = self.monomials.matrix(keys)
         pulled = np.zeros(phi.shape)
         kernel.laplacian(phi, around.same, around.opposite, bag, u, pulled)

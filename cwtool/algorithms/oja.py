@@ -175,7 +175,7 @@ class Oja:
     def __call__(
         self, candidates: Candidates, around: Hood, bag: Longs, u: Floats, step: int
     ) -> tuple[Sequence[Key], Floats, float]:
-        kappa, seed = self.boost.params.direction_columns, self.boost.seed
+        kappa, seeds = self.boost.params.direction_columns, self.boost.seeds
         phi = self._columns(candidates.keys)
         lam = laplacian(around, bag, u)
         diagonal = np.asarray(phi.multiply(lam @ phi).sum(axis=0)).ravel()
@@ -189,7 +189,7 @@ class Oja:
         if not length:
             return keys, xi, 0.0
         draw = [
-            pairs(around, bag, u, BURST * BURSTS, seed, PAIRS, step, m)
+            pairs(around, bag, u, BURST * BURSTS, *seeds, PAIRS, step, m)
             for m in range(STAGES * PATHS)
         ]
         xi = ascent(phi, xi / length, kappa, draw)

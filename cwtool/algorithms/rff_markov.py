@@ -25,7 +25,7 @@ from cwtool.algorithms.remembered import NUMBERS, ROWS, RememberedParams
 from cwtool.data.rows import Floats, Ints
 from cwtool.errors import Damage, UsageError
 from cwtool.parallel import together
-from cwtool.params import param
+from cwtool.params import AUTO, param
 from cwtool.run import Run
 from cwtool.state import Array, Layout, State
 from cwtool.state.layout import columns
@@ -33,6 +33,7 @@ from cwtool_ext import rff_scores
 
 SAMPLES = 100  # of each chain
 KERNEL_SAMPLES = 20  # of all chains, because the kernel of n samples costs n times that of one
+LEAST, MOST, WORK = 20_000, 300_000, 225_000_000  # iterations, and iterations times rows
 MOST_ENTRIES = 5_000_000  # of the dense copy of all rows
 AT_ONCE = 1024  # rows that are predicted together
 FARTHEST = 1e8  # largest distance from the mean, in standard deviations, of a row to be predicted
@@ -49,12 +50,16 @@ DRAWN = (
 
 @dataclass(frozen=True)
 class RffParams(RememberedParams):
-    iterations: int = param(
-        300_000,
+    iterations: int | str = param(
+        AUTO,
         "Number of iterations of each sampler chain. The first half finds the variables; 100 "
-        "samples are taken from the second half. Raise it for many features.",
+        "samples are taken from the second half. Raise it for many features. auto is 300,000 for "
+        "up to 750 rows; for more it is 225,000,000 divided by the number of rows, so that the "
+        "time no longer grows, but at least 20,000.",
+        kind=int,
         low=1,
         high=10_000_000,
+        auto=True,
     )
     chains: int = param(
         4,
@@ -96,6 +101,12 @@ class RffParams(RememberedParams):
         3, "Number of rows of each class that `discriminant=nn` compares.", low=1, high=1024
     )
 
+    def iterations_for(self, rows: int) -> int:
+        """The number of iterations for so many rows."""
+        if self.iterations != AUTO:
+            return int(self.iterations)
+        return max(LEAST, min(MOST, WORK // max(1, rows)))
+
     @property
     def kept(self) -> int:
         """The number of chains that are kept."""
@@ -120,7 +131,7 @@ class RffMarkov(Neighbours):
         n, width = rows.shape
         if n * width > MOST_ENTRIES:
             raise UsageError(
-                f"{self.name} reads a dense copy of all rows {p.iterations:,} times: "
+                f"{self.name} reads a dense copy of all rows {p.iterations_for(n):,} times: "
                 f"{MOST_ENTRIES:,} entries are the most, and {n:,} rows of {width:,} features "
                 "have more",
                 "use sdist, give it fewer rows, or give it fewer features, which select-features "
@@ -154,10 +165,11 @@ class RffMarkov(Neighbours):
         x = np.ascontiguousarray(standardised(rows, live, state).T) if len(live) else y[None]
         pairs = telling(x, y, p.t_max)
         chains = [Chain(x, y, prior, run.seed, number, telling=pairs) for number in range(p.chains)]
+        iterations = p.iterations_for(len(y))
         if run.engine is None:
-            found = run_all(chains, p.iterations, SAMPLES, run.jobs, run.progress)
+            found = run_all(chains, iterations, SAMPLES, run.jobs, run.progress)
         else:
-            found = run_apart(chains, p.iterations, SAMPLES, run.engine)
+            found = run_apart(chains, iterations, SAMPLES, run.engine)
         loglik = np.array([samples.loglik.mean() for samples in found])
         best = np.sort(np.argsort(-loglik, kind="stable")[: p.kept])
         samples = Samples.joined([found[k] for k in best.tolist()])

@@ -14,16 +14,16 @@ from cwtool.algorithms.knn import Voter
 from cwtool.algorithms.monomials import Metric
 from cwtool.algorithms.neighbours import Near
 from cwtool.algorithms.remembered import NUMBERS, ROWS
-from cwtool.algorithms.sdist_fit import cross_validated, finder, prepared, score, scores
+from cwtool.algorithms.sdist_fit import boosted, cross_validated, prepared, score, scores
 from cwtool.algorithms.sdist_params import SdistParams
-from cwtool.algorithms.sdist_space import Space, fitted_space
+from cwtool.algorithms.sdist_space import Space, blended, mean_space
 from cwtool.data.rows import Floats, Ints
 from cwtool.errors import Damage, UsageError
 from cwtool.params import AUTO
 from cwtool.run import Run
 from cwtool.state import Array, Column, Layout, Number, State
 
-FEW = {"k": 9, "steps": 25, "scale": "std", "update_every": 15}
+FEW = {"runs": 1, "k": 9, "steps": 25, "scale": "std", "update_every": 15}
 FIT = (  # what the last fit used and found
     Number("terms"),
     Number("accepted"),
@@ -82,7 +82,7 @@ class SDist(Voter):
 
     def fit(self, state: State, rows: csr_array, kind: Ints, run: Run) -> None:
         """One metric for all classes: rows of the same class are to be near, all others far."""
-        p: Any = self.params.resolved(is_dense(rows))
+        p: Any = self.params.resolved(is_dense(rows), len(kind))
         counts = np.bincount(kind)
         if len(counts) > 2 and counts.min() < 2:  # a single row has none of its class to be near
             some = counts[kind] > 1
@@ -90,21 +90,23 @@ class SDist(Voter):
         if p.cv:
             p = cross_validated(rows, kind, p, run)
         space, boost = prepared(rows, kind, p, run)
-        path = boost.run(p.steps, finder(boost), run.progress)
-        terms = boost.stopped(path, p.steps, p.lambda_c)
-        space = fitted_space(space, boost, terms)
+        metrics, accepted = boosted(boost, run)
+        space = mean_space(space, boost, metrics)
+        if self.params.w0 == AUTO and not space.dense:
+            space = blended(space, rows)
         keep(state, space)
+        kept = sum(len(terms) for terms in metrics)
         state.numbers |= {
-            "terms": len(terms),
-            "accepted": len(path.terms),
-            "steps": p.steps,
-            "last_step": terms[-1].step if terms else 0,
+            "terms": kept,
+            "accepted": accepted,
+            "steps": p.runs * p.steps,
+            "last_step": max((terms[-1].step for terms in metrics if terms), default=0),
             "direction_columns": p.direction_columns,
             "direction_share": p.direction_share,
             "lambda_c": p.lambda_c,
         }
         run.note(
-            f"{len(path.terms)} of {p.steps} steps accepted, {len(terms)} kept, "
+            f"{accepted} of {p.runs * p.steps} steps accepted, {kept} kept, "
             f"{len(space.metric.keys)} columns and products"
         )
 

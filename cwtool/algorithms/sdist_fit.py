@@ -40,12 +40,28 @@ def prepared(rows: csr_array, kind: Ints, params: Any, run: Run) -> tuple[Space,
     space = Space(mean if dense else np.zeros(len(mean)), by, dense, NO_METRIC, 0.0)
     deviation = np.divide(sd, by, out=np.zeros(len(sd)), where=by > 0)
     monomials = Monomials(space.base(rows), deviation)
-    return space, Boost(monomials, kind, params, run.seed, run.jobs)
+    return space, Boost(monomials, kind, params, (run.seed,), run.jobs)
 
 
 def finder(boost: Boost) -> Finder:
     """The engine that finds the direction of each step."""
     return Oja(boost) if boost.params.engine == "stsgd" else boost.truncated_power
+
+
+def boosted(boost: Boost, run: Run) -> tuple[list[list[Term]], int]:
+    """The terms of each of `runs` metrics, and the number of accepted steps of all."""
+    p, found, accepted = boost.params, [], 0
+    for number in range(p.runs):
+        one = boost.again(number)
+
+        def told(text: str, share: float, number: int = number) -> None:
+            which = f" of metric {number + 1} of {p.runs}" if p.runs > 1 else ""
+            run.progress(text + which, (number + share) / p.runs)
+
+        path = one.run(p.steps, finder(one), told)
+        found.append(one.stopped(path, p.steps, p.lambda_c))
+        accepted += len(path.terms)
+    return found, accepted
 
 
 def score(near: Near, predict: str) -> Floats:

@@ -9,6 +9,7 @@ from cwtool.params import AUTO, param
 
 STEPS = {"power": 500, "stsgd": 150}
 DIRECTION_COLUMNS = {"power": 2, "stsgd": 20}
+RUNS, FEW_ROWS = 4, 500  # metrics whose mean is used, for up to this many rows
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,16 @@ class SdistParams(KnnParams):
         kind=int,
         low=0,
         high=100_000,
+        auto=True,
+    )
+    runs: int | str = param(
+        AUTO,
+        "Number of metrics that are boosted with different random choices; the mean of them is the "
+        "metric. auto is 4 for at most 500 rows, where a single one depends much on chance, and 1 "
+        "for more. The time grows in proportion.",
+        kind=int,
+        low=1,
+        high=1000,
         auto=True,
     )
     direction_columns: int | str = param(
@@ -131,11 +142,15 @@ class SdistParams(KnnParams):
         "neighbours of its own step; last keeps all steps.",
         choices=("common", "thesis", "last"),
     )
-    w0: float = param(
-        0.0,
+    w0: float | str = param(
+        AUTO,
         "Trace of a part of the metric that weighs all columns equally, relative to the weights "
-        "of the steps; 0 has no such part.",
+        "of the steps; 0 has no such part. auto is 0 if the data are dense; if they are sparse, "
+        "such a part is added to the learned metric in the end, in which the rows are spread half "
+        "as far.",
+        kind=float,
         low=0,
+        auto=True,
     )
     cv: int = param(
         0,
@@ -145,9 +160,13 @@ class SdistParams(KnnParams):
         high=100,
     )
 
-    def resolved(self, dense: bool) -> SdistParams:
-        """The same parameters with what auto stands for, for data that are dense or sparse."""
+    def resolved(self, dense: bool, rows: int) -> SdistParams:
+        """The same parameters with what auto stands for, for data that are dense or sparse and have
+        so many rows."""
         engine, order, steps, most = self.engine, self.order, self.steps, self.direction_columns
+        runs = self.runs
+        if runs == AUTO:
+            runs = RUNS if rows <= FEW_ROWS else 1
         if engine == AUTO:
             engine = "power" if dense else "stsgd"
         if order == AUTO:
@@ -156,4 +175,7 @@ class SdistParams(KnnParams):
             steps = STEPS[engine]
         if most == AUTO:
             most = DIRECTION_COLUMNS[engine]
-        return replace(self, engine=engine, order=order, steps=steps, direction_columns=most)
+        return replace(
+            self, engine=engine, order=order, steps=steps, direction_columns=most, runs=runs,
+            w0=0.0 if self.w0 == AUTO else self.w0,
+        )  # fmt: skip

@@ -10,8 +10,10 @@ from scipy.sparse import csr_array
 from cwtool.algorithms.boosting import Boost, beside
 from cwtool.algorithms.column_scale import FARTHEST, divided
 from cwtool.algorithms.monomials import Metric, Term, metric
+from cwtool.algorithms.neighbours import squares
 from cwtool.data.rows import Floats
 
+BLEND = 0.5
 NO_METRIC = Metric(np.empty((0, 1), dtype=np.int32), np.empty(0), np.empty((0, 0)))
 
 
@@ -51,11 +53,34 @@ class Space(NamedTuple):
 def fitted_space(space: Space, boost: Boost, terms: list[Term]) -> Space:
     """The space with the metric of these terms, scaled to trace 1. Without terms there is no
     metric, and all columns count equally."""
-    if not terms:
+    return mean_space(space, boost, [terms])
+
+
+def mean_space(space: Space, boost: Boost, metrics: list[list[Term]]) -> Space:
+    """The space with the mean of these metrics, each scaled to trace 1; those without terms do not
+    count."""
+    metrics = [terms for terms in metrics if terms]
+    if not metrics:
         return space
-    p = boost.params
-    total = p.w0 + sum(t.weight for t in terms)
-    scaled = [t._replace(weight=t.weight / total) for t in terms]
-    return space._replace(
-        metric=metric(scaled, boost.monomials, p.order), share=p.w0 / boost.live / total
-    )
+    p, share, scaled = boost.params, 0.0, []
+    for terms in metrics:
+        total = len(metrics) * (p.w0 + sum(t.weight for t in terms))
+        scaled += [t._replace(weight=t.weight / total) for t in terms]
+        share += p.w0 / boost.live / total
+    return space._replace(metric=metric(scaled, boost.monomials, p.order), share=share)
+
+
+def blended(space: Space, rows: csr_array) -> Space:
+    """The space with a part that weighs all columns equally, in which these rows are spread BLEND
+    times as far as in the metric."""
+    if not len(space.metric.keys):
+        return space
+    far = spread(space.base(rows))
+    share = BLEND * spread(space.points(rows)) / far if far > 0 else 0.0
+    return space._replace(share=share)
+
+
+def spread(points: Any) -> float:
+    """The mean squared distance of the points from their mean."""
+    mean = np.asarray(points.mean(axis=0)).ravel()
+    return float(squares(points).mean() - mean @ mean)

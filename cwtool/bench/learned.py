@@ -46,7 +46,7 @@ def surface(cell: Cell, grid: int = 41) -> Result:
 
     rows = cell.source.training(cell.seed)
     x = csr_array((rows.values, rows.indices, rows.indptr))
-    params = build(SdistParams, cell.params).resolved(is_dense(x))
+    params = build(SdistParams, cell.params).resolved(is_dense(x), rows.n_rows)
     space, boost = prepared(x, rows.y, params, Run())
     steps = int(params.steps)
     path = boost.run(steps, finder(boost))

@@ -818,6 +818,11 @@ class SDistSelector(Selector):
     steps : int or 'auto', default='auto'
         Number of boosting steps. auto is 500, and 150 for `engine=stsgd`. More steps take more
         time and allow a finer metric. Must be auto, or at least 0 and at most 100000.
+    runs : int or 'auto', default='auto'
+        Number of metrics that are boosted with different random choices; the mean of them is
+        the metric. auto is 4 for at most 500 rows, where a single one depends much on chance,
+        and 1 for more. The time grows in proportion. Must be auto, or at least 1 and at most
+        1000.
     direction_columns : int or 'auto', default='auto'
         Largest number of columns or products in the direction of one step. auto is 2, and 20
         for `engine=stsgd`. Larger values give a less sparse metric. Must be auto, or at least
@@ -863,9 +868,11 @@ class SDistSelector(Selector):
         Choice of the last step to keep. common minimizes loss plus complexity with the losses
         of all steps measured on the neighbours at the end; thesis measures each loss on the
         neighbours of its own step; last keeps all steps.
-    w0 : float, default=0.0
+    w0 : float or 'auto', default='auto'
         Trace of a part of the metric that weighs all columns equally, relative to the weights
-        of the steps; 0 has no such part. Must be at least 0.
+        of the steps; 0 has no such part. auto is 0 if the data are dense; if they are sparse,
+        such a part is added to the learned metric in the end, in which the rows are spread half
+        as far. Must be auto, or at least 0.
     cv : int, default=0
         Number of folds of a cross-validation that chooses `direction_columns` (or
         `direction_share`), `steps` and `lambda_c`; 0 uses these as they are given. Must be at
@@ -895,6 +902,7 @@ class SDistSelector(Selector):
         predict_by: str = "knn",
         engine: str = "auto",
         steps: int | str = "auto",
+        runs: int | str = "auto",
         direction_columns: int | str = "auto",
         direction_share: float = 0.0,
         order: int | str = "auto",
@@ -908,7 +916,7 @@ class SDistSelector(Selector):
         loss: str = "exp",
         lambda_c: float = 0.1,
         stop: str = "common",
-        w0: float = 0.0,
+        w0: float | str = "auto",
         cv: int = 0,
         multi_class: str = "auto",
         max_features: int | None = None,
@@ -921,6 +929,7 @@ class SDistSelector(Selector):
         self.predict_by = predict_by
         self.engine = engine
         self.steps = steps
+        self.runs = runs
         self.direction_columns = direction_columns
         self.direction_share = direction_share
         self.order = order

@@ -54,7 +54,7 @@ def hidden_xor(folder: Path) -> str:
     return "xor.svm"
 
 
-SHORT = ["--algo", "sdist", "--steps", "80"]
+SHORT = ["--algo", "sdist", "--steps", "80", "--runs", "1"]
 
 
 def test_inspect_names_interactions(ok: Run, hidden_xor: str) -> None:
@@ -143,7 +143,7 @@ def test_options_that_make_no_sense(
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--algo", "sdist", "--steps", "20"], "sdist  fit to 60 rows  20 of 20 steps"),
+        (["--algo", "sdist", "--steps", "20"], "20 of 20 steps of metric 4 of 4"),
         (
             ["--algo", "sdist", "--steps", "8", "--cv", "2"],
             "sdist  fit to 60 rows  4 of 4 fits to folds",

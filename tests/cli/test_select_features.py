@@ -58,7 +58,7 @@ def test_all_features_alike(algo: str, cwtool: Run, few: tuple[str, ...]) -> Non
 
 SHORTER = {
     "rff-markov": ["--iterations", "6000", "--chains", "1"],
-    "sdist": ["--steps", "30"],
+    "sdist": ["--steps", "30", "--runs", "1"],
 }
 
 

@@ -75,7 +75,7 @@ NOT_EXACT = {
 FACTORED = ["--covariance", "factored", "--rank", "3", "--buffer", "5"]
 EM = ["--fit", "em", "--em-iterations", "2"]
 STSGD = ["--burst", "50", "--rejection", "0.5", "--stability", "0.3"]
-SDIST = ["--k", "9", "--steps", "40", "--scale", "std", "--update-every", "25"]
+SDIST = ["--k", "9", "--steps", "40", "--scale", "std", "--update-every", "25", "--runs", "1"]
 LAST = ["--order", "1", "--stop", "last"]
 RFF = ["--iterations", "2000", "--chains", "2", "--d-max", "15"]
 
@@ -240,6 +240,7 @@ def variants() -> dict[str, list[str]]:
     found |= {f"knn {s}": ["--k", "7", "--scale", s] for s in ("auto", "std", "global")}
     found |= {
         "sdist": SDIST,
+        "sdist runs": [*SDIST[:-1], "3", "--steps", "15"],
         "sdist fw": [*SDIST, *LAST, "--predict", "fw", "--w0", "0.1"],
         "sdist stsgd": [*SDIST, *LAST, "--engine", "stsgd", "--kappa", "6", "--steps", "12"],
         "sdist logistic": [*SDIST, "--loss", "logistic"],

@@ -23,7 +23,9 @@ def frozen(name):
     }
 
 
-PARAMS = SdistParams(engine="power", order=2, direction_columns=2, steps=30)  # nothing is auto
+PARAMS = SdistParams(  # nothing is auto
+    engine="power", order=2, direction_columns=2, steps=30, runs=1, w0=0.0
+)
 PLAIN = replace(  # of the frozen run, in which nothing is drawn at random
     PARAMS, bag=1.0, sample="none", weight_on="bag", update_every=10, scale="std",
     init_squares=False,
@@ -32,7 +34,7 @@ PLAIN = replace(  # of the frozen run, in which nothing is drawn at random
 
 def boost_of(x, y, params, seed=0):
     x = (x - x.mean(axis=0)) / x.std(axis=0)
-    return Boost(Monomials(x, np.ones(x.shape[1])), y > 0, params, seed, 1)
+    return Boost(Monomials(x, np.ones(x.shape[1])), y > 0, params, (seed,), 1)
 
 
 def crowd():

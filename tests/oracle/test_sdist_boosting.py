@@ -94,7 +94,7 @@ def test_sparse_rows_are_the_same_uncentred():
     runs = []
     for base in (x, csr_array(x)):
         params = replace(PARAMS, init_squares=False, update_every=10)
-        boost = Boost(Monomials(base, np.ones(6)), y > 0, params, 3, 1)
+        boost = Boost(Monomials(base, np.ones(6)), y > 0, params, (3,), 1)
         runs.append(boost.run(30, boost.truncated_power))
     assert len(runs[0].terms) > 3
     assert [t.keys for t in runs[0].terms] == [t.keys for t in runs[1].terms]

@@ -10,6 +10,9 @@ from taught import score_of, slot_rows, taught
 
 from cwtool.algorithms.knn import KNN, KnnParams
 from cwtool.algorithms.sdist import SDist, space_of
+from cwtool.algorithms.sdist_fit import boosted, prepared
+from cwtool.algorithms.sdist_params import SdistParams
+from cwtool.algorithms.sdist_space import fitted_space, mean_space
 from cwtool.bench.synthetic import hidden
 from cwtool.run import Run
 
@@ -43,6 +46,42 @@ def test_identity_part():
     base = (x - x.mean(axis=0)) / x.std(axis=0)
     want = space.share * ((base[3] - base[50]) ** 2).sum() + ((z[3] - z[50]) ** 2).sum()
     assert ((points[3] - points[50]) ** 2).sum() == pytest.approx(want)
+
+
+def test_mean_of_several_runs():
+    """W is the mean of metrics of trace 1, of which the first is that of a single run."""
+    x, y = hidden("xor", 120, 5, 1)
+    rows, kind = csr_array(x), (y > 0).astype(np.int32)
+    params = replace(PARAMS, runs=3)
+    space, boost = prepared(rows, kind, params, Run(4))
+    (first, *others), accepted = boosted(boost, Run(4))
+    alone, _ = boosted(prepared(rows, kind, PARAMS, Run(4))[1], Run(4))
+    assert [term.weight for term in first] == [term.weight for term in alone[0]]
+    assert all([t.weight for t in terms] != [t.weight for t in first] for terms in others)
+    assert accepted >= len(first) + sum(map(len, others))
+    points = mean_space(space, boost, [first, [], *others]).points(rows)
+    apart = [
+        ((found[3] - found[50]) ** 2).sum()
+        for found in (fitted_space(space, boost, terms).points(rows) for terms in (first, *others))
+    ]
+    assert ((points[3] - points[50]) ** 2).sum() == pytest.approx(np.mean(apart))
+    assert mean_space(space, boost, [[], []]) is space
+
+
+def test_few_rows_have_several_runs_and_sparse_ones_a_part_of_all_columns():
+    """What auto stands for."""
+    params = SdistParams(steps=10, direction_columns=2, z_accept=0.0)
+    assert [params.resolved(True, n).runs for n in (500, 501)] == [4, 1]
+    x, y = hidden("xor", 120, 5, 1)
+    x = np.hstack([x, np.eye(120)[:, :80]])  # less than a tenth is nonzero
+    algorithm = SDist(replace(params, runs=1))
+    space = space_of(taught(algorithm, x, y))
+    rows = csr_array(x)
+    far = space.base(rows).toarray().var(axis=0).sum()
+    z = space._replace(share=0.0).points(rows)
+    assert space.share * far == pytest.approx(0.5 * z.var(axis=0).sum())
+    plain = SDist(replace(params, runs=1, w0=0.0))
+    assert space_of(taught(plain, x, y)).share == 0
 
 
 def test_importance_is_the_trace_by_column():

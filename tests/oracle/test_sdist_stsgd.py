@@ -60,7 +60,7 @@ def test_stsgd_selects_the_words_that_matter():
 
 def test_columns_of_stsgd_grow():
     x, y, _ = crowd()
-    boost = Boost(Monomials(csr_array(x), np.ones(6)), y > 0, PARAMS, 0, 1)
+    boost = Boost(Monomials(csr_array(x), np.ones(6)), y > 0, PARAMS, (0,), 1)
     finder, candidates = Oja(boost), Candidates(boost.monomials, 2, squares=False)
     assert finder._columns(candidates.keys).shape == (70, 6)
     candidates.expand([(0,), (1,)])
