@@ -1,5 +1,6 @@
-"""Linear classifiers of other programs, for the tasks `test` and `validation`: scikit-learn,
-LIBLINEAR and Vowpal Wabbit. A method of a suite names one as its algorithm, and gives parameters.
+"""Other classifiers, for the tasks `test` and `validation`: scikit-learn, LIBLINEAR and Vowpal
+Wabbit, which are linear, and metrics that other methods learn (other_metrics.py). A method of a
+suite names one as its algorithm, and gives parameters.
 
 All learn without an intercept of their own, from rows that are divided by their typical norm as
 ours are: rows that shall have a constant get it by `bias` in the table of the data."""
@@ -16,12 +17,14 @@ from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from shutil import which
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 
 from cwtool.bench.classes import metrics_of, n_classes
+from cwtool.bench.other_metrics import METHODS, learned_metric
 from cwtool.data import writer
 from cwtool.data.rows import Floats, Ints, Rows
 from cwtool.errors import DataError
@@ -60,8 +63,9 @@ class Program:
 
 def test(cell: Cell, train: Rows, check: Rows, passes: int) -> dict[str, Any]:
     """Learn the training rows in a random order and measure on the test rows."""
-    answers = _answers(cell, train.take(permutation(train.n_rows, cell.seed)), check, passes)
-    return metrics_of(check.y, answers, n_classes(train))
+    mixed = train.take(permutation(train.n_rows, cell.seed))
+    answers, seconds = _answers(cell, mixed, check, passes)
+    return {**metrics_of(check.y, answers, n_classes(train)), "seconds": seconds}
 
 
 def validation(cell: Cell, rows: Rows, n: int, passes: int) -> dict[str, Any]:
@@ -69,17 +73,21 @@ def validation(cell: Cell, rows: Rows, n: int, passes: int) -> dict[str, Any]:
     found = []
     for learned, checked in folds(rows.y, n, cell.seed):
         order, check = learned[permutation(len(learned), cell.seed, 0)], rows.take(checked)
-        answers = _answers(cell, rows.take(order), check, passes)
+        answers, _ = _answers(cell, rows.take(order), check, passes)
         found.append(metrics_of(check.y, answers, n_classes(rows)))
     return {name: [one[name] for one in found] for name in found[0]}
 
 
-def _answers(cell: Cell, train: Rows, check: Rows, passes: int) -> Ints:
+def _answers(cell: Cell, train: Rows, check: Rows, passes: int) -> tuple[Ints, float]:
+    """What is said of the rows to check, and the CPU seconds of learning in this process."""
     if train.weight is not None or check.weight is not None:
         raise DataError(f"{cell.source.name} has row weights, which {cell.algo} is not given")
     norm = _typical_norm(train)
     near, far = (replace(rows, values=rows.values / norm) for rows in (train, check))
-    return PROGRAMS[cell.algo].learn(Job(near, cell.params, passes, cell.seed))(far)
+    started = process_time()
+    predict = PROGRAMS[cell.algo].learn(Job(near, cell.params, passes, cell.seed))
+    seconds = process_time() - started
+    return predict(far), seconds
 
 
 def _typical_norm(rows: Rows) -> float:
@@ -191,10 +199,23 @@ def _vowpal_lines(rows: Rows, columns: Columns) -> list[str]:
     ]
 
 
+def metric(job: Job, method: str) -> Predict:
+    """The nearest rows in a metric of other_metrics.py."""
+    columns = Columns(job.rows)
+
+    def rows_of(rows: Rows) -> csr_array:
+        return csr_array(columns.matrix(rows))
+
+    kind = job.rows.y.astype(np.int32)
+    predict = learned_metric(method, rows_of(job.rows), kind, job.seed, **job.params)
+    return lambda rows: predict(rows_of(rows))
+
+
 PROGRAMS = {
     "sklearn-svc": Program(linear_svc, "sklearn", "scikit-learn"),
     "sklearn-sgd": Program(sgd, "sklearn", "scikit-learn"),
     "liblinear-1": Program(partial(liblinear, solver=1), "liblinear", "liblinear-official"),
     "liblinear-4": Program(partial(liblinear, solver=4), "liblinear", "liblinear-official"),
     "vw-oaa": Program(vowpal, "vowpalwabbit", "vowpalwabbit", "vw"),
+    **{name: Program(partial(metric, method=name), "numpy", "numpy") for name in METHODS},
 }
