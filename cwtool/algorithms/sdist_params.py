@@ -9,7 +9,8 @@ from cwtool.params import AUTO, param
 
 STEPS = {"power": 500, "stsgd": 150}
 DIRECTION_COLUMNS = {"power": 2, "stsgd": 20}
-RUNS, FEW_ROWS = 4, 500  # metrics whose mean is used, for up to this many rows
+RUNS = 4  # metrics whose mean is used, for up to as many dense or sparse rows
+FEW_DENSE, FEW_SPARSE = 500, 2000
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class SdistParams(KnnParams):
     runs: int | str = param(
         AUTO,
         "Number of metrics that are boosted with different random choices; the mean of them is the "
-        "metric. auto is 4 for at most 500 rows, where a single one depends much on chance, and 1 "
-        "for more. The time grows in proportion.",
+        "metric. auto is 4 where a single one depends much on chance, for at most 500 rows or, if "
+        "the data are sparse, 2,000, and 1 for more rows. The time grows in proportion.",
         kind=int,
         low=1,
         high=1000,
@@ -166,7 +167,7 @@ class SdistParams(KnnParams):
         engine, order, steps, most = self.engine, self.order, self.steps, self.direction_columns
         runs = self.runs
         if runs == AUTO:
-            runs = RUNS if rows <= FEW_ROWS else 1
+            runs = RUNS if rows <= (FEW_DENSE if dense else FEW_SPARSE) else 1
         if engine == AUTO:
             engine = "power" if dense else "stsgd"
         if order == AUTO:

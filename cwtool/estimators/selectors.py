@@ -820,9 +820,9 @@ class SDistSelector(Selector):
         time and allow a finer metric. Must be auto, or at least 0 and at most 100000.
     runs : int or 'auto', default='auto'
         Number of metrics that are boosted with different random choices; the mean of them is
-        the metric. auto is 4 for at most 500 rows, where a single one depends much on chance,
-        and 1 for more. The time grows in proportion. Must be auto, or at least 1 and at most
-        1000.
+        the metric. auto is 4 where a single one depends much on chance, for at most 500 rows
+        or, if the data are sparse, 2,000, and 1 for more rows. The time grows in proportion.
+        Must be auto, or at least 1 and at most 1000.
     direction_columns : int or 'auto', default='auto'
         Largest number of columns or products in the direction of one step. auto is 2, and 20
         for `engine=stsgd`. Larger values give a less sparse metric. Must be auto, or at least

@@ -72,6 +72,7 @@ def test_few_rows_have_several_runs_and_sparse_ones_a_part_of_all_columns():
     """What auto stands for."""
     params = SdistParams(steps=10, direction_columns=2, z_accept=0.0)
     assert [params.resolved(True, n).runs for n in (500, 501)] == [4, 1]
+    assert [params.resolved(False, n).runs for n in (2000, 2001)] == [4, 1]
     x, y = hidden("xor", 120, 5, 1)
     x = np.hstack([x, np.eye(120)[:, :80]])  # less than a tenth is nonzero
     algorithm = SDist(replace(params, runs=1))
