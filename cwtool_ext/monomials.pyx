@@ -1,5 +1,5 @@
-"""Products of columns, phi_s = (product of the columns keys_s) / scale_s, and points in a metric over
-them (Ma 2017, chapter 2)."""
+"""Products of columns, phi_s = (product of the columns keys_s) / scale_s, and points in a metric
+over them (Ma 2017, chapter 2)."""
 
 from libc.stdint cimport int32_t
 
@@ -21,8 +21,8 @@ cdef int named(const int32_t[:, ::1] keys, const double[::1] scale, Py_ssize_t p
 
 def products(const double[:, ::1] x, const int32_t[:, ::1] keys, const double[::1] scale,
              double[:, ::1] phi) -> None:
-    """phi_is = (product of the columns keys_s of row i) / scale_s. A key of -1 stands for no column,
-    and comes last."""
+    """phi_is = (product of the columns keys_s of row i) / scale_s. A key of -1 stands for no
+    column, and comes last."""
     cdef Py_ssize_t i, s, c, order = keys.shape[1]
     cdef double value
     named(keys, scale, x.shape[1])

@@ -1,11 +1,11 @@
 """The exact k nearest points of each of several classes, found from approximate distances.
 
-The products x.z are given in single precision, as unit_i cross_ij. Then |x|^2 - 2 x.z + |z|^2 has an
-error of at most c (|x_i|^2 + |z_j|^2) + tiny unit_i. Points that cannot be among the nearest within
-this error are skipped. The distance to every other point is summed again from the differences, in
-the order of the columns, so that dense and sparse rows give the same bits however the rows are
-divided into calls. Distances are compared by their leading 40 bits, so that rounding does not decide
-which of two equally near points comes first.
+The products x.z are given in single precision, as unit_i cross_ij. Then |x|^2 - 2 x.z + |z|^2 has
+an error of at most c (|x_i|^2 + |z_j|^2) + tiny unit_i. Points that cannot be among the nearest
+within this error are skipped. The distance to every other point is summed again from the
+differences, in the order of the columns, so that dense and sparse rows give the same bits however
+the rows are divided into calls. Distances are compared by their leading 40 bits, so that rounding
+does not decide which of two equally near points comes first.
 """
 
 from libc.math cimport INFINITY
@@ -95,8 +95,8 @@ cdef inline void upper_bounds(
 
 cdef inline void largest_sums(const Points* points, double x_square, double unit,
                               double* bound) noexcept nogil:
-    """bound[kind * k]: what (1 - c) |z_j|^2 - 2 x.z_j is at most for a point of the class that may be
-    among the k nearest of its class; from what upper_bounds gives."""
+    """bound[kind * k]: what (1 - c) |z_j|^2 - 2 x.z_j is at most for a point of the class that may
+    be among the k nearest of its class; from what upper_bounds gives."""
     cdef Py_ssize_t kind
     cdef double slack = points.c * x_square + points.tiny * unit, distance
     for kind in range(points.kinds):

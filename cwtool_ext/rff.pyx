@@ -228,9 +228,9 @@ def sample(
 ) -> tuple[int, float, float]:
     """Make one iteration for each row of random numbers. x has a row for each column of the data,
     y is -1 or +1. Features are numbered 1 .. d, and 0 is the constant. The iterations are counted
-    from `first`, and every 50th proposes another s. The likelihood counts to the power heat. Half of
-    the births try one of the `telling` pairs of columns. `phi` (a row for each feature and two more)
-    and `to` are room to work in.
+    from `first`, and every 50th proposes another s. The likelihood counts to the power heat. Half
+    of the births try one of the `telling` pairs of columns. `phi` (a row for each feature and two
+    more) and `to` are room to work in.
     Returns d, log s and the log-likelihood."""
     cdef Machine m
     cdef Py_ssize_t i, n = y.shape[0], steps = uniforms.shape[0]

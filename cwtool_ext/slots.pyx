@@ -153,7 +153,8 @@ def members(const uint64_t[::1] seen, int32_t[::1] ids):
 def gather(const double[:, :] columns, const int32_t[::1] places, list out) -> list[int]:
     """out[c][k] = columns[places[k], c] for up to LINE columns side by side, which cost one look
     into memory; how many of each are not zero by their bits."""
-    cdef int64_t k, c, width = columns.shape[1], counts[PER_LINE]
+    cdef int64_t k, c, width = columns.shape[1]
+    cdef int64_t counts[PER_LINE]
     cdef double* to[PER_LINE]
     cdef double[::1] one
     cdef uint64_t bits
