@@ -102,6 +102,8 @@ class ByFeatures(Convex):
         """P^-1 v, by the factor."""
         from scipy.linalg.lapack import dpotrs
 
+        if self.n == 0:  # LAPACK refuses systems without unknowns
+            return v
         # in the order of Fortran, without a copy, the factor is an upper triangle
         found: Floats = dpotrs(self.factor.T, v, lower=0)[0]
         return found

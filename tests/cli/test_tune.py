@@ -134,7 +134,7 @@ def test_what_does_not_fit_is_refused(cwtool: Run, ok: Run, data: str) -> None:
     command = ["tune", data, "-a", "arow", "--covariance", "full", "--grid", "r=1", "-j", "1"]
     ended = cwtool(*command, "--max-memory", "1kB")
     assert ended.code == 3
-    assert "needs 7.2 kB of memory, and 1 kB may be used" in ended.err
+    assert "needs 14.4 kB of memory with the copy that is saved, and 1 kB may be used" in ended.err
     ok(*command, "--max-memory", "1MB")
 
 
