@@ -14,6 +14,7 @@ pytestmark = pytest.mark.usefixtures("spare_time")
 # longer runs where the variants are too short to learn
 LONGER: dict[str, dict[str, Any]] = {
     "rff-markov": {"iterations": 3000, "d_max": 15},
+    "rff-markov nn": {"iterations": 6000, "d_max": 15},
     "sdist": {"steps": 60},
     "sdist stsgd": {"steps": 12},
 }
