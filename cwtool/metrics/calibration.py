@@ -150,29 +150,42 @@ def joint_fit(z: Floats, n: Floats) -> tuple[float, float]:
     if not total[0] * (n[1] @ z) > total[1] * (n[0] @ z):  # the scores tell nothing
         return LEAST, _log_odds(total)
     at, last = np.array([1.0, 0.0]), np.inf
+    both = n.sum(axis=0)
+    now, e = _loss_at(at, z, n, both)
     for _ in range(200):
-        step, fall = _newton(at, z, n)
-        now = _loss(at, z, n)
+        step, fall = _newton(at, e, z, n, both)
         rounding = 1e-12 * now
         if fall < rounding and not 0 < fall < last / 4:
             break
-        while _loss(at + step, z, n) > now - fall / 10 + rounding:
+        while (there := _loss_at(at + step, z, n, both))[0] > now - fall / 10 + rounding:
             step, fall = step / 2, fall / 2
-        at, last = at + step, fall
+        at, last, (now, e) = at + step, fall, there
     return max(float(at[0]), LEAST), float(at[1])
 
 
-def _loss(at: Floats | tuple[float, float], z: Floats, n: Floats) -> float:
+def _loss(at: tuple[float, float], z: Floats, n: Floats) -> float:
+    """f at this a and b."""
+    return _loss_at(np.array(at), z, n, n.sum(axis=0))[0]
+
+
+def _loss_at(at: Floats, z: Floats, n: Floats, both: Floats) -> tuple[float, Floats]:
+    """f at this a and b, and e = exp(-|t|) for t = a z + b: L(t) = max(-t, 0) + log(1 + e).
+    `both` are the rows of both classes together."""
     a, b = at
     t = a * z + b
-    return float(n[1] @ np.logaddexp(0, -t) + n[0] @ np.logaddexp(0, t))
+    size = np.abs(t)
+    e = np.exp(-size)
+    wrong = n[1] @ (size - t) + n[0] @ (size + t)  # size - t is 2 max(-t, 0)
+    return float(wrong / 2 + both @ np.log1p(e)), e
 
 
-def _newton(at: Floats, z: Floats, n: Floats) -> tuple[Floats, float]:
-    """Newton's step -H^-1 g from this a and b, and g' H^-1 g, about twice what f falls by. With z
-    less its mean, weighted by the second derivative h of L, H is diagonal."""
-    p = sigmoid(at[0] * z + at[1])
-    rest, h = n[1] - n.sum(axis=0) * p, n.sum(axis=0) * p * (1 - p)
+def _newton(at: Floats, e: Floats, z: Floats, n: Floats, both: Floats) -> tuple[Floats, float]:
+    """Newton's step -H^-1 g from this a and b, and g' H^-1 g, about twice what f falls by; e is
+    that of `_loss_at`. With z less its mean, weighted by the second derivative h of L, H is
+    diagonal."""
+    q = 1 / (1 + e)
+    p = np.where(at[0] * z + at[1] >= 0, q, e * q)
+    rest, h = n[1] - both * p, both * (e * q * q)
     total = max(h.sum(), np.finfo(float).tiny)
     mean = (h @ z) / total
     spread = max(h @ (z - mean) ** 2, np.finfo(float).tiny)
