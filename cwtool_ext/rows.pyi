@@ -5,6 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+def take(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float64],
+    numbers: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    out_indices: NDArray[np.int32],
+    out_values: NDArray[np.float64],
+) -> None: ...
 def normalize(indptr: NDArray[np.int64], values: NDArray[np.float64]) -> Any: ...
 def append_column(
     indptr: NDArray[np.int64],

@@ -5,6 +5,31 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
 
+def take(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
+         const int64_t[::1] numbers, const int64_t[::1] starts, int32_t[::1] out_indices,
+         double[::1] out_values) -> None:
+    """Copy the rows with these numbers; row k of the copy has its entries from starts[k] on."""
+    cdef int64_t k, i, n, count = numbers.shape[0]
+    cdef int64_t entries = min(indices.shape[0], values.shape[0])
+    cdef int64_t room = min(out_indices.shape[0], out_values.shape[0])
+    if starts.shape[0] < count:
+        raise ValueError("starts must have a number for each row")
+    for k in range(count):
+        i = numbers[k]
+        if not 0 <= i < indptr.shape[0] - 1:
+            raise ValueError(f"there is no row {i}")
+        n = indptr[i + 1] - indptr[i]
+        if indptr[i] < 0 or indptr[i + 1] > entries or starts[k] < 0 or starts[k] + n > room:
+            raise ValueError(f"row {i} does not fit")
+    with nogil:
+        for k in range(count):
+            i = numbers[k]
+            n = indptr[i + 1] - indptr[i]
+            if n > 0:
+                memcpy(&out_indices[starts[k]], &indices[indptr[i]], n * sizeof(int32_t))
+                memcpy(&out_values[starts[k]], &values[indptr[i]], n * sizeof(double))
+
+
 cdef double norm(const double[::1] values, int64_t start, int64_t stop) noexcept nogil:
     """||x||, by the largest entry when the plain sum of squares over- or underflows."""
     cdef double total = 0, big = 0, a

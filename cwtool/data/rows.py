@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.data.spans import Span
+from cwtool_ext import rows as kernel
 from cwtool_ext.csr import Csr
 
 Floats = NDArray[np.float64]
@@ -86,15 +87,16 @@ class Rows:
 
     def take(self: R, rows: NDArray[Any]) -> R:
         """A copy of the rows with these numbers, in this order."""
-        lengths = np.diff(self.indptr)[rows]
-        indptr = np.zeros(len(rows) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=indptr[1:])
-        at = np.repeat(self.indptr[:-1][rows] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        numbers = self.order[rows]
+        indptr = np.zeros(len(numbers) + 1, dtype=np.int64)
+        np.cumsum(np.diff(self.indptr)[numbers], out=indptr[1:])
+        indices, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+        kernel.take(self.indptr, self.indices, self.values, numbers, indptr, indices, values)
         return replace(
             self,
             indptr=indptr,
-            indices=self.indices[at],
-            values=self.values[at],
+            indices=indices,
+            values=values,
             y=self.y[rows],
             weight=None if self.weight is None else self.weight[rows],
         )

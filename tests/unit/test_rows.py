@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, csr_matrix
 
 from cwtool.data.rows import BIAS, Origin, Rows, SlotRows, joined
 from cwtool.select.results import occurrences
+from cwtool_ext import rows as kernel
 
 ARRAYS = ("indptr", "indices", "values", "y", "weight")
 TYPES = ("int64", "int32", "float64", "int32", "float64")
@@ -215,3 +216,13 @@ def test_occurrences_are_those_of_a_sort(top: int) -> None:
         ):
             assert found.dtype == target.dtype
             assert found.tolist() == target.tolist()
+
+
+@pytest.mark.parametrize(("number", "start"), [(-1, 0), (3, 0), (0, -1), (0, 9)])
+def test_rows_that_do_not_fit_are_not_copied(number: int, start: int) -> None:
+    rows = Rows.from_lists([[(1, 1.0)], [(2, 2.0)], []], [0, 1, 0])
+    to = np.zeros(2, dtype=np.int32), np.zeros(2)
+    with pytest.raises(ValueError, match="row"):
+        kernel.take(
+            rows.indptr, rows.indices, rows.values, np.array([number]), np.array([start]), *to
+        )
