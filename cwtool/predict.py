@@ -39,8 +39,7 @@ def predict(
     """Pass the asked columns of each block to `write`, and the labelled rows with their scores to
     `watch` and, with two classes, to `ranking`; returns what was counted on the way."""
     report = ReadReport() if report is None else report
-    tally, reliability = model.new_tally(finished=True), model.new_reliability()
-    ranking = (ranking or Ranking()) if evaluate and model.several is None else None
+    judged = Evaluation(model, watch, ranking or Ranking()) if evaluate else None
     n_rows = nnz = unknown = 0
     wanted = evaluate or "probability" in columns
     for block, (score, variance, dropped) in scored(model, paths, options, report):
@@ -49,13 +48,8 @@ def predict(
         nnz += rows.nnz
         unknown += dropped
         p = model.probability(score, variance) if wanted else score  # which nobody reads then
-        if evaluate:
-            tally.add(rows.y, model.calling(score, variance), rows.weight)
-            reliability.add(rows.y, p, rows.weight)
-            if ranking is not None:
-                ranking.add(rows.y, score, p, rows.weight)
-            if watch is not None:
-                watch(rows, score)
+        if judged is not None:
+            judged.add(rows, score, variance, p)
         if write is not None:
             write(_written(model, columns, score, variance, p, block))
         del block, rows  # so that the reader can use their memory again
@@ -72,19 +66,44 @@ def predict(
         "bad_lines": report.bad_lines,
         "qids": report.qids,
     }
-    if evaluate:
-        result["notice"] = noticed(model, tally)
-        found = tally.summary() | reliability.summary()
-        if ranking is not None:
-            found |= {"auc_about": found["auc"]} | ranking.summary()
-        if watch is not None:
-            found["bins"] = reliability.bins()
+    if judged is not None:
+        result |= judged.summary() | {"rows": n_rows}  # rows of weight 0 are predicted as well
+    return result
+
+
+class Evaluation:
+    """The metrics of predictions against the labels of the rows."""
+
+    def __init__(
+        self, model: Model, watch: Callable[[Rows, Floats], None] | None, ranking: Ranking
+    ) -> None:
+        self.model, self.watch = model, watch
+        self.ranking = ranking if model.several is None else None
+        self.tally, self.reliability = model.new_tally(finished=True), model.new_reliability()
+
+    def add(self, rows: Rows, score: Floats, variance: Floats, p: Floats) -> None:
+        """Count these rows, whose positive class has the probability p."""
+        self.tally.add(rows.y, self.model.calling(score, variance), rows.weight)
+        self.reliability.add(rows.y, p, rows.weight)
+        if self.ranking is not None:
+            self.ranking.add(rows.y, score, p, rows.weight)
+        if self.watch is not None:
+            self.watch(rows, score)
+
+    def summary(self) -> dict[str, Any]:
+        """The metrics by name, and what is noticed about them."""
+        model = self.model
+        found = self.tally.summary() | self.reliability.summary()
+        found["notice"] = noticed(model, self.tally)
+        if self.ranking is not None:
+            found |= {"auc_about": found["auc"]} | self.ranking.summary()
+        if self.watch is not None:
+            found["bins"] = self.reliability.bins()
         if model.several is None:
             found["positive"] = model.labels.name(1)
             if model.operating_point:
                 found["threshold"] = model.threshold
-        result |= found | {"rows": n_rows}  # rows of weight 0 are predicted as well
-    return result
+        return found
 
 
 def scored(

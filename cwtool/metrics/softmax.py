@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from cwtool.data.rows import Floats, Ints
 from cwtool.errors import Damage
-from cwtool.metrics.calibration import Flags, Reliability
 from cwtool.metrics.confusion import predicted
+from cwtool.metrics.reliability import Flags, Reliability
 from cwtool.metrics.tally import HEAVIEST, counted
 
 ROWS = 1024  # the most rows that the slope is fitted to

@@ -10,7 +10,8 @@ import numpy as np
 from cwtool.algorithms.base import Scores
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Floats, Ints
-from cwtool.metrics.calibration import Calibration, Reliability, sigmoid, standardized
+from cwtool.metrics.calibration import Calibration, sigmoid, standardized
+from cwtool.metrics.reliability import Reliability
 from cwtool.metrics.tally import AnyTally, Tally
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model.crossfit import Shade, held

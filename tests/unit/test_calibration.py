@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from cwtool.data.rows import Rows
-from cwtool.metrics.calibration import Calibration, Reliability, joint_fit, probability
+from cwtool.metrics.calibration import Calibration, joint_fit, probability
+from cwtool.metrics.reliability import Reliability
 from cwtool.metrics.tally import UNIT, no_counts
 from cwtool.model import Model
 from cwtool.run import Run

@@ -7,7 +7,8 @@ from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import Scores
 from cwtool.data.rows import Rows
-from cwtool.metrics.calibration import Calibration, Reliability
+from cwtool.metrics.calibration import Calibration
+from cwtool.metrics.reliability import Reliability
 from cwtool.model import Model, crossfit
 from cwtool.model.crossfit import Shade, folds, held
 from cwtool.run import Run

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwtool.errors import DataError
-from cwtool.metrics.calibration import Calibration, Reliability, fadings, probability, standardized
+from cwtool.metrics.calibration import Calibration, fadings, probability, standardized
+from cwtool.metrics.reliability import Reliability
 from cwtool.metrics.stability import density_shares, kappa, stability
 from cwtool.metrics.tally import UNIT, Tally, bin_centers, dense, sparse
 
