@@ -145,6 +145,7 @@ class Console:
                 append_line(self.log, line)
         if self.json:
             self.result(line)
+            sys.stdout.flush()  # who reads a pipe sees an event when it happens
         elif aside:
             self.note(TEXT[kind](data))
         elif (asked or not self.quiet) and kind in TEXT:

@@ -108,3 +108,10 @@ def test_every_way_to_people_shows_options(capsys: pytest.CaptureFixture[str]) -
 def test_results_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     Console().result("a`b`.svm")
     assert capsys.readouterr().out == "a`b`.svm\n"
+
+
+def test_an_event_reaches_a_pipe_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(pipe))
+    Console(json=True).event("round", {"round": 1})
+    assert pipe.getvalue() == b'{"event": "round", "round": 1}\n'
