@@ -182,6 +182,22 @@ def _show_examples(command: click.Command) -> None:
         click.echo(command.epilog.replace("\b\n", "\n"), err=True)
 
 
+def _stopped(interrupt: BaseException) -> int:
+    from cwtool.messages.console import complain
+
+    terminated = isinstance(interrupt, Terminated)
+    complain(f"{'terminated' if terminated else 'interrupted'}; no model was changed")
+    return 143 if terminated else 130
+
+
+def _interrupt_behind(failure: BaseException | None) -> BaseException | None:
+    """The interrupt that a failure goes back to. Python turns one that it meets while it makes the
+    classes of a module into a RuntimeError."""
+    while failure is not None and not isinstance(failure, KeyboardInterrupt):
+        failure = failure.__cause__ or failure.__context__
+    return failure
+
+
 def run(args: list[str]) -> int:
     from click.shell_completion import shell_complete
 
@@ -204,12 +220,8 @@ def run(args: list[str]) -> int:
     except CwtoolError as failure:
         complain(str(failure), failure.hint)
         return failure.exit_code
-    except Terminated:
-        complain("terminated; no model was changed")
-        return 143
-    except (KeyboardInterrupt, click.Abort):
-        complain("interrupted; no model was changed")
-        return 130
+    except (KeyboardInterrupt, click.Abort) as interrupt:
+        return _stopped(interrupt)
     except OSError as failure:  # all others were turned into sentences where they arose
         return _cannot_write(failure)
     except MemoryError:
@@ -218,6 +230,8 @@ def run(args: list[str]) -> int:
         )
         return 1
     except Exception as failure:
+        if (cause := _interrupt_behind(failure)) is not None:
+            return _stopped(cause)
         import traceback
 
         traceback.print_exc()

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from cwtool import cli
 from cwtool.feed import run as feed
 
 Run = Callable[..., Any]
@@ -27,6 +28,25 @@ def test_killed_at_random_moments(kills: int, folder: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert f"{kills} kills" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("interrupt", "code"), [(KeyboardInterrupt, 130), (cli.Terminated, 143), (ValueError, 1)]
+)
+def test_interrupts_that_python_turns_into_failures(
+    interrupt: type[BaseException],
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """An interrupt while a module is imported may come as the cause of a RuntimeError."""
+
+    def invoke(ctx: Any) -> None:
+        raise RuntimeError("Error calling __set_name__") from interrupt()
+
+    monkeypatch.setattr(cli.group, "invoke", invoke)
+    assert cli.run(["algorithms"]) == code
+    assert ("a bug in cwtool" in capsys.readouterr().err) == (code == 1)
 
 
 @pytest.fixture
