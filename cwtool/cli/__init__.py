@@ -185,9 +185,11 @@ def _show_examples(command: click.Command) -> None:
 def _stopped(interrupt: BaseException) -> int:
     from cwtool.messages.console import complain
 
-    terminated = isinstance(interrupt, Terminated)
-    complain(f"{'terminated' if terminated else 'interrupted'}; no model was changed")
-    return 143 if terminated else 130
+    if isinstance(interrupt, Terminated):
+        complain("terminated; no model was changed")
+        return 143
+    complain("interrupted; no model was changed")
+    return 130
 
 
 def _interrupt_behind(failure: BaseException | None) -> BaseException | None:
