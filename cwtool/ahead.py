@@ -64,7 +64,7 @@ class _Work(Generic[T, R]):
         return self.drawn - self.taken < self.most
 
     def over(self) -> bool:
-        """Whether all results were taken."""
+        """Whether no item is left and the consumer has taken every result."""
         return self.ended and self.taken == self.drawn
 
     def wait(self, *, helping: bool) -> bool:
