@@ -109,7 +109,7 @@ def describe(
         "calibration": model.slope,
         "calibration_by_variance": model.by_variance,
         **({"calibration_offset": model.offset} if model.offset else {}),
-        "progressive": model.progress.summary(),
+        "progressive": model.predicted.summary(),
         "history": model.history,
         "top": _largest(model, weights, top, names),
         "interactions": interactions(model, names, class_)[:top],

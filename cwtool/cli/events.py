@@ -157,7 +157,7 @@ KEYS = {
 EVENTS = {
     "file": Event(
         "A file was learned; metrics are progressive.", "train, tune and feed",
-        (*STAMP, *METRICS, "bad_lines"),
+        (*STAMP, *METRICS, "fitted", "bad_lines"),
     ),
     "batch": Event(
         "A batch was learned.", "train, tune and feed, with learners of batches",

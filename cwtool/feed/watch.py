@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.data.rows import Floats, Rows
+from cwtool.messages.metrics_text import all_fitted
 from cwtool.metrics.confusion import predicted
 from cwtool.model import Model
 
@@ -45,11 +46,11 @@ class Day:
     @classmethod
     def of_run(cls, run: dict[str, Any]) -> Day | None:
         """The figures of a run in the history of a model; those of `train` are its progressive
-        error and AUC alone."""
+        error and AUC alone, which a first batch has not."""
         if "day" in run:
             return cls(**run["day"])
         error = run.get("error")
-        if error is None or not run["rows"]:
+        if error is None or not run["rows"] or all_fitted(run):
             return None
         rows, entries = (sum(f[name] for f in run["files"]) for name in ("rows", "nnz"))
         length, auc = entries / max(rows, 1), run.get("auc")

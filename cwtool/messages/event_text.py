@@ -6,11 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from cwtool.memory import words
-from cwtool.messages.metrics_text import about, evaluated, metrics_line, number, percent
+from cwtool.messages.metrics_text import (
+    about,
+    evaluated,
+    measured,
+    metrics_line,
+    number,
+    percent,
+)
 
 
 def _file(e: dict[str, Any]) -> str:
-    return f"{e['file']}  {e['rows']:,} rows  progressive {metrics_line(e)}"
+    return f"{e['file']}  {e['rows']:,} rows  {measured(e)}"
 
 
 def _batch(e: dict[str, Any]) -> str:
@@ -38,11 +45,8 @@ def _validation(e: dict[str, Any]) -> str:
 def _train(e: dict[str, Any]) -> str:
     best = f"  best pass {e['best_pass']} of {e['passes']}" if "best_pass" in e else ""
     speed = e["rows_per_second"] or 0
-    measured = f"progressive {metrics_line(e)}"
-    if "fitted" in e and e["fitted"]["rows"] == e["rows"]:  # all in the first batch
-        measured = f"once learned {metrics_line(e['fitted'])}"
     return (
-        f"{e['algo']}  {e['rows']:,} rows  {measured}  "
+        f"{e['algo']}  {e['rows']:,} rows  {measured(e)}  "
         f"{speed:,.0f} rows/s  features {e['features']:,}{best}\n"
         f"{_at_threshold(e)}"
         f"wrote {e['model']} ({words(e['bytes'])})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cwtool.messages.metrics_text import metrics_line, percent
+from cwtool.messages.metrics_text import all_fitted, measured, metrics_line, percent
 
 LABELS = 20  # labels of classes that are listed
 
@@ -28,7 +28,7 @@ def text(found: dict[str, Any]) -> str:
         *_metric(found),
         *_posterior(found),
         f"probability  {'softmax' if 'multiclass' in found else 'sigmoid'}({_exponent(found)})",
-        f"progressive  {metrics_line(found['progressive'])}",
+        f"progressive  {_progressive(found)}",
         "history",
     ]
     lines += [f"  {number}. {_run(run)}" for number, run in enumerate(found["history"], 1)]
@@ -42,6 +42,13 @@ def text(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _progressive(found: dict[str, Any]) -> str:
+    """The metrics of predictions before learning, unless all rows are of a first batch."""
+    if found["history"] and all(map(all_fitted, found["history"])):
+        return "not measured, because there was no model before the first batch was learned"
+    return metrics_line(found["progressive"])
+
+
 def _run(run: dict[str, Any]) -> str:
     """A run of the history."""
     files = ", ".join(f["name"] for f in run["files"])
@@ -49,7 +56,7 @@ def _run(run: dict[str, Any]) -> str:
         return _merged(run, files)
     return (
         f"{_date(run)}{files}: {run['rows']:,} rows, {run['passes']} pass"
-        f"{'es' if run['passes'] > 1 else ''}, {metrics_line(run)}{_shards(run)}"
+        f"{'es' if run['passes'] > 1 else ''}, {measured(run)}{_shards(run)}"
     )
 
 

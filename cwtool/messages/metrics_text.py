@@ -35,6 +35,18 @@ def metrics_line(m: dict[str, Any]) -> str:
     return "  ".join([*parts, f"F1 {number(m['f1'])}"])
 
 
+def all_fitted(run: dict[str, Any]) -> bool:
+    """Whether all rows of a run were a first batch, which there was no model to predict."""
+    return "fitted" in run and run["fitted"]["rows"] == run["rows"]
+
+
+def measured(run: dict[str, Any]) -> str:
+    """The metrics of a run before learning, or of a first batch once it was learned."""
+    if all_fitted(run):
+        return f"once learned {metrics_line(run['fitted'])}"
+    return f"progressive {metrics_line(run)}"
+
+
 def evaluated(e: dict[str, Any]) -> str:
     """The metrics of predictions, with more lines about the classes."""
     weight = f" of the total weight {e['weight']:,.6g}" if "weight" in e else ""

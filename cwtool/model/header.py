@@ -48,6 +48,7 @@ MORE: dict[str, Check] = {
     **SHARES,
     **dict.fromkeys(("worst", "psi", "bytes"), figure),
     "weight": number(0, LARGE),
+    "fitted": entries({"rows": whole(), "error": share}, {**SHARES, "weight": number(0, LARGE)}),
     "best_pass": whole(),
     "time": text(100),
     "day": DAY,
@@ -151,7 +152,10 @@ def check_header(header: dict[str, Any]) -> None:
     if len(counts) > max(2, len(labels)):
         raise Damage("its class_weight has more counts than there are classes")
     for number_, run in enumerate(header["history"]):
-        if missing := [name for name in _needed(run, several) if name not in run]:
+        missing = [name for name in _needed(run, several) if name not in run]
+        if fitted := run.get("fitted"):
+            missing += [f"fitted.{n}" for n in _metrics(fitted, several) if n not in fitted]
+        if missing:
             raise Damage(f"its history.{number_} has no entry {missing[0]}")
         met = run.get("labels", header["labels"])
         if any(one not in (None, now) for one, now in zip(met, header["labels"], strict=False)):
@@ -163,6 +167,11 @@ def _needed(run: dict[str, Any], several: bool) -> tuple[str, ...]:
     dealt = ("rounds",) if run.get("shards", 1) > 1 else ()
     if "merged" in run:
         return dealt
-    if several or "macro_f1" in run:
-        return (*dealt, "macro_f1", "balanced_error")
-    return (*dealt, "auc", "precision", "recall", "f1")
+    return (*dealt, *_metrics(run, several))
+
+
+def _metrics(found: dict[str, Any], several: bool) -> tuple[str, ...]:
+    """The metrics that are shown besides the error."""
+    if several or "macro_f1" in found:
+        return "macro_f1", "balanced_error"
+    return "auc", "precision", "recall", "f1"

@@ -105,6 +105,11 @@ class Verdict:
         return self.operating_point.threshold(self.judged, *counts)
 
     @property
+    def predicted(self) -> AnyTally:
+        """The predictions before learning, of two classes without the rows of a first batch."""
+        return self.of_batches if 0 < self.of_batches.rows < self.rows else self.progress
+
+    @property
     def judged(self) -> Tally:
         """The scores that thresholds are found from: those of rows before they were learned. Rows
         of a first batch, which there was no model to predict, are left out; as long as there are

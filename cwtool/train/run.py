@@ -71,7 +71,8 @@ def _report(
     result = {
         "algo": model.algorithm.name,
         **told,
-        **trainer.total.summary(),
+        **(trainer.predicted or trainer.total).summary(),
+        "rows": trainer.total.rows,
         "seconds": seconds,
         "rows_per_second": ratio(trainer.total.rows, seconds),
         **saved,

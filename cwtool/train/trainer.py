@@ -114,11 +114,17 @@ class Trainer:
         return {**record, **self.best.summary, "rows": self.total.rows}
 
     @property
+    def predicted(self) -> AnyTally | None:
+        """The predictions before learning, without the rows of a first batch, which there was no
+        model to predict; None if there are no others."""
+        found = self.total - self.untrained
+        return found if found.rows else None
+
+    @property
     def judged(self) -> AnyTally:
         """The predictions before learning, by the threshold of the model if it has one. Rows that
         there was no model to predict count as they are once learned, if there are no others."""
-        predicted = self.total - self.untrained
-        found = predicted if predicted.rows else self.fitted
+        found = self.predicted or self.fitted
         if self.model.operating_point and isinstance(found, Tally):
             return found.at(self.model.threshold)
         return found
@@ -246,9 +252,10 @@ class Trainer:
             self.console.concerns(file=f.name, digest=f.digest)
             tell_of_file(f, self.model.known, self.options.again, self.console)
             if self.n_paths > 1 or self.console.json:
-                self.console.event(
-                    "file", {"file": f.name, **self.file.summary(), "bad_lines": f.bad_lines}
-                )
+                first = self.fitted.rows and not self.total.rows
+                fitted = {"fitted": self.fitted.summary()} if first else {}
+                found = {**self.file.summary(), **fitted, "bad_lines": f.bad_lines}
+                self.console.event("file", {"file": f.name, **found})
             self.total += self.file
             self.file = self.model.new_tally()
             self.reported += 1
@@ -278,15 +285,23 @@ class Trainer:
 
     def _record(self) -> dict[str, Any]:
         """The run as it stands in the history of the model."""
-        summary = self.total.summary()
-        names = ["rows", "weight", "error", "auc", "precision", "recall", "f1"]
-        names += ["macro_f1", "weighted_f1", "balanced_error"]  # of several classes
+        fitted = {"fitted": _kept(self.fitted)} if self.fitted.rows else {}
         return {
             "files": [
                 {"name": f.name, "digest": f.digest, "rows": f.rows, "nnz": f.nnz}
                 for f in self.report.files
             ],
             "seed": self.options.seed,
-            **{name: summary[name] for name in names if name in summary},
+            **_kept(self.predicted or self.total),
+            **fitted,
+            "rows": self.total.rows,
             "features": self.model.index.count,
         }
+
+
+def _kept(tally: AnyTally) -> dict[str, Any]:
+    """The metrics that the history of a model keeps."""
+    summary = tally.summary()
+    names = ["rows", "weight", "error", "auc", "precision", "recall", "f1"]
+    names += ["macro_f1", "weighted_f1", "balanced_error"]  # of several classes
+    return {name: summary[name] for name in names if name in summary}

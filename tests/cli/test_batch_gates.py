@@ -54,10 +54,29 @@ def test_a_second_file_is_judged_before_it_is_learned(
     result = events[-1]
     assert result["rows"] == 240
     assert result["fitted"]["rows"] == 120, "rows that there was no model to predict"
+    files = [e for e in events if e["event"] == "file"]
+    assert [e.get("fitted", {}).get("rows") for e in files] == [120, None]
+    assert result["error"] == files[1]["error"], "the error of rows that were predicted"
+    (run,) = json.loads(ok("inspect", "m.cw", "--json"))["history"]
+    assert (run["rows"], run["error"]) == (240, result["error"])
     ended = cwtool(*gate, first, turned)
     assert ended.code == 5
     found = float(ended.err.split("error is ")[1].split()[0])
     assert found > 0.7, "only the rows of the second file count"
+
+
+@pytest.mark.parametrize("algo", ["bcw", "knn"])
+def test_inspect_has_no_progressive_metrics_of_a_first_batch(
+    algo: str, ok: Run, separable: Run
+) -> None:
+    ok("train", "--algo", algo, separable("a.svm", 1), "-m", "m.cw")
+    said = ok("inspect", "m.cw")
+    assert "progressive  not measured" in said
+    assert "1 pass, once learned error" in said
+    ok("train", separable("b.svm", 2), "--resume", "m.cw", "-m", "m.cw")
+    found = json.loads(ok("inspect", "m.cw", "--json"))
+    assert found["progressive"]["rows"] == 120
+    assert found["progressive"]["error"] == found["history"][1]["error"]
 
 
 @pytest.mark.parametrize("algo", ["bcw", "dcd"])
