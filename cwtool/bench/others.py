@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,6 +28,7 @@ from cwtool.data import writer
 from cwtool.data.rows import Floats, Ints, Rows
 from cwtool.errors import DataError
 from cwtool.order import permutation
+from cwtool.scratch import Scratch
 from cwtool.validation import folds
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def vowpal(job: Job) -> Predict:
     package."""
     native = which("vw")
     program = [native] if native else [sys.executable, "-m", "vowpalwabbit"]
-    folder = tempfile.TemporaryDirectory(prefix="cwtool-vw-")
+    folder = Scratch()
     here, columns = Path(folder.name), Columns(job.rows)
     bits = max(18, int(np.log2(len(columns.ids) * n_classes(job.rows))) + 2)
     args = ["--oaa", str(n_classes(job.rows)), "-b", str(bits), "--noconstant"]
@@ -182,7 +182,7 @@ def vowpal(job: Job) -> Predict:
     def predict(rows: Rows) -> Ints:
         run(rows, "-t", "-i", str(here / "model"), "-p", str(here / "answers"))
         answers: Ints = np.loadtxt(here / "answers", dtype=np.int32, ndmin=1) - 1
-        folder.cleanup()
+        folder.close()
         return answers
 
     return predict

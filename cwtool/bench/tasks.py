@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 from cwtool.bench import accuracy, curves, learned
 from cwtool.bench.accuracy import OF_MODEL, OTHER_PARAMS, Result
 from cwtool.errors import CwtoolError
+from cwtool.scratch import Scratch
 
 if TYPE_CHECKING:
     from cwtool.bench.cells import Cell
@@ -28,7 +28,7 @@ def duel(cell: Cell, size: float = 500, rounds: int = 3) -> Result:
     cell is the name of the comparison, which finds the files of the cell in the data folder."""
     files = cell.source.train
     where = {"CWTOOL_DATA": str(Path(files[0]).parent.parent)} if files else {}
-    with tempfile.TemporaryDirectory(prefix="cwtool-bench-") as folder:
+    with Scratch() as folder:
         command = [sys.executable, "-m", "cwtool.bench.peers", "--only", cell.algo]
         command += ["--size", str(size), "--rounds", str(rounds), "--dir", folder]
         ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **where})

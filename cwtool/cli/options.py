@@ -197,9 +197,9 @@ def kept_rows(engine: EngineOptions) -> Iterator[str]:
     if named or engine.kind == "dask":
         yield str(Path(named).absolute()) if named else ""
         return
-    from tempfile import TemporaryDirectory
+    from cwtool.scratch import Scratch
 
-    with TemporaryDirectory(prefix="cwtool-") as folder:
+    with Scratch() as folder:
         yield folder
 
 

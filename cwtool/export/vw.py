@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 from cwtool.errors import ModelError, UsageError
 from cwtool.export.scorer import Scorer
+from cwtool.scratch import Scratch
 
 CONSTANT = 11650396  # the index of VW's constant feature
 MOST_BITS = 28
@@ -42,7 +42,7 @@ def data(scorer: Scorer) -> bytes:
         for k, w in enumerate(line):
             if w:
                 made.set_weight(j * places + k, 0, w)
-    with tempfile.TemporaryDirectory() as folder:
+    with Scratch() as folder:
         path = Path(folder) / "model.vw"
         made.save(str(path))
         made.finish()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ from cwtool.data.pipeline import FileReport
 from cwtool.data.spans import Span
 from cwtool.errors import CwtoolError, DataError, UsageError
 from cwtool.parallel import Engine
+from cwtool.scratch import Scratch
 from cwtool.shards.change import Piece
 from cwtool.shards.task import Task, perform
 
@@ -29,11 +28,8 @@ def folder_of(given: str) -> Iterator[Path]:
             raise UsageError(f"{given}: cannot be made: {failure.strerror}") from None
         yield folder
         return
-    folder = Path(tempfile.mkdtemp(prefix="cwtool-shards-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with Scratch() as name:
+        yield Path(name)
 
 
 class Work(Protocol):

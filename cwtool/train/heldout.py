@@ -61,11 +61,10 @@ class HeldOut:
         be a time for each pass."""
         self.readings += 1
         if self.readings == 2 and self.read.store is None:
-            from tempfile import TemporaryDirectory
-
             from cwtool.data.cache import Cache
+            from cwtool.scratch import Scratch
 
-            self.folder = TemporaryDirectory(prefix="cwtool-")
+            self.folder = Scratch()
             self.read = replace(self.read, store=Cache(self.folder.name))
         return self.read
 

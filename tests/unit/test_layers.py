@@ -24,7 +24,7 @@ MODULES = {
 # leaves use other leaves and kernels at most; `data` and `report` are packages of leaves
 LEAVES = (
     "errors", "clock", "params", "run", "order", "memory", "files", "parallel", "ahead", "metrics",
-    "lock", "catalog", "cluster",
+    "lock", "catalog", "cluster", "scratch",
 )  # fmt: skip
 DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
@@ -46,6 +46,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "files": ("errors",),
     "lock": ("errors",),
     "catalog": (),
+    "scratch": (),
     "parallel": ("errors", "cluster", "memory"),
     "cluster": ("errors",),
     "metrics": ("data.labels", "data.rows", "errors"),
