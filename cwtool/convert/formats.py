@@ -64,10 +64,11 @@ def _told(head: bytes, path: str) -> str:
         return "parquet"
     if is_rows(head):
         return "cwrows"
-    text = first_text(head).decode("utf-8-sig", "replace")
+    text = first_text(head)[:HEAD].decode("utf-8-sig", "replace")
     lines = [line for line in text.split("\n") if line.strip() and line[0] != "#"]
     line = lines[0] if lines else ""
-    if not line or (LIBSVM.fullmatch(line) and "," not in line):
+    pairs = line if len(lines) > 1 else line[: line.rfind(" ") + 1] or line  # it may be cut
+    if not line or (LIBSVM.fullmatch(pairs) and "," not in line):
         return "libsvm"
     if URL.fullmatch(line):
         return "urls"

@@ -305,3 +305,14 @@ def test_the_report_is_json_if_wished(folder: Path, ok: Run) -> None:
 def test_zero_based_ids_become_one_based(folder: Path, ok: Run) -> None:
     write(folder, a_svm="1 0:1 4:2\n")
     assert ok("convert", "a.svm", "-o", "-", "--zero-based") == "1 1:1 5:2\n"
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
+def test_a_first_line_that_is_long_tells_the_format(
+    pack: Callable[[bytes], bytes], ok: Run, folder: Path
+) -> None:
+    """Whatever place of it the first bytes end at."""
+    line = "1 " + " ".join(f"{j}:0.{j}" for j in range(1, 2000)) + "\n"
+    (folder / "rows").write_bytes(pack(line.encode()))
+    ok("convert", "rows", "-o", "out.svm")
+    assert len(Path("out.svm").read_text()) > 10_000
