@@ -1,8 +1,10 @@
-"""Random orders that depend on their seeds alone."""
+"""Random orders that depend on their seeds alone, and sums that depend on the order alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,3 +36,9 @@ def chosen(first: int, n: int, share: float, seed: int) -> NDArray[np.bool_]:
     out = np.empty(n, dtype=np.uint8)
     shuffle.choose(np.array([seed], dtype=np.uint64), first, share, out)
     return out.view(np.bool_)
+
+
+def added(values: Iterable[float]) -> float:
+    """The sum in this order, with the same bits in every Python: from Python 3.12 on, sum() also
+    adds what rounding has lost."""
+    return reduce(add, values, 0.0)

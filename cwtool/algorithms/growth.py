@@ -12,6 +12,7 @@ from cwtool.algorithms.dealt_columns import AnyColumns
 from cwtool.algorithms.groups import Groups
 from cwtool.algorithms.subproblem import Solution, Subproblem
 from cwtool.data.rows import Floats, Longs
+from cwtool.order import added
 from cwtool.parallel import together
 
 NewProblem = Callable[..., Subproblem]  # as Subproblem.empty
@@ -120,7 +121,7 @@ class Growth:
             self._each(lambda side: side.solve(side.found if side.theta else None, p.group_passes))
             for side in self.sides:
                 side.theta.append(side.found.primal)
-            theta.append(sum(side.found.primal for side in self.choosing))
+            theta.append(added(side.found.primal for side in self.choosing))
             if len(theta) > 2 and abs(theta[-2] - theta[-1]) < p.change * abs(theta[-1]):
                 break
 

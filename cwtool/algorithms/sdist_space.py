@@ -12,6 +12,7 @@ from cwtool.algorithms.column_scale import FARTHEST, divided
 from cwtool.algorithms.monomials import Metric, Term, metric
 from cwtool.algorithms.neighbours import squares
 from cwtool.data.rows import Floats
+from cwtool.order import added
 
 BLEND = 0.5
 NO_METRIC = Metric(np.empty((0, 1), dtype=np.int32), np.empty(0), np.empty((0, 0)))
@@ -64,7 +65,7 @@ def mean_space(space: Space, boost: Boost, metrics: list[list[Term]]) -> Space:
         return space
     p, share, scaled = boost.params, 0.0, []
     for terms in metrics:
-        total = len(metrics) * (p.w0 + sum(t.weight for t in terms))
+        total = len(metrics) * (p.w0 + added(t.weight for t in terms))
         scaled += [t._replace(weight=t.weight / total) for t in terms]
         share += p.w0 / boost.live / total
     return space._replace(metric=metric(scaled, boost.monomials, p.order), share=share)

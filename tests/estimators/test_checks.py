@@ -104,7 +104,7 @@ def test_signatures_are_real(name: str) -> None:
     parameters = inspect.signature(kind).parameters.values()
     assert all(p.kind is p.KEYWORD_ONLY and p.default is not p.empty for p in parameters)
     for p in parameters:
-        assert f"    {p.name} : " in kind.__doc__, p.name
+        assert f"\n{p.name} : " in inspect.getdoc(kind), p.name
     if issubclass(kind, Classifier):
         weights = "sample_weight" in inspect.signature(kind.fit).parameters
         assert weights == ("class_weight" in {p.name for p in parameters})

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from cwtool.algorithms.neighbours import nearest
 from cwtool.data.rows import Rows
 from cwtool.model import Model
+from cwtool.order import added
 from cwtool.run import Run
 
 
@@ -31,7 +32,7 @@ def test_of_equally_near_points_the_first_is_nearest(form):
     """All orders of three values are equally far from 0, but sums of their squares in different
     orders differ in the last bit."""
     points = np.array(list(itertools.permutations([0.1, 0.2, 0.6])) * 2)
-    distances = {float(sum(v * v for v in point.tolist())) for point in points}
+    distances = {added(v * v for v in point.tolist()) for point in points}
     assert len(distances) > 1
     kind = np.zeros(len(points), dtype=np.int32)
     near = nearest(form(np.zeros((1, 3))), form(points), kind, 5)
