@@ -51,6 +51,8 @@ class Remote:
             raise UsageError(f"{self.name}: {_sentence(failure)}", "check the address") from None
         except Exception as failure:  # each kind of server has error classes of its own
             raise self._failed("cannot be opened", failure) from None
+        # what is missing of a stream from the web is told by the stream itself
+        self.left: int = 0 if _is_web(url) else getattr(self.file, "size", 0) or 0
 
     def told(self) -> tuple[int, str]:
         """The size of the file, 0 where the server does not tell it, and what changes when the file
@@ -67,16 +69,24 @@ class Remote:
 
     def read(self, size: int) -> bytes:
         try:
-            return self.file.read(size)
+            data = self.file.read(size)
         except Exception as failure:
             raise self._failed("broke off while it was read", failure) from None
+        self.left -= len(data)
+        if not data and self.left > 0:
+            raise DataError(f"{self.name} became shorter while it was read", "run again later")
+        return data
 
     def _failed(self, what: str, failure: Exception) -> DataError:
         return DataError(f"{self.name} {what}: {_sentence(failure)}", "run again later")
 
 
+def _is_web(url: str) -> bool:
+    return url.partition("://")[0].lower() in WEB
+
+
 def _opened(fsspec: Any, url: str) -> IO[bytes]:
-    if url.partition("://")[0].lower() not in WEB:
+    if not _is_web(url):
         system, path = fsspec.core.url_to_fs(url)
         return cast("IO[bytes]", system.open(path, "rb"))
     from aiohttp import ClientTimeout

@@ -58,9 +58,9 @@ COMMANDS = {
     "convert": ["convert", "a.svm", "-o", "a.cwrows"],
     "names": ["convert", "t.csv", "-o", "t.svm.gz", "--names", "n.tsv"],
     "cache": ["train", "touched.svm", "--cache", "kept", "-m", "h.cw", "--passes", "2"],
-    "shards": ["train", "b.svm", "--shards", "3", "--head", "4000", "--passes", "2", "--work-dir",
-               "work", "-m", "s.cw"],
-    "temporary": ["train", "b.svm", "--shards", "2", "--head", "4000", "-m", "t.cw"],
+    "shards": ["train", "e.svm", "--shards", "3", "--passes", "2", "--work-dir", "work",
+               "-m", "s.cw"],
+    "temporary": ["train", "e.svm", "--shards", "2", "-m", "t.cw"],
     "progressive": ["tune", "a.svm", "--by", "progressive", "--grid", "r=0.1,1", "-m", "q.cw"],
     "export": ["export", "c.cw", "--format", "json", "-o", "c.json"],
 }  # fmt: skip
@@ -119,6 +119,7 @@ def main(count: int, seed: int) -> None:
     for number, name in enumerate("cd", 3):
         Path(f"{name}.svm").write_text(planted_text(number, 300))
         assert ended(started(["train", f"{name}.svm", "-m", f"{name}.cw"])) == 0
+    Path("e.svm").write_text(planted_text(6, 1500))  # a head, and the rows of the shards
     Path("t.csv").write_text("y,x,z\n" + "".join(f"{k % 2},{k},name{k}\n" for k in range(500)))
     Path("touched.svm").write_text(planted_text(5, 300))
     for name, args in COMMANDS.items():

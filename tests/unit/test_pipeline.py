@@ -1,7 +1,6 @@
 """The same rows, lines and digest, whatever the block size and the number of threads."""
 
 import gzip
-import os
 import threading
 from functools import cache
 from pathlib import Path
@@ -216,27 +215,3 @@ def test_a_consumer_that_stops_early(tmp_path: Path) -> None:
         if thread.name.startswith(("cwtool-read", "cwtool-parse")):
             thread.join(timeout=60)
             assert not thread.is_alive()
-
-
-def test_a_file_that_became_shorter_is_an_error_with_its_name(tmp_path: Path) -> None:
-    """Also in Python, where a mapped file would end the process with a signal."""
-    path = tmp_path / "a.svm"
-    path.write_text("+1 1:1\n" * 30_000)
-    blocks = read_blocks([str(path)], ReadOptions(block_bytes=1 << 16, jobs=1))
-    next(blocks)
-    os.truncate(path, 100)
-    with pytest.raises(DataError, match=r"a\.svm became shorter while it was read"):
-        list(blocks)
-
-
-def test_a_file_that_grows_or_is_replaced_is_read_as_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "a.svm"
-    path.write_text("+1 1:1\n" * 30_000)
-    blocks = read_blocks([str(path)], ReadOptions(block_bytes=1 << 16, jobs=1))
-    rows = next(blocks).n_rows
-    with path.open("a") as more:
-        more.write("-1 2:1\n" * 10)
-    other = tmp_path / "b.svm"
-    other.write_text("nonsense\n" * 50_000)
-    other.replace(path)
-    assert rows + sum(block.n_rows for block in blocks) == 30_000
