@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import cwtool
 from cwtool.cli import COMMANDS
 
 ROOT = Path(__file__).parents[1]
@@ -30,7 +31,8 @@ def output(command: str, folder: str) -> str:
         return ""
     if words[0] == "cwtool":
         words = [sys.executable, "-m", "cwtool", *words[1:]]
-    settings = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    here = str(Path(cwtool.__file__).parents[1])
+    settings = {**os.environ, "PYTHONPATH": here, "PYTHONUNBUFFERED": "1"}
     done = subprocess.run(
         words, cwd=folder, env=settings, text=True, check=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -102,6 +102,8 @@ class Metric(ABC):
         """P^-1 b"""
         from scipy.linalg import cho_solve
 
+        if not self.n:  # which not every SciPy can solve
+            return b.copy()
         solved: Floats = cho_solve((self.factor, True), b)
         return solved
 

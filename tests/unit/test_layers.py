@@ -165,7 +165,8 @@ def test_kernels_know_nothing_of_the_package() -> None:
 
 
 def test_every_package_is_installed() -> None:
-    found = (PACKAGE.parent / "pyproject.toml").read_text().partition("\npackages = [")[2]
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    found = project.read_text().partition("\npackages = [")[2]
     listed = set(re.findall(r'"(cwtool[\w.]*)"', found.partition("]")[0]))
     packages = {name for name, path in MODULES.items() if path.name == "__init__.py"}
     assert listed == packages | {"cwtool_ext"}
