@@ -32,9 +32,14 @@ class Bounds:
 BOUNDS = Bounds()
 
 
+def most(limit: int = 0) -> int:
+    """Bytes that all processes together may take: the limit, or most of what is free."""
+    return limit or BOUNDS.limit or int(0.9 * available())
+
+
 def allowed(limit: int = 0) -> int:
     """Bytes that one thing may take: its part of the limit, or of most of what is free."""
-    return (limit or BOUNDS.limit or int(0.9 * available())) // BOUNDS.processes
+    return most(limit) // BOUNDS.processes
 
 
 def _lines(path: str) -> list[str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from cwtool.algorithms.base import Batch
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions, read_all
 from cwtool.data.rows import Ints, Longs, Origin, Rows, joined
@@ -16,18 +15,22 @@ from cwtool.data.sources import display
 from cwtool.errors import DataError
 from cwtool.metrics.tally import AnyTally, Tally
 from cwtool.model import Model
+from cwtool.model.results import Prediction
 from cwtool.order import permutation
 from cwtool.run import Run
 
 if TYPE_CHECKING:
+    from cwtool.model.alongside import Alongside
     from cwtool.model.shadows import Shadows
 
 METRICS = ("error", "auc", "f1")  # of two classes
 CLASS_METRICS = ("error", "macro_f1", "balanced_error")  # of several
 LOWER_IS_BETTER = ("error", "balanced_error", "log_loss")
+BLOCK = 1 << 18  # entries of rows that are learned at once
 
 Point = dict[str, Any]  # parameters by name
 Judged = dict[str, list[float | None]]  # metric -> its value on each fold
+L = TypeVar("L", "Model", "Alongside")
 
 
 def read(paths: Sequence[str], labels: Labels, options: ReadOptions) -> Rows:
@@ -44,24 +47,45 @@ def check_classes(paths: Sequence[str], labels: Labels) -> None:
         raise DataError(f"{names}: all rows have one label; two classes are needed")
 
 
-def fit(model: Model, rows: Rows, run: Run | None = None, passes: int = 1) -> Model:
-    """Train the model on rows in memory: in their order in the first pass, in random orders in the
-    others. Algorithms that learn batches learn each of them once, whatever `passes` says."""
+def fit(
+    model: L, rows: Rows, run: Run | None = None, passes: int = 1, numbers: Longs | None = None
+) -> L:
+    """Train the model, or models side by side, on rows in memory, all or those with these numbers:
+    in their order in the first pass, in random orders in the others. Algorithms that learn batches
+    learn each of them once, whatever `passes` says."""
     run = run or Run()
-    before = model.copy() if passes > 1 and run.calibrate else None
-    origin = Origin("the training rows", 0, 1, rows.order.astype(np.int32))
-    for portion, _ in model.portions(iter([(rows, origin)]), run):
-        learned = model.learn(portion, run)
-    if passes > 1 and not isinstance(model.algorithm, Batch):
-        known = rows.weighing(learned.weight)  # all rows were one portion
-        shadows = _shadows(before, model, rows, run) if before else None
+    if numbers is not None and (passes > 1 or model.batch is not None):
+        rows, numbers = rows.take(numbers), None
+    alone = model if isinstance(model, Model) and passes > 1 and run.calibrate else None
+    before = alone.copy() if alone is not None else None
+    found = [model.learn(part, run).weight for part in _portions(model, rows, numbers, run)]
+    if passes > 1 and model.batch is None:
+        weights = [weight for weight in found if weight is not None]
+        known = rows.weighing(np.concatenate(weights) if weights else None)
+        shadows = _shadows(before, alone, rows, run) if before and alone else None
         for pass_ in range(2, passes + 1):
             model.relearn(known, permutation(known.n_rows, run.seed, pass_), run)
             if shadows:
                 shadows.another_pass(pass_)
-        if shadows:
-            shadows.calibrate(model)
+        if shadows and alone:
+            shadows.calibrate(alone)
     return model
+
+
+def _portions(
+    model: Model | Alongside, rows: Rows, numbers: Longs | None, run: Run
+) -> Iterator[Rows]:
+    """The rows in the portions in which they are learned: whole batches, or blocks that fit into
+    the processor's cache, whose rows are copied no sooner than they are learned."""
+    if isinstance(model, Model) and model.batch is not None:
+        origin = Origin("the training rows", 0, 1, rows.order.astype(np.int32))
+        yield from (portion for portion, _ in model.portions(iter([(rows, origin)]), run))
+        return
+    n_rows = rows.n_rows if numbers is None else len(numbers)
+    step = max(1, BLOCK * rows.n_rows // max(1, rows.nnz))
+    for start in range(0, max(1, n_rows), step):
+        stop = min(start + step, n_rows)
+        yield rows.slice(start, stop) if numbers is None else rows.take(numbers[start:stop])
 
 
 def _shadows(before: Model, model: Model, rows: Rows, run: Run) -> Shadows:
@@ -73,9 +97,23 @@ def _shadows(before: Model, model: Model, rows: Rows, run: Run) -> Shadows:
 
 def evaluate(model: Model, rows: Rows) -> dict[str, Any]:
     """All metrics of the model on these rows."""
-    tally, reliability = model.new_tally(finished=True), model.new_reliability()
-    score, variance, _ = model.scores(rows)
+    found = model.scores(rows)
     model.calibrate()
+    return _metrics(model, rows, found)
+
+
+def evaluate_all(models: Alongside, rows: Rows) -> list[dict[str, Any]]:
+    """All metrics of each of these models on these rows."""
+    found = models.scores(rows)
+    models.calibrate()
+    pairs = zip(models.models, found, strict=True)
+    return [_metrics(model, rows, prediction) for model, prediction in pairs]
+
+
+def _metrics(model: Model, rows: Rows, found: Prediction) -> dict[str, Any]:
+    """The metrics of these predictions."""
+    tally, reliability = model.new_tally(finished=True), model.new_reliability()
+    score, variance, _ = found
     tally.add(rows.y, model.calling(score, variance), rows.weight)
     reliability.add(rows.y, model.probability(score, variance), rows.weight)
     return counted_metrics(tally) | {"log_loss": reliability.summary()["log_loss"]}

@@ -19,4 +19,5 @@ def learn(
     projection: int,
     floor: NDArray[np.float64],
     score: NDArray[np.float64],
+    variance: NDArray[np.float64],
 ) -> None: ...

@@ -122,11 +122,11 @@ cdef inline void visit(
 def learn(
     Csr rows not None, const int32_t[::1] y, const double[::1] weight, const int64_t[::1] order,
     double[:, ::1] table, list rules, int projection, const double[::1] floor,
-    double[:, ::1] score,
+    double[:, ::1] score, double[:, ::1] variance,
 ) -> None:
-    """Visit the rows in this order with all learners; a rule, a variance floor and a row of
-    `score` is for each of them. The table has columns for one of PLACES learners, of which some
-    may be unused."""
+    """Visit the rows in this order with all learners, and learn those whose weight is not 0; a
+    rule, a variance floor and a row of `score` and `variance` is for each of them. The table has
+    columns for one of PLACES learners, of which some may be unused."""
     cdef Py_ssize_t n = len(rules), K = table.shape[1] // 2, last = order.shape[0] - 1, i, at, c
     cdef Learners all_
     cdef Rule rule
@@ -138,8 +138,10 @@ def learn(
         one_a_row("weight", weight.shape[0], rows)
     if K not in PLACES or table.shape[1] != 2 * K or not 0 < n <= K:
         raise ValueError(f"{n} learners do not fit a table of {table.shape[1]} columns")
-    if floor.shape[0] != n or score.shape[0] != n or score.shape[1] != rows.count:
-        raise ValueError("floor and score have a row for each learner")
+    if floor.shape[0] != n or score.shape[0] != n or variance.shape[0] != n:
+        raise ValueError("floor, score and variance have a row for each learner")
+    one_a_row("score", score.shape[1], rows)
+    one_a_row("variance", variance.shape[1], rows)
     all_.projection = projection
     for c in range(K):
         all_.ceiling[c] = ceiling_of(projection, floor[min(c, n - 1)])
@@ -163,4 +165,4 @@ def learn(
             else:
                 visit(&all_, n, row, after, sign, h, start, g, FEW)
             for c in range(n):
-                score[c, i] = all_.m[c]
+                score[c, i], variance[c, i] = all_.m[c], all_.v[c]

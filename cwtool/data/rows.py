@@ -86,10 +86,10 @@ class Rows:
         )
 
     def take(self: R, rows: NDArray[Any]) -> R:
-        """A copy of the rows with these numbers, in this order."""
-        numbers = self.order[rows]
+        """A copy of the rows with these numbers, in this order; or of those that are True."""
+        numbers = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64, copy=False)
         indptr = np.zeros(len(numbers) + 1, dtype=np.int64)
-        np.cumsum(np.diff(self.indptr)[numbers], out=indptr[1:])
+        np.cumsum(self.indptr[1:][numbers] - self.indptr[:-1][numbers], out=indptr[1:])
         indices, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
         kernel.take(self.indptr, self.indices, self.values, numbers, indptr, indices, values)
         return replace(

@@ -25,7 +25,7 @@ from cwtool.model.arithmetic import computing
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.crossfit import shades
 from cwtool.model.latest import Latest
-from cwtool.model.results import Learned, Prediction, Weights
+from cwtool.model.results import Learned, Prediction, Weights, bounded
 from cwtool.model.scale import RowScale, slotted
 from cwtool.model.verdict import Verdict
 from cwtool.run import Run
@@ -159,11 +159,15 @@ class Model(Verdict):
 
     def calibrate(self) -> None:
         """Fit the probabilities to the scores so far, and their offset to the latest rows."""
-        super().calibrate()
         rows = self.latest.rows()
-        if rows.n_rows and self.calibration.rows >= latest.ENOUGH:
-            score, variance, _ = self.scores(rows)
-            logit = self.logit(score, variance)
+        self.calibrate_by(rows, self.scores(rows) if rows.n_rows else None)
+
+    def calibrate_by(self, rows: Rows, found: Prediction | None) -> None:
+        """The same with these latest rows, of which the model predicts this; None: there are
+        none."""
+        super().calibrate()
+        if found is not None and self.calibration.rows >= latest.ENOUGH:
+            logit = self.logit(found.score, found.variance)
             self.offset = latest.offset(logit, rows.y, rows.weight, self.offset)
 
     def _recall(self, run: Run) -> None:
@@ -214,12 +218,8 @@ class Model(Verdict):
         """Predict the rows; neither they nor the model are changed."""
         part, unknown, dropped = self.index.lookup(rows, self.scale.value)
         score, variance = self.learner.scores(self.state, part, unknown, run or Run())
-        # a row near the end of the double range may score past it; a class not met scores -inf
         lowest = None if self.several is None else -np.inf
-        np.nan_to_num(score, copy=False, neginf=lowest)
-        # rounding, or a file, may make v negative; probabilities need 1 + v > 0
-        variance = np.maximum(np.nan_to_num(variance, copy=False), -0.5)
-        return Prediction(score, variance, dropped)
+        return Prediction(*bounded(score, variance, lowest), dropped)
 
     @computing
     def weights(self) -> Weights:

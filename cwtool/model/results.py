@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from cwtool.data.rows import Floats, Ints
 
 
@@ -35,3 +37,11 @@ class Learned(NamedTuple):
     variance: Floats
     fitted: Floats | None
     weight: Floats | None
+
+
+def bounded(score: Floats, variance: Floats, lowest: float | None = None) -> tuple[Floats, Floats]:
+    """Scores and variances as predictions have them; they are changed in place. A row near the end
+    of the double range may score past it; a class not met scores -inf, which `lowest` keeps.
+    Rounding, or a file, may make v negative; probabilities need 1 + v > 0."""
+    np.nan_to_num(score, copy=False, neginf=lowest)
+    return score, np.maximum(np.nan_to_num(variance, copy=False), -0.5)

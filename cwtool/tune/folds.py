@@ -1,28 +1,42 @@
-"""Tuning by cross-validation: every point on every fold is a trial of its own, in threads or in
-processes."""
+"""Tuning by cross-validation: trials of points on folds, in threads or in processes. Points whose
+models can learn side by side are judged in one trial."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from math import ceil
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from cwtool import memory
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions
-from cwtool.data.rows import Rows
+from cwtool.data.rows import Longs, Rows
 from cwtool.data.sources import absolute
 from cwtool.messages.console import Console, Progress
+from cwtool.model.alongside import Alongside, alike, cut
 from cwtool.order import permutation
 from cwtool.parallel import KILLED, Outcome, attempt, opened
 from cwtool.run import Run
 from cwtool.train.options import check_passes
 from cwtool.tune.grid import TIME, TuneOptions
 from cwtool.tune.halving import Race
-from cwtool.validation import Point, evaluate, fit, folds, gathered, read, time_folds
+from cwtool.validation import (
+    Point,
+    evaluate,
+    evaluate_all,
+    fit,
+    folds,
+    gathered,
+    read,
+    time_folds,
+)
 
 CUTTING = Lock()
 
@@ -51,21 +65,39 @@ class Part:
 
 @dataclass(frozen=True)
 class Trial:
-    """One point on one fold, with all that a process needs to judge it."""
+    """Some points on one fold, with all that a process needs to judge them. Several are of models
+    that learn side by side, in the same number of passes."""
 
     options: TuneOptions
-    point: Point
+    points: tuple[Point, ...]
     part: Part
 
-    def judge(self) -> dict[str, Any]:
-        """The metrics on the fold of a model that has learned the others."""
-        options = self.options
-        ask = options.metric == "log_loss"
-        run = Run(options.seed, max_memory=options.max_memory, calibrate=ask)
+    def judge(self) -> list[dict[str, Any]]:
+        """The metrics on the fold of models that have learned the others."""
+        options, passes = self.options, self.options.passes_of(self.points[0])
         with CUTTING:  # threads wait for what another one cuts
-            learned, checked, labels = _cut(self.part)
-        model = options.model(self.point, replace(labels))
-        return evaluate(fit(model, learned, run, options.passes_of(self.point)), checked)
+            rows, learned, checked, labels = _cut(self.part)
+        models = [options.model(point, replace(labels)) for point in self.points]
+        limit, ask = options.max_memory, options.metric == "log_loss"
+        if len(models) == 1:
+            run = Run(options.seed, max_memory=limit, calibrate=ask)
+            return [evaluate(fit(models[0], rows, run, passes, learned), checked)]
+        run = Run(options.seed, max_memory=memory.most(limit), calibrate=ask)
+        group = Alongside(models, probabilities=True)
+        return evaluate_all(fit(group, rows, run, passes, learned), checked)
+
+    def outcomes(self) -> list[Outcome]:
+        """What came of each point. Where they cannot be judged side by side, perhaps because there
+        is memory for one model at a time, each is judged alone."""
+        if len(self.points) > 1:
+            with suppress(Exception):  # whatever it is, one model is told of it again
+                return [Outcome(found) for found in self.judge()]
+        alone = [replace(self, points=(point,)) for point in self.points]
+        return [attempt(trial.judge_one) for trial in alone]
+
+    def judge_one(self) -> dict[str, Any]:
+        """The metrics of the only point."""
+        return self.judge()[0]
 
 
 @lru_cache(maxsize=1)
@@ -78,19 +110,15 @@ def _rows(source: Source) -> tuple[Rows, Labels]:
 
 
 @lru_cache(maxsize=2)  # of neighbouring trials, some may be on this part and some on the next
-def _cut(part: Part) -> tuple[Rows, Rows, Labels]:
-    """The rows to learn, those to check, and their labels."""
+def _cut(part: Part) -> tuple[Rows, Longs, Rows, Labels]:
+    """All rows, the numbers of those to learn, the rows to check, and the labels."""
     rows, labels = _rows(part.source)
     if part.share < 1:
         some = permutation(rows.n_rows, part.seed)[: ceil(part.share * rows.n_rows)]
         rows = rows.take(np.sort(some))
-    cuts = list((time_folds if part.by_time else folds)(rows.y, part.folds, part.seed))
-    learned, checked = cuts[part.fold]
-    return rows.take(learned), rows.take(checked), labels
-
-
-def _outcome(trial: Trial) -> Outcome:
-    return attempt(trial.judge)
+    cuts = (time_folds if part.by_time else folds)(rows.y, part.folds, part.seed)
+    learned, checked = next(islice(cuts, part.fold, None))
+    return rows, learned, rows.take(checked), labels
 
 
 def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:
@@ -104,11 +132,11 @@ def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:
     source = Source(places, options.read_of(points[0]), labels.multiclass, labels.positive)
     with console.progress("tune") as progress:
         with progress.ticking(lambda: {"text": "reading the rows"}):
-            n_rows = _rows(source)[0].n_rows  # data that cannot be read is refused before any work
-        race = Race(options, n_rows, console)
+            rows, labels = _rows(source)  # data that cannot be read is refused before any work
+        race, n_rows = Race(options, rows.n_rows, console), rows.n_rows
         for rung in race.rungs:
             whole = Part(source, rung.share, 0, options.folds, options.by == TIME, options.seed)
-            race.end_rung(_outcomes(race, whole, progress), ceil(rung.share * n_rows))
+            race.end_rung(_outcomes(race, whole, labels, progress), ceil(rung.share * n_rows))
     return race
 
 
@@ -117,38 +145,74 @@ def _by_row(options: TuneOptions, points: list[Point]) -> bool:
     return all(options.model(point, Labels()).batch is None for point in points)
 
 
-def _trials(race: Race, whole: Part) -> list[tuple[int, Trial]]:
+def _trials(race: Race, whole: Part, labels: Labels) -> list[tuple[Sequence[int], Trial]]:
     """The trials of a rung, with the places of their points. Those on the same rows are next to
     each other, for a process keeps the rows of one part."""
     options, found = race.options, []
     reads = [options.read_of(point) for point in race.points]
     for read_options in dict.fromkeys(reads):
         source = replace(whole.source, read=read_options)
+        same = [k for k, other in enumerate(reads) if other == read_options]
+        groups = _groups(options, race.points, same, labels)
         for fold in range(whole.folds):
             part = replace(whole, source=source, fold=fold)
-            same = [k for k, other in enumerate(reads) if other == read_options]
-            found += [(k, Trial(options, race.points[k], part)) for k in same]
+            found += [(group, part) for group in groups]
+    points = race.points
+    even = evened(found, options.engine.jobs)
+    return [(g, Trial(options, tuple(points[k] for k in g), part)) for g, part in even]
+
+
+def _groups(
+    options: TuneOptions, points: list[Point], places: list[int], labels: Labels
+) -> list[Sequence[int]]:
+    """These places of points in groups that are judged side by side, which have the same number of
+    passes. Models whose probabilities need shadows are alone."""
+    found: list[Sequence[int]] = []
+    passes = [options.passes_of(points[k]) for k in places]
+    for n in dict.fromkeys(passes):
+        same = [k for k, other in zip(places, passes, strict=True) if other == n]
+        models = [options.model(points[k], replace(labels)) for k in same]
+        if n > 1 and options.metric == "log_loss":
+            found += [[k] for k in same]
+        else:
+            found += [[same[k] for k in part] for group in alike(models) for part in cut(group, 1)]
     return found
 
 
-def _outcomes(race: Race, whole: Part, progress: Progress) -> list[Outcome]:
+def evened(groups: list[tuple[Sequence[int], Part]], jobs: int) -> list[tuple[Sequence[int], Part]]:
+    """The groups, of which the last ones are cut, so that there is work for all threads until the
+    end: of 5 groups for 2 threads, the last one is cut in two."""
+    left = len(groups) % max(jobs, 1)
+    if left == 0:
+        return groups
+    last = [(some, part) for group, part in groups[-left:] for some in cut(group, jobs // left)]
+    return groups[:-left] + last
+
+
+def _outcomes(race: Race, whole: Part, labels: Labels, progress: Progress) -> list[Outcome]:
     """What came of each point on all folds."""
-    places, trials = zip(*_trials(race, whole), strict=True)
-    found: dict[int, Outcome] = {}
+    places, trials = zip(*_trials(race, whole, labels), strict=True)
+    found: dict[int, list[Outcome]] = {}
+    size = sum(map(len, places))
 
     def status() -> dict[str, Any]:
         rung = f"rung {race.ended + 1} of {len(race.rungs)}  " if len(race.rungs) > 1 else ""
-        text = f"{rung}{len(found):,} of {len(trials):,} folds"
-        return {"text": text, "done": len(found) / len(trials)}
+        done = sum(map(len, found.copy().values()))
+        return {"text": f"{rung}{done:,} of {size:,} folds", "done": done / size}
 
     by_row = _by_row(race.options, race.points)
     with progress.ticking(status), opened(race.options.engine, in_kernels=by_row) as engine:
-        for number, outcome in engine.each(_outcome, trials, lambda trial: KILLED):
-            found[number] = outcome
+        for number, outcomes in engine.each(Trial.outcomes, trials, _killed):
+            found[number] = outcomes
     by_point: list[list[Outcome]] = [[] for _ in race.points]
-    for number, place in enumerate(places):
-        by_point[place].append(found[number])
+    for number, group in enumerate(places):
+        for place, outcome in zip(group, found[number], strict=True):
+            by_point[place].append(outcome)
     return list(map(_together, by_point))
+
+
+def _killed(trial: Trial) -> list[Outcome]:
+    return [KILLED for _ in trial.points]
 
 
 def _together(of_folds: list[Outcome]) -> Outcome:

@@ -56,6 +56,17 @@ def test_processes_share_the_limit(cwtool: Run, ok: Run, planted: Run) -> None:
     assert "30 kB may be used" in ended.err
 
 
+def test_points_that_do_not_fit_side_by_side_are_judged_alone(
+    cwtool: Run, ok: Run, planted: Run
+) -> None:
+    """A model of 60 features takes 960 bytes, and a table for three of them 3,840."""
+    rows = planted("a.svm", 1, 60, width=60)
+    command = ["tune", rows, "--grid", "r=0.1,1,10", "--json", "-j", "1"]
+    assert ok(*command, "--max-memory", "2kB") == ok(*command)
+    ended = cwtool(*command, "--max-memory", "900B")
+    assert (ended.code, "and 900 B may be used" in ended.err) == (3, True)
+
+
 def test_models_of_several_passes_count(cwtool: Run, ok: Run, planted: Run) -> None:
     """Beside the model there are five shadows, the model before, and the best one."""
     rows = planted("a.svm", 1, 60, width=60)

@@ -18,7 +18,7 @@ def learned_alone(rows, y, weight, order, name, projection, floor):
     table, score, variance = np.zeros((FEATURES + 3, 2)), np.zeros(ROWS), np.zeros(ROWS)
     learner = Diagonal(table, rule_of(name), projection, floor)
     visit.learn(rows, y, weight, order, learner, score, variance)
-    return table, score
+    return table, score, variance
 
 
 @pytest.mark.parametrize("projection", [0, 1])
@@ -35,12 +35,12 @@ def test_each_is_the_learner_that_it_would_be_alone(projection, n, weighted, hug
         rng = np.random.default_rng(seed)
         weight = rng.integers(0, 3, ROWS) / 1.5 if weighted else None
         places = 4 if n <= 4 else 8
-        table, score = np.zeros((FEATURES + 3, 2 * places)), np.zeros((n, ROWS))
+        table, out = np.zeros((FEATURES + 3, 2 * places)), np.zeros((2, n, ROWS))
         rules, floors = [rule_of(name) for name in names], FLOORS[:n]
-        alongside.learn(rows, y, weight, order, table, rules, projection, floors, score)
+        alongside.learn(rows, y, weight, order, table, rules, projection, floors, *out)
         for k, name in enumerate(names):
-            alone, target = learned_alone(rows, y, weight, order, name, projection, floors[k])
-            assert score[k].tobytes() == target.tobytes()
+            alone, *target = learned_alone(rows, y, weight, order, name, projection, floors[k])
+            assert out[:, k].tobytes() == np.array(target).tobytes()
             assert table[:, [k, places + k]].tobytes() == alone.tobytes()
 
 
@@ -51,14 +51,15 @@ def called(name, theta, m, v):
 @pytest.mark.parametrize(("projection", "covariance"), [(0, "kl"), (1, "l2")])
 def test_each_is_its_dense_oracle(projection, covariance):
     X, y, order = problem(4)
-    table, score = np.zeros((FEATURES, 16)), np.zeros((len(SECOND), ROWS))
+    table, out = np.zeros((FEATURES, 16)), np.zeros((2, len(SECOND), ROWS))
     rules, floors = [rule_of(name) for name in SECOND], np.full(len(SECOND), 1e-12)
     rows, classes = learners.csr(X, SCALE), (y > 0).astype(np.int32)
-    alongside.learn(rows, classes, None, order, table, rules, projection, floors, score)
+    alongside.learn(rows, classes, None, order, table, rules, projection, floors, *out)
     for k, (name, theta) in enumerate(SECOND.items()):
         rule = partial(called, name, theta)
-        target, _, mu, sigma = oracles.second_order(SCALE * X, y, order, rule, covariance)
-        close(score[k, order], target[order])
+        *target, mu, sigma = oracles.second_order(SCALE * X, y, order, rule, covariance)
+        for found, expected in zip(out[:, k], target, strict=True):
+            close(found[order], expected[order])
         close(table[:, k], mu)
         close(1 / (1 + table[:, 8 + k]), np.diag(sigma))
 
@@ -71,6 +72,8 @@ def test_what_does_not_fit_is_refused():
         given = [*good]
         given[at] = wrong
         with pytest.raises(ValueError, match=r"fit|floor|outside|features"):
-            alongside.learn(*given, np.zeros((5, ROWS)))
-    with pytest.raises(ValueError, match="floor and score"):
-        alongside.learn(*good, np.zeros((5, ROWS - 1)))
+            alongside.learn(*given, *np.zeros((2, 5, ROWS)))
+    for wrong in ((4, ROWS), (5, ROWS - 1)):
+        for shapes in ((wrong, (5, ROWS)), ((5, ROWS), wrong)):
+            with pytest.raises(ValueError, match=r"for each learner|entries for"):
+                alongside.learn(*good, *map(np.zeros, shapes))

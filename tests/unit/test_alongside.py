@@ -5,9 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cwtool.data.rows import Rows
+from cwtool import validation
+from cwtool.data.labels import Labels
+from cwtool.data.parse import Reading
+from cwtool.data.rows import Rows, joined
 from cwtool.model import Model
-from cwtool.model.alongside import Alone, Alongside, grouped
+from cwtool.model.alongside import Alongside, alike, cut, grouped
 from cwtool.model.sharing import share_features
 from cwtool.run import Run
 
@@ -78,4 +81,39 @@ def test_those_that_differ_in_more_than_a_rule_are_apart() -> None:
     share_features(found)
     sizes = [len(group.models) for group in grouped(found, 1) if isinstance(group, Alongside)]
     assert sizes == [8, 2, 2]
-    assert sum(isinstance(group, Alone) for group in grouped(models(""), 1)) == len(POINTS)
+    several = models("")
+    for model in several:
+        model.labels = Labels.against_rest(1.0)
+        model.labels.several = [1.0, 2.0, 3.0]
+    assert alike(several) == [[k] for k in range(len(POINTS))]
+    other = Model.new("arow", {}, Reading(bias=True))
+    assert alike([*models("")[:2], other]) == [[0, 1], [2]]
+
+
+@pytest.mark.parametrize(("n", "parts", "sizes"), [(3, 1, [3]), (8, 2, [4, 4]), (19, 2, [8, 8, 3])])
+def test_parts_fit_into_a_table(n: int, parts: int, sizes: list[int]) -> None:
+    found = cut(range(n), parts)
+    assert [len(part) for part in found] == sizes
+    assert [k for part in found for k in part] == list(range(n))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("class_weight", ["", "balanced"])
+@pytest.mark.parametrize(("passes", "calibrate"), [(1, True), (1, False), (3, False)])
+def test_they_are_judged_as_each_is_alone(
+    passes: int, calibrate: bool, class_weight: str, weighted: bool, monkeypatch: Any
+) -> None:
+    """On rows that none has learned, in blocks of any size."""
+    monkeypatch.setattr(validation, "BLOCK", 700)
+    rows, run = joined(blocks(3, weighted)), Run(seed=2, calibrate=calibrate)
+    learned, checked = next(validation.folds(rows.y, 3))
+    kept, held = rows.take(np.concatenate([learned] * 2)), rows.take(checked)
+    for places in ([0, 1, 2, 3, 4, 5, 6, 7], [10, 11], [2, 8, 9]):
+        beside = [models(class_weight)[k] for k in places]
+        group = validation.fit(
+            Alongside(beside, probabilities=True), rows, run, passes, np.concatenate([learned] * 2)
+        )
+        alone = [models(class_weight)[k] for k in places]
+        assert validation.evaluate_all(group, held) == [
+            validation.evaluate(validation.fit(model, kept, run, passes), held) for model in alone
+        ]
