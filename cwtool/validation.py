@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from cwtool.data.labels import Labels
-from cwtool.data.pipeline import ReadOptions, read_all
+from cwtool.data.pipeline import ReadOptions, read_parts
 from cwtool.data.rows import Ints, Longs, Origin, Rows, joined
 from cwtool.data.sources import display
 from cwtool.errors import DataError
@@ -35,7 +35,7 @@ L = TypeVar("L", "Model", "Alongside")
 
 def read(paths: Sequence[str], labels: Labels, options: ReadOptions) -> Rows:
     """All rows of these files in memory; they must have two classes."""
-    rows = joined(read_all(paths, labels, options))
+    rows = joined(list(chain.from_iterable(read_parts(paths, labels, options))))
     check_classes(paths, labels)
     return rows
 

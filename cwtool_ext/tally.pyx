@@ -101,8 +101,8 @@ cdef void halve(int64_t[:, ::1] counts, int times) noexcept nogil:
     cdef int64_t k
     times = min(times, 63)
     for k in range(2 * HALF + 1):
-        counts[0, k] >>= times
-        counts[1, k] >>= times
+        counts[0, k] = <int64_t> (<uint64_t> counts[0, k] >> times)  # none is below 0
+        counts[1, k] = <int64_t> (<uint64_t> counts[1, k] >> times)
 
 
 def add_fading(const int32_t[::1] y, const double[::1] score, int64_t rows,

@@ -240,13 +240,18 @@ def _placed(block: Block, file: int, read: FileReport) -> Block:
 
 def read_all(paths: Iterable[str], labels: Labels, options: ReadOptions) -> list[Rows]:
     """All rows in memory, those of each file as one."""
+    return [joined(parts) for parts in read_parts(paths, labels, options)]
+
+
+def read_parts(paths: Iterable[str], labels: Labels, options: ReadOptions) -> list[list[Rows]]:
+    """All rows in memory, those of each file in the blocks in which they were read."""
     files: dict[int, list[Rows]] = {}
     paths = [os.fspath(p) for p in paths]
     for rows, origin in labels.rows_of(read_blocks(paths, options)):
         files.setdefault(origin.file, []).append(rows.take(rows.order))
     if not files:
         raise DataError(f"{', '.join(map(display, paths))}: no rows")
-    return [joined(parts) for parts in files.values()]
+    return list(files.values())
 
 
 def size_of(paths: Sequence[str | Span]) -> int:

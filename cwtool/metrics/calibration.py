@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from cwtool.data.rows import Floats, Ints
 from cwtool.metrics.tally import UNIT, Counts, bin_centers, counted, no_counts, units
 from cwtool_ext import tally
 
+TINY = sys.float_info.min
 LEAST = 2.0**-60  # slope for scores whose typical size is 1
 SIGNIFICANT = 3.84  # of chi^2 with one degree of freedom: exceeded with a probability of 5 %
 
@@ -183,9 +185,9 @@ def _newton(at: Floats, e: Floats, z: Floats, n: Floats, both: Floats) -> tuple[
     q = 1 / (1 + e)
     p = np.where(at[0] * z + at[1] >= 0, q, e * q)
     rest, h = n[1] - both * p, both * (e * q * q)
-    total = max(h.sum(), np.finfo(float).tiny)
+    total = max(h.sum(), TINY)
     mean = (h @ z) / total
-    spread = max(h @ (z - mean) ** 2, np.finfo(float).tiny)
+    spread = max(h @ (z - mean) ** 2, TINY)
     down_a, down_b = rest @ (z - mean), rest.sum()
     step_a = down_a / spread
     step = np.array([step_a, down_b / total - mean * step_a])
