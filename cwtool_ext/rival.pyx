@@ -110,25 +110,30 @@ cdef class DiagonalRival(Wide):
         v = self.v[of_c] + self.v[of_r]
         if not fires(self.rule.form, self.rule.theta, self.m[c] - self.m[r], v, h, &alpha, &kappa):
             return False
-        self.move(row, c, alpha, kappa, v, self.g[of_c])
-        self.move(row, r, -alpha, kappa, v, self.g[of_r])
+        self.move(row, c, r, alpha, kappa, v, self.g[of_c], self.g[of_r])
         return True
 
     cdef void move(
-        self, Row row, Py_ssize_t k, double alpha, double kappa, double v, const double* g
+        self, Row row, Py_ssize_t c, Py_ssize_t r, double alpha, double kappa, double v,
+        const double* g, const double* f,
     ) noexcept nogil:
-        cdef double* mu = self.table + k
-        cdef double* p = self.table + self.places + k
+        """The step of the classes c and r, with g = Sigma_c x and f = Sigma_r x."""
         cdef double x, beta = 1.0 / (1.0 / kappa + v)
-        cdef Py_ssize_t i, j
+        cdef double* mu
+        cdef double* p
+        cdef Py_ssize_t i
         for i in range(row.nnz):
-            j = self.width * row.index[i]
+            mu = self.table + self.width * row.index[i]
+            p = mu + self.places
             x = row.scale * row.value[i]
-            mu[j] += alpha * g[i]
+            mu[c] += alpha * g[i]
+            mu[r] -= alpha * f[i]
             if self.projection == KL:
-                p[j] = kl(p[j], kappa, x, self.ceiling)
+                p[c] = kl(p[c], kappa, x, self.ceiling)
+                p[r] = kl(p[r], kappa, x, self.ceiling)
             else:
-                p[j] = l2(p[j], beta, g[i], x, self.ceiling)
+                p[c] = l2(p[c], beta, g[i], x, self.ceiling)
+                p[r] = l2(p[r], beta, f[i], x, self.ceiling)
 
 
 cdef class FirstOrderRival(WideFirstOrder):

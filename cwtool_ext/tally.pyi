@@ -23,3 +23,6 @@ def add_fading(
     units: NDArray[np.int64],
     at_once: bool,
 ) -> None: ...
+def highest(
+    score: NDArray[np.float64], order: NDArray[np.int64], out: NDArray[np.int32]
+) -> None: ...

@@ -6,7 +6,7 @@ stops and goes on gives what one long run gives.
 """
 
 from libc.float cimport DBL_MAX
-from libc.math cimport nextafter
+from libc.math cimport INFINITY, nextafter
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
@@ -128,3 +128,21 @@ def add_fading(const int32_t[::1] y, const double[::1] score, int64_t rows,
                 halve(counts, 1)
                 fading = next_fading(fading + 1)
             counts[y[i] == 1, bin_of(score[i])] += units[i]
+
+
+def highest(const double[:, ::1] score, const int64_t[::1] order, int32_t[::1] out) -> None:
+    """out[i] is the class of the highest score of row i, of equal ones the first in this order; -1
+    where that is -infinity. What is not a number is the highest, as for NumPy."""
+    cdef int64_t i, k, best, classes = score.shape[1]
+    if order.shape[0] != classes or classes == 0 or out.shape[0] != score.shape[0]:
+        raise ValueError("one place a class and one a row are needed")
+    for k in range(classes):
+        if not 0 <= order[k] < classes:
+            raise ValueError(f"there is no class {order[k]}")
+    with nogil:
+        for i in range(score.shape[0]):
+            best = order[0]
+            for k in range(1, classes):
+                if not score[i, order[k]] <= score[i, best] and score[i, best] == score[i, best]:
+                    best = order[k]
+            out[i] = -1 if score[i, best] == -INFINITY else <int32_t> best

@@ -13,6 +13,7 @@ cdef class Wide(Learner):
     cdef Py_ssize_t width, places  # numbers of a table row, and of a column in it
     cdef Py_ssize_t ghosts  # places before that of class 0
     cdef Py_ssize_t used  # ghosts + classes
+    cdef Py_ssize_t fetched  # numbers of a table row that are asked for early: all, or the weights
     cdef Rule rule
     cdef const double[::1] labels
     cdef int64_t[::1] rounds  # by place: rows since the first of the class, 0: it has none
@@ -49,34 +50,35 @@ cdef class WideFirstOrder(Wide):
 cdef inline void products(
     Row row, const double* column, Py_ssize_t width, Py_ssize_t n, double* sums
 ) noexcept nogil:
-    """sums_k = column_k.x for k < n. Sums of eight places stay in registers while the row is
-    read; each sum runs over the entries in their order."""
-    cdef Py_ssize_t k, i
+    """sums_k = column_k.x for k < n; up to three further sums are written."""
+    cdef Py_ssize_t k
+    for k in range(0, n - 12, 16):
+        products_of(16, row, column + k, width, sums + k)
+    k = n // 16 * 16
+    if 8 < n - k <= 12:
+        products_of(12, row, column + k, width, sums + k)
+    elif 4 < n - k <= 8:
+        products_of(8, row, column + k, width, sums + k)
+    elif 0 < n - k <= 4:
+        products_of(4, row, column + k, width, sums + k)
+
+
+cdef inline void products_of(
+    int n, Row row, const double* column, Py_ssize_t width, double* sums
+) noexcept nogil:
+    """The same for a number of places that the compiler knows: the sums stay in registers while
+    the row is read. Each sum runs over the entries in their order."""
+    cdef double[16] sum
     cdef const double* j
-    cdef double x, a, b, c, d, e, f, g, h
-    for k in range(0, n - 4, 8):
-        a = b = c = d = e = f = g = h = 0.0
-        for i in range(row.nnz):
-            j = column + k + width * row.index[i]
-            x = row.scale * row.value[i]
-            a += j[0] * x
-            b += j[1] * x
-            c += j[2] * x
-            d += j[3] * x
-            e += j[4] * x
-            f += j[5] * x
-            g += j[6] * x
-            h += j[7] * x
-        sums[k], sums[k + 1], sums[k + 2], sums[k + 3] = a, b, c, d
-        sums[k + 4], sums[k + 5], sums[k + 6], sums[k + 7] = e, f, g, h
-    if 0 < n - n // 8 * 8 <= 4:
-        k = n // 8 * 8
-        a = b = c = d = 0.0
-        for i in range(row.nnz):
-            j = column + k + width * row.index[i]
-            x = row.scale * row.value[i]
-            a += j[0] * x
-            b += j[1] * x
-            c += j[2] * x
-            d += j[3] * x
-        sums[k], sums[k + 1], sums[k + 2], sums[k + 3] = a, b, c, d
+    cdef double x
+    cdef Py_ssize_t i
+    cdef int k
+    for k in range(n):
+        sum[k] = 0.0
+    for i in range(row.nnz):
+        j = column + width * row.index[i]
+        x = row.scale * row.value[i]
+        for k in range(n):
+            sum[k] += j[k] * x
+    for k in range(n):
+        sums[k] = sum[k]

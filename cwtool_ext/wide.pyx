@@ -31,6 +31,7 @@ cdef class Wide(Learner):
         self.width, self.places = table.shape[1], table.shape[1] // columns
         self.rule, self.labels, self.rounds = rule, labels, rounds
         self.classes, self.used = labels.shape[0], used
+        self.fetched = self.width if self.width <= 32 else used
         self._room = np.zeros(2 * self.places)
         self.m = &self._room[0]
         return 0
@@ -61,7 +62,7 @@ cdef class Wide(Learner):
     cdef void fetch(self, Row after) noexcept nogil:
         cdef Py_ssize_t i, k
         for i in range(after.nnz):
-            for k in range(0, self.used, 8):
+            for k in range(0, self.fetched, 8):
                 prefetch(self.table + self.width * after.index[i] + k)
 
 

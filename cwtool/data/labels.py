@@ -108,15 +108,11 @@ class Labels:
         )
 
     def _several(self, known: list[float], block: Block, learning: bool) -> Ints:
-        if learning:
-            learned = block.labels[_counts(block)]
-            known += [label for label in dict.fromkeys(learned.tolist()) if label not in known]
-        if not known:
-            return np.full(len(block.labels), OTHER, dtype=np.int32)
-        by_label = np.argsort(known).astype(np.int32)
-        ascending = np.array(known)[by_label]
-        at = np.minimum(np.searchsorted(ascending, block.labels), len(known) - 1)
-        return np.where(ascending[at] == block.labels, by_label[at], np.int32(OTHER))
+        y = _places(known, block.labels)
+        if learning and (strange := (y == OTHER) & _counts(block)).any():
+            known += dict.fromkeys(block.labels[strange].tolist())
+            y = _places(known, block.labels)
+        return y
 
     def _numbers(self, labels: NDArray[Any]) -> tuple[Ints, NDArray[np.bool_]]:
         """Class numbers, and which labels belong to no class."""
@@ -169,6 +165,16 @@ class Labels:
         elif self.values == (None, None) and len(seen) >= 2:
             self.negative, self.positive = sorted(list(seen)[:2])
         return drawn
+
+
+def _places(known: list[float], labels: NDArray[Any]) -> Ints:
+    """The place of each label in the list, or OTHER."""
+    if not known:
+        return np.full(len(labels), OTHER, dtype=np.int32)
+    by_label = np.argsort(known).astype(np.int32)
+    ascending = np.array(known)[by_label]
+    at = np.minimum(np.searchsorted(ascending, labels), len(known) - 1)
+    return np.where(ascending[at] == labels, by_label[at], np.int32(OTHER))
 
 
 def _counts(block: Block) -> NDArray[np.bool_]:

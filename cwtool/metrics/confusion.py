@@ -9,31 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.data.labels import written
-from cwtool.data.rows import Floats, Ints
+from cwtool.data.rows import Floats, Ints, Longs
 from cwtool.errors import Damage
 from cwtool.metrics.tally import UNIT, Counts, check_range, counted, ratio, uneven, units
+from cwtool_ext import tally
 
 ROOM = 1024  # classes of a model file that may be more than were counted
 
 
-def label_order(labels: list[float]) -> NDArray[np.intp]:
+def label_order(labels: list[float]) -> Longs:
     """The class numbers by ascending label."""
-    return np.argsort(labels, kind="stable")
+    return np.argsort(labels, kind="stable").astype(np.int64, copy=False)
 
 
 def predicted(labels: list[float], score: Floats) -> Ints:
     """The class with the highest score of each row, and of equal ones that with the smallest
     label; -1 where no class has a score above -inf."""
-    n, k = score.shape
-    if k == 0:
-        return np.full(n, -1, dtype=np.int32)
-    order = label_order(labels[:k])
-    if (order[1:] > order[:-1]).all():  # classes were born in the order of their labels
-        found = score.argmax(axis=1)
-    else:
-        found = order[score[:, order].argmax(axis=1)]
-    none = score[np.arange(n), found] == -np.inf
-    return np.where(none, -1, found).astype(np.int32)
+    found = np.full(len(score), -1, dtype=np.int32)
+    if score.shape[1]:
+        order = label_order(labels[: score.shape[1]])
+        tally.highest(np.ascontiguousarray(score), order, found)
+    return found
 
 
 class Confusion:
@@ -138,7 +134,7 @@ class Confusion:
         return found
 
     @staticmethod
-    def _in_label_order(matrix: NDArray[Any], order: NDArray[np.intp]) -> NDArray[Any]:
+    def _in_label_order(matrix: NDArray[Any], order: Longs) -> NDArray[Any]:
         """Rows and columns by ascending label, other labels and no prediction last."""
         at = np.append(order + 1, 0)
         by_label: NDArray[Any] = matrix[np.ix_(at, at)]

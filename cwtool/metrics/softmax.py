@@ -86,19 +86,24 @@ class Ring:
         """Remember these scores, one column a class, given before the rows of the classes y were
         learned; `variance` has one number a row. Rows that are scored `at_once`, by one model, are
         remembered as any others."""
-        self.count(y, score, standardized(score, variance), weight, at_once=at_once)
+        self._latest(y, score, np.sqrt(1 + variance), weight)
 
     def count(
         self, y: Ints, score: Floats, z: Floats, weight: Floats | None, *, at_once: bool
     ) -> None:
         """Remember z, with the variances of the scores."""
-        y, z, weight = counted(weight, y, z)
-        there = np.flatnonzero(_known(y, z, -np.inf))
-        left = len(there) - room(max(z.shape[1], self.z.shape[1]))
+        self._latest(y, z, np.ones(len(y)), weight)
+
+    def _latest(self, y: Ints, score: Floats, root: Floats, weight: Floats | None) -> None:
+        """Remember z = score / root of the latest rows, the only ones that it is computed for."""
+        y, score, root, weight = counted(weight, y, score, root)
+        there = np.flatnonzero(_known(y, score, -np.inf, root))
+        left = len(there) - room(max(score.shape[1], self.z.shape[1]))
         if left > 0:
             self.rows += left
             there = there[left:]
-        self.extend(z[there], y[there], np.ones(len(there)) if weight is None else weight[there])
+        z = score[there] / root[there, None]
+        self.extend(z, y[there], np.ones(len(there)) if weight is None else weight[there])
 
     def extend(self, z: Floats, y: Ints, weight: Floats) -> None:
         """Remember these rows, whose classes are born, as the latest."""
@@ -150,12 +155,13 @@ class Ring:
             raise Damage("the array ring.weight has a value that cannot be")
 
 
-def _known(y: Ints, values: Floats, unborn: float) -> Flags:
+def _known(y: Ints, values: Floats, unborn: float, root: Floats | None = None) -> Flags:
     """Which rows have a class that was born when they were scored: their values, one column a
-    class, show that by being greater than `unborn`."""
+    class and divided by a root a row, show that by being greater than `unborn`."""
     known: Flags = (y >= 0) & (y < values.shape[1])
     rows = np.flatnonzero(known)
-    known[rows] = values[rows, y[rows]] > unborn
+    own = values[rows, y[rows]]
+    known[rows] = (own if root is None else own / root[rows]) > unborn
     return known
 
 

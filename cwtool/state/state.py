@@ -73,13 +73,12 @@ class State:
         self.places = places
 
     def admit(self, labels: list[float]) -> None:
-        """Make room for several classes with these labels; known ones come first. Each time the
-        room is doubled, so that a class costs no copy of its own."""
-        places = max(4, self.places)
-        while places < self.ghosts + len(labels):
-            places *= 2
+        """Make room for several classes with these labels; known ones come first. Room that was
+        there grows by half at least, so that a class costs no copy of its own."""
+        places = max(4, self.ghosts + len(labels))
         if self._tables and places > self.places:
-            self.widen(places)
+            least = self.places + self.places // 2
+            self.widen(-(-max(places, least) // 4) * 4)  # kernels take a multiple of four
         self.labels = np.array(labels)
 
     def column(self, name: str, place: int = 0) -> Floats:
