@@ -42,6 +42,56 @@ def ahead(
         work.stop()
 
 
+def beside(function: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
+    """Each item with function(item), in their order. The function runs in another thread, for one
+    item at a time, while the next item is drawn and the consumer has the one before. A failure to
+    draw an item is raised when the consumer has had all items before it."""
+    source, running, failure = iter(items), None, None
+    try:
+        while failure is None:
+            drawn = None
+            try:
+                drawn = (next(source),)
+            except Exception as raised:  # StopIteration is one of them
+                failure = raised
+            done, running = running, None
+            if done is not None:
+                done.join()
+            if drawn is not None and (done is None or done.failure is None):
+                running = _Call(function, *drawn)
+            if done is not None:
+                yield done.item, done.result()
+        if not isinstance(failure, StopIteration):
+            raise failure
+    finally:
+        if running is not None:
+            running.join()
+
+
+class _Call(Generic[T, R]):
+    """A call of a function in a thread."""
+
+    def __init__(self, function: Callable[[T], R], item: T) -> None:
+        from threading import Thread
+
+        self.function, self.item = function, item
+        self.failure: BaseException | None = None
+        thread = Thread(target=self._run, name="cwtool-beside")
+        self.join = thread.join
+        thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.found = self.function(self.item)
+        except BaseException as failure:
+            self.failure = failure
+
+    def result(self) -> R:
+        if self.failure is not None:
+            raise self.failure
+        return self.found
+
+
 class _Work(Generic[T, R]):
     """Items that are worked on in several threads, and the results that wait."""
 

@@ -26,6 +26,8 @@ class Several(ABC):
     """An algorithm as it learns several classes."""
 
     mode: ClassVar[str]  # as users call it
+    # whether `learn` does not look at the feature index, so that this may grow at the same time
+    leaves_index: ClassVar[bool] = False
 
     def __init__(self, base: Algorithm) -> None:
         self.base = base

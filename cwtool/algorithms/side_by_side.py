@@ -106,6 +106,7 @@ class Rival(SideBySide):
     """A step moves the class of the row and its top rival: cwtool_ext/rival.pyx."""
 
     mode = "rival"
+    leaves_index = True
     ghosts = 0
 
     def learner(self, state: State) -> Learner:

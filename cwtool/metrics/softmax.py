@@ -167,6 +167,8 @@ def _known(y: Ints, values: Floats, unborn: float, root: Floats | None = None) -
 
 def _widened(z: Floats, classes: int) -> Floats:
     """The rows with columns for so many classes, the new ones not born."""
+    if z.shape[1] == classes:
+        return z
     return np.pad(z, ((0, 0), (0, classes - z.shape[1])), constant_values=-np.inf)
 
 

@@ -116,17 +116,13 @@ class Model(Verdict):
         """Predict each row and then learn it, with its row weight times its class weight; rows of
         weight 0 are only predicted. Rows pass here on their first visit only."""
         by_slot = self.taken_in(rows, run)
-        batch = None
-        if self.batch is not None:
-            batch = self.several or self.batch
-        before, after, done = [], [], 0
+        if self.batch is None:
+            return self.count(rows, by_slot, self.visit(by_slot, run), run)
+        batch, before, after, done = self.several or self.batch, [], [], 0
         for part in self.scale.observe(by_slot):
             here = slice(done, done := done + part.n_rows)
             importance = None if rows.weight is None else rows.weight[here]
-            if batch is None:
-                before.append(self.learner.learn(self.state, part, part.order, run))
-                self.calibration.add(part.y, *before[-1], importance)
-            elif not batch.untrained(self.state):
+            if not batch.untrained(self.state):
                 before.append(self.learner.learn(self.state, part, part.order, run))
                 self.count_batch(part.y, before[-1], importance)
                 self._recall(run)
@@ -136,26 +132,48 @@ class Model(Verdict):
                 before.append(self.learner.learn(self.state, part, part.order, run))
                 after.append(batch.fitted(self.state, part, run))
                 self.count_first(part.y, found, after[-1], importance)
-        if batch is None and self.several is None and run.calibrate:
-            self.latest.add(rows)
         scores = _joined(before)
         self.progress.add(rows.y, scores.score, rows.weight)
         return Learned(*scores, _joined(after).score if after else None, by_slot.weight)
 
+    @computing
+    def visit(self, by_slot: SlotRows, run: Run) -> Scores:
+        """Let a learner of single rows predict each row and then learn it; there is room for it."""
+        parts = self.scale.observe(by_slot)
+        return _joined([self.learner.learn(self.state, x, x.order, run) for x in parts])
+
+    def count(self, rows: Rows, by_slot: SlotRows, scores: Scores, run: Run) -> Learned:
+        """Count the scores of rows that a learner of single rows has visited."""
+        self.calibration.add(rows.y, *scores, rows.weight)
+        if self.several is None and run.calibrate:
+            self.latest.add(rows)
+        self.progress.add(rows.y, scores.score, rows.weight)
+        return Learned(*scores, None, by_slot.weight)
+
     def taken_in(self, rows: Rows, run: Run) -> SlotRows:
         """The rows by slots, with the weights that they are learned with; the model has met their
         features and classes, and has room for them."""
+        by_slot = self.met(rows)
+        self.make_room(run, len(self.labels.values))
+        return by_slot
+
+    @computing
+    def met(self, rows: Rows) -> SlotRows:
+        """The rows by slots, with the weights that they are learned with; the index has met their
+        features, and the state may have no room for them."""
         if rows.weight is not None and not self.algorithm.takes_weights:
             raise _no_weights(self.algorithm, "row weights")
         self.settle()
-        if self.labels.several is not None and len(self.state.labels) < len(self.labels.several):
-            self.state.admit(self.labels.several)
         weight = self.class_weight.learning(rows, self.labels, at_once=self.batch is not None)
-        by_slot = self._observed(rows if weight is rows.weight else replace(rows, weight=weight))
+        return self._observed(rows if weight is rows.weight else replace(rows, weight=weight))
+
+    def make_room(self, run: Run, classes: int) -> None:
+        """Make room in the state for so many classes and for all features met."""
+        if self.labels.several is not None and len(self.state.labels) < classes:
+            self.state.admit(self.labels.several[:classes])
         if run.max_memory or memory.BOUNDS.limit:
             self._check_memory(run)
         self.state.reserve()
-        return by_slot
 
     def calibrate(self) -> None:
         """Fit the probabilities to the scores so far, and their offset to the latest rows."""

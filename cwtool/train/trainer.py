@@ -16,6 +16,7 @@ from cwtool.errors import DataError
 from cwtool.messages.console import Console
 from cwtool.metrics.tally import AnyTally, Tally, ratio
 from cwtool.model import Learned, Model
+from cwtool.model.overlap import learned
 from cwtool.run import Run
 from cwtool.train.data_notices import Turns, tell_of_file, tell_of_rows
 from cwtool.train.heldout import Best, HeldOut, new_spool
@@ -135,15 +136,29 @@ class Trainer:
         blocks = self.model.labels.rows_of(read_blocks(paths, options, self.report))
         self.model.settle()
         self._new_tallies()
+        portions = self.model.portions(blocks, self.settings)
         with self.console.progress(self.model.algorithm.name) as progress:
-            for rows, origin in self.model.portions(blocks, self.settings):
-                self._close_files(origin.file)
-                for piece in self._pieces(rows):
-                    self._learn_first(piece, origin)
-                del rows, origin, piece  # so that the reader can use their memory again
+            for _ in self._learn_portions(portions):
                 progress.update(self._status)
             self._close_files(len(self.report.files))
         self._trace(1, self.since)
+
+    def _learn_portions(self, portions: Iterator[tuple[Rows, Origin]]) -> Iterator[None]:
+        """Learn the portions of rows, with a stop after each."""
+        if self.model.batch is None and not self.options.trace:
+            arrived = ((self._arrived(rows), origin) for rows, origin in portions)
+            for rows, origin, found in learned(self.model, arrived, self.settings):
+                self._close_files(origin.file)
+                self._count(rows, found)
+                del rows, origin, found  # so that the reader can use their memory again
+                yield
+            return
+        for rows, origin in portions:
+            self._close_files(origin.file)
+            for piece in self._pieces(rows):
+                self._learn_first(piece, origin)
+            del rows, origin, piece
+            yield
 
     def _first_pass(self, paths: list[str]) -> None:
         self._learn_all(paths)
@@ -191,21 +206,33 @@ class Trainer:
     def _nonzero(self) -> int:
         return int(np.count_nonzero(self.model.weights().weight))
 
-    def _learn_first(self, rows: Rows, origin: Origin) -> None:
-        """Rows met for the first time: predicted, counted, learned."""
+    def _arrived(self, rows: Rows) -> Rows:
+        """Those of the rows, met for the first time, that are to be learned."""
         n_rows = rows.n_rows
         self.turns.add(rows.y)
         rows = self.heldout.split(rows, self.met, self.options.seed)
         self.met += n_rows
-        if self.model.batch is not None:
-            found = self._learn_batch(self.model.batch, rows, origin)
+        return rows
+
+    def _learn_first(self, rows: Rows, origin: Origin) -> None:
+        """Rows met for the first time: predicted, counted, learned."""
+        rows = self._arrived(rows)
+        if self.model.batch is None:
+            self._count(rows, self.model.learn(rows, self.settings))
         else:
-            found = self.model.learn(rows, self.settings)
-            self.file.add(rows.y, found.score, rows.weight)
-            if self.options.trace:
-                self.since.add(rows.y, found.score, rows.weight)
-            if self.watch is not None:
-                self.watch(rows, found.score)
+            self._keep(rows, self._learn_batch(self.model.batch, rows, origin))
+
+    def _count(self, rows: Rows, found: Learned) -> None:
+        """Count what a learner of single rows predicted of these rows before it learned them."""
+        self.file.add(rows.y, found.score, rows.weight)
+        if self.options.trace:
+            self.since.add(rows.y, found.score, rows.weight)
+        if self.watch is not None:
+            self.watch(rows, found.score)
+        self._keep(rows, found)
+
+    def _keep(self, rows: Rows, found: Learned) -> None:
+        """Keep rows that were learned for further passes."""
         if found.weight is not None:
             self.heaviest = max(self.heaviest, float(found.weight.max(initial=0.0)))
         if self.kept is not None:
