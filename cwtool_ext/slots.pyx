@@ -6,6 +6,8 @@ slot, direct + k, when it first appears; `buckets` is an open-addressing hash fr
 the ids are.
 """
 
+import numpy as np
+
 from cwtool_ext.decimal cimport trailing_zeros
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -150,31 +152,53 @@ def members(const uint64_t[::1] seen, int32_t[::1] ids):
         raise ValueError(f"there are {n} ids, and room for {room}")
 
 
-def gather(const double[:, :] columns, const int32_t[::1] places, list out) -> list[int]:
-    """out[c][k] = columns[places[k], c] for up to LINE columns side by side, which cost one look
-    into memory; how many of each are not zero by their bits."""
-    cdef int64_t k, c, width = columns.shape[1]
-    cdef int64_t counts[PER_LINE]
-    cdef double* to[PER_LINE]
-    cdef double[::1] one
+cdef inline bint there(double x) noexcept nogil:
+    """Whether a value is not zero by its bits."""
     cdef uint64_t bits
-    if not 0 < width <= PER_LINE or len(out) != width:
-        raise ValueError(f"1 to {PER_LINE} columns are gathered, each into an array of its own")
-    for c in range(width):
-        one = out[c]
-        if one.shape[0] != places.shape[0]:
-            raise ValueError("one place a value is needed")
-        to[c], counts[c] = &one[0] if one.shape[0] else NULL, 0
-    for k in range(places.shape[0]):
+    memcpy(&bits, &x, 8)
+    return bits != 0
+
+
+def gather(const double[:, :] columns, const int32_t[::1] places) -> list:
+    """For each of up to LINE columns side by side, which cost one look into memory: its values
+    columns[places, c] and None; or, if that is shorter, those that are not zero by their bits, and
+    the numbers k of their places."""
+    cdef int64_t k, c, n = places.shape[0], width = columns.shape[1]
+    cdef int64_t[PER_LINE] counts, done
+    cdef (double*)[PER_LINE] to
+    cdef (int32_t*)[PER_LINE] numbers
+    cdef double[::1] one
+    cdef int32_t[::1] at
+    if not 0 < width <= PER_LINE:
+        raise ValueError(f"1 to {PER_LINE} columns are gathered")
+    for k in range(n):
         if not 0 <= places[k] < columns.shape[0]:
             raise ValueError(f"there is no place {places[k]}")
+    for c in range(width):
+        counts[c] = done[c] = 0
     with nogil:
-        for k in range(places.shape[0]):
+        for k in range(n):
             for c in range(width):
-                to[c][k] = columns[places[k], c]
-                memcpy(&bits, &to[c][k], 8)
-                counts[c] += bits != 0
-    return [counts[c] for c in range(width)]
+                counts[c] += there(columns[places[k], c])
+    found = []
+    for c in range(width):
+        sparse = (8 + 4) * counts[c] < 8 * n
+        length = counts[c] if sparse else n
+        # with one more, which is written to and not used
+        one = values = np.empty(length + 1)
+        at = numbered = np.empty(length + 1 if sparse else 1, dtype=np.int32)
+        found.append((values[:length], numbered[:length] if sparse else None))
+        to[c], numbers[c] = &one[0], &at[0] if sparse else NULL
+    with nogil:
+        for k in range(n):
+            for c in range(width):
+                to[c][done[c]] = columns[places[k], c]
+                if numbers[c] == NULL:
+                    done[c] += 1
+                else:
+                    numbers[c][done[c]] = <int32_t> k
+                    done[c] += there(columns[places[k], c])
+    return found
 
 
 def positions(const int32_t[::1] ids, const int32_t[::1] among, int64_t[::1] out):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cwtool.ahead import ahead
 from cwtool.algorithms.base import (
     Algorithm,
     Batch,
@@ -72,13 +73,15 @@ class States(State):
         born.take_over(self.ghost, self.base.shared)
         self.parts[class_] = born
 
-    def pack(self, without: Collection[str] = ()) -> dict[str, NDArray[Any]]:
-        packed = self.ghost.pack(without)
-        for k, part in enumerate(self.parts):
-            if part is not None:
-                own = part.pack({*self.base.shared, *without})
-                del own["ids"]
-                packed |= {f"class.{k}.{name}": array for name, array in own.items()}
+    def pack(self, without: Collection[str] = (), jobs: int = 1) -> dict[str, NDArray[Any]]:
+        packed = self.ghost.pack(without, jobs)
+        own = {*self.base.shared, *without}
+        parts = [(k, part) for k, part in enumerate(self.parts) if part is not None]
+        for (k, _), found in zip(
+            parts, ahead(lambda one: one[1].pack(own), parts, jobs), strict=True
+        ):
+            del found["ids"]
+            packed |= {f"class.{k}.{name}": array for name, array in found.items()}
         return packed
 
     def unpack(self, packed: Mapping[str, NDArray[Any]], numbers: Any = None) -> set[str]:

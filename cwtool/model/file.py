@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cwtool.ahead import beside
 from cwtool.errors import Damage, ModelError
 from cwtool.files import replacing
 from cwtool.model.schema import entries, items, text, whole
@@ -81,8 +82,9 @@ def _padded(size: int) -> int:
     return -(-size // 8) * 8
 
 
-def written(header: dict[str, Any], arrays: Arrays) -> Iterator[bytes | memoryview]:
-    """The bytes of a file, piece by piece."""
+def written(header: dict[str, Any], arrays: Arrays, jobs: int = 1) -> Iterator[bytes | memoryview]:
+    """The bytes of a file, piece by piece; the checksum is computed in another thread if there are
+    several `jobs`."""
     plain = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
     listed = [{"name": k, "dtype": a.dtype.str, "shape": list(a.shape)} for k, a in plain.items()]
     text = json.dumps({**header, "arrays": listed}, allow_nan=False).encode()
@@ -93,18 +95,18 @@ def written(header: dict[str, Any], arrays: Arrays) -> Iterator[bytes | memoryvi
         pieces += [array.data.cast("B") if array.size else b""]
         pieces += [bytes(_padded(array.nbytes) - array.nbytes)]
     hasher = sha256()
-    for piece in pieces:
-        hasher.update(piece)
+    hashed = beside(hasher.update, pieces) if jobs > 1 else ((p, hasher.update(p)) for p in pieces)
+    for piece, _ in hashed:
         yield piece
     yield hasher.digest()
 
 
-def save(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
+def save(path: Path, header: dict[str, Any], arrays: Arrays, jobs: int = 1) -> int:
     """Write the file under a temporary name, make it durable, and put it in place at once.
     Returns its size."""
     try:
         with replacing(path, durable=True) as out:
-            return sum(map(out.write, written(header, arrays)))
+            return sum(map(out.write, written(header, arrays, jobs)))
     except OSError as failure:
         raise ModelError(
             f"{path}: cannot write the model: {os.strerror(failure.errno or 0)}",

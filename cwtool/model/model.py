@@ -272,9 +272,10 @@ class Model(Verdict):
         """The files learned so far: digest -> name."""
         return {f["digest"]: f["name"] for run in self.history for f in run["files"]}
 
-    def save(self, path: Path) -> int:
-        """Write the model to this file, whole or not at all; its size in bytes."""
-        return file.save(path, *packing.pack(self))
+    def save(self, path: Path, jobs: int = 1) -> int:
+        """Write the model to this file, whole or not at all, in `jobs` threads; its size in
+        bytes."""
+        return file.save(path, *packing.pack(self, jobs=jobs), jobs)
 
     @classmethod
     def load(cls, path: Path) -> Model:

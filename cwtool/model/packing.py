@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 COUNTS = ("score.", "odds.", "margin.", "batch.", "known", "latest", "confusion", "ring.")
 
 
-def pack(model: Model, *, calibrated: bool = True) -> tuple[dict[str, Any], Arrays]:
-    """Everything that a file holds; the state is finished first. Without `calibrated`, the
-    probabilities are not fitted, for a file that nobody predicts with."""
+def pack(model: Model, *, calibrated: bool = True, jobs: int = 1) -> tuple[dict[str, Any], Arrays]:
+    """Everything that a file holds, packed in `jobs` threads; the state is finished first. Without
+    `calibrated`, the probabilities are not fitted, for a file that nobody predicts with."""
     model.learner.finish(model.state)
     if calibrated:
         model.calibrate()
@@ -71,7 +71,7 @@ def pack(model: Model, *, calibrated: bool = True) -> tuple[dict[str, Any], Arra
     if len(model.known):
         header["known_level"] = model.known.level
         counts["known"] = model.known.hashes.view(np.int64)
-    return header | own, model.state.pack() | counts
+    return header | own, model.state.pack(jobs=jobs) | counts
 
 
 def is_partial(model: Model) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cwtool.ahead import ahead
 from cwtool.data.rows import Floats, Ints
 from cwtool.state import checking
 from cwtool.state.checking import Checked
@@ -114,14 +115,11 @@ class State:
         """The column from its place `first` on, as far as one look into memory has it, packed: its
         values at these slots, or those that are not zero with their places among these."""
         columns = self._places(name, first, min(first + slots.LINE, self._used_places))
-        out = [np.empty(len(slots_)) for _ in range(columns.shape[1])]
         packed: dict[str, NDArray[Any]] = {}
-        for k, n in enumerate(slots.gather(columns, slots_, out)):
-            key, values = _key(name, first + k), out[k]
-            if 12 * n < 8 * len(slots_):
-                at = np.flatnonzero(values.view(np.int64)).astype(np.int32)  # by bits: -0.0 counts
-                packed[f"{key}.at"], values = at, values[at]
-            packed[key] = values
+        for place, (values, at) in enumerate(slots.gather(columns, slots_), first):
+            if at is not None:
+                packed[f"{_key(name, place)}.at"] = at
+            packed[_key(name, place)] = values
         return packed
 
     def slots_of(self, ids: Ints) -> Ints:
@@ -130,15 +128,16 @@ class State:
         self.reserve()
         return found
 
-    def pack(self, without: Collection[str] = ()) -> dict[str, NDArray[Any]]:
+    def pack(self, without: Collection[str] = (), jobs: int = 1) -> dict[str, NDArray[Any]]:
         """Ids, columns, squares, lists and arrays by the names they have in a file, `without` some
-        of the squares and arrays. Where it can, it shares memory. Columns that are mostly zero are
-        packed as their nonzero values with their places among the ids."""
+        of the squares and arrays, in `jobs` threads. Where it can, it shares memory. Columns that
+        are mostly zero are packed as their nonzero values with their places among the ids."""
         ids, places = self.index.saving_order()
         packed: dict[str, NDArray[Any]] = {"ids": ids}
-        for name in dict.fromkeys(name for name, _ in self._packed_columns):
-            for first in range(0, self._used_places, slots.LINE):
-                packed |= self._gathered(name, first, places)
+        lines = range(0, self._used_places, slots.LINE)
+        groups = [(column.name, first) for column in self.layout.columns for first in lines]
+        for found in ahead(lambda group: self._gathered(*group, places), groups, jobs):
+            packed |= found
         for name, square in self.squares.items():
             if name not in without:
                 packed[f"square.{name}"] = square[np.ix_(places, places)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -45,10 +46,11 @@ def train(
     failed = [gate for gate in options.require if not gate.passes(measured)]
     told = dict(record)
     record["time"] = now()[:10]  # the date alone: the same run on the same day gives the same bytes
+    save = partial(trainer.model.save, jobs=options.read.jobs)
     if failed:
-        place, size = generations.reject(target, record["time"], REJECTED, trainer.model.save)
+        place, size = generations.reject(target, record["time"], REJECTED, save)
     else:
-        place, size = target, trainer.model.save(target)
+        place, size = target, save(target)
     seconds = perf_counter() - started
     saved = {"model": display(str(place)), "bytes": size}
     _report(trainer, told, seconds, saved, console)

@@ -53,7 +53,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "registry": ("errors", ALGORITHMS, "params"),
     DATA: ("ahead", "errors", "files", "memory", "order", "parallel"),
     REPORT: ("errors", "files"),
-    STATE: ("data.rows", "errors"),
+    STATE: ("ahead", "data.rows", "errors"),
     ALGORITHMS: (
         STATE, "ahead", "data.rows", "errors", "memory", "order", "parallel", "params", "run",
     ),
