@@ -26,3 +26,6 @@ def add_fading(
 def highest(
     score: NDArray[np.float64], order: NDArray[np.int64], out: NDArray[np.int32]
 ) -> None: ...
+def mean_of_best(
+    score: NDArray[np.float64], variance: NDArray[np.float64], out: NDArray[np.float64]
+) -> None: ...

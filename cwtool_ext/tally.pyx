@@ -146,3 +146,33 @@ def highest(const double[:, ::1] score, const int64_t[::1] order, int32_t[::1] o
                 if not score[i, order[k]] <= score[i, best] and score[i, best] == score[i, best]:
                     best = order[k]
             out[i] = -1 if score[i, best] == -INFINITY else <int32_t> best
+
+
+def mean_of_best(const double[:, ::1] score, const double[:, ::1] variance, double[::1] out) -> None:
+    """out[i] is the mean variance of the two highest scores of row i, of equal ones the first; the
+    places of scores that are not finite count nothing."""
+    cdef int64_t i, k, first, second
+    cdef double total
+    if variance.shape[0] != score.shape[0] or variance.shape[1] != score.shape[1]:
+        raise ValueError("one variance a score is needed")
+    if out.shape[0] != score.shape[0]:
+        raise ValueError("one place a row is needed")
+    with nogil:
+        for i in range(score.shape[0]):
+            first = second = -1
+            for k in range(score.shape[1]):
+                if not score[i, k] > -INFINITY or (second >= 0 and score[i, k] <= score[i, second]):
+                    continue
+                if first < 0 or score[i, k] > score[i, first]:
+                    first, second = k, first
+                else:
+                    second = k
+            # what is infinite ranks first and is not there
+            if first >= 0 and score[i, first] == INFINITY:
+                first = -1
+            if second >= 0 and score[i, second] == INFINITY:
+                second = -1
+            total = variance[i, first] if first >= 0 else 0.0
+            if second >= 0:
+                total += variance[i, second]
+            out[i] = total / 2.0 if first >= 0 and second >= 0 else total

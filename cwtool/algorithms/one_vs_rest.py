@@ -27,6 +27,7 @@ from cwtool.algorithms.base import (
     Selects,
     each_class,
 )
+from cwtool.algorithms.batch import BATCHES
 from cwtool.algorithms.several import Several, side_by_side
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.errors import Damage
@@ -70,7 +71,11 @@ class States(State):
         """The state of a class that comes for the first time: a copy of the ghost."""
         self.base.finish(self.ghost)
         born = self.base.new_state(self.index)
-        born.take_over(self.ghost, self.base.shared)
+        if self.ghost.numbers.get(BATCHES.name) == 0:  # it equals a new one but for what is shared
+            born.reserve()
+            born.refer(self.ghost, self.base.shared)
+        else:
+            born.take_over(self.ghost, self.base.shared)
         self.parts[class_] = born
 
     def pack(self, without: Collection[str] = (), jobs: int = 1) -> dict[str, NDArray[Any]]:

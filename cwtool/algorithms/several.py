@@ -16,6 +16,7 @@ from cwtool.algorithms.base import Algorithm, Chosen, Coefficients, Scores
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, State
+from cwtool_ext import tally
 
 # ids below are their own slot; tables are as wide as there are classes, so this is less than for
 # two classes
@@ -95,11 +96,6 @@ def side_by_side(parts: Sequence[Scores | None], n_rows: int) -> Scores:
 
 def variance_of_best(score: Floats, variance: Floats) -> Floats:
     """For each row the mean variance of its two highest scores; a single class counts alone."""
-    n_rows, n_classes = score.shape
-    if n_classes == 0:
-        return np.zeros(n_rows)
-    best = np.argsort(-score, axis=1, kind="stable")[:, :2]
-    there = np.isfinite(np.take_along_axis(score, best, axis=1))
-    found = np.where(there, np.take_along_axis(variance, best, axis=1), 0.0)
-    mean: Floats = found.sum(axis=1) / np.maximum(1, there.sum(axis=1))
+    mean: Floats = np.empty(len(score))
+    tally.mean_of_best(score, variance, mean)
     return mean
