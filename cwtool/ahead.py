@@ -46,7 +46,8 @@ def beside(function: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, 
     """Each item with function(item), in their order. The function runs in another thread, for one
     item at a time, while the next item is drawn and the consumer has the one before. A failure to
     draw an item is raised when the consumer has had all items before it."""
-    source, running, failure = iter(items), None, None
+    source, failure = iter(items), None
+    running: _Call[T, R] | None = None
     try:
         while failure is None:
             drawn = None

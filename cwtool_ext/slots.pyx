@@ -152,6 +152,16 @@ def members(const uint64_t[::1] seen, int32_t[::1] ids):
         raise ValueError(f"there are {n} ids, and room for {room}")
 
 
+cdef int check_places(const double[:, :] columns, const int32_t[::1] places) except -1:
+    cdef int64_t k
+    if not 0 < columns.shape[1] <= PER_LINE:
+        raise ValueError(f"1 to {PER_LINE} columns are gathered")
+    for k in range(places.shape[0]):
+        if not 0 <= places[k] < columns.shape[0]:
+            raise ValueError(f"there is no place {places[k]}")
+    return 0
+
+
 cdef inline bint there(double x) noexcept nogil:
     """Whether a value is not zero by its bits."""
     cdef uint64_t bits
@@ -169,11 +179,7 @@ def gather(const double[:, :] columns, const int32_t[::1] places) -> list:
     cdef (int32_t*)[PER_LINE] numbers
     cdef double[::1] one
     cdef int32_t[::1] at
-    if not 0 < width <= PER_LINE:
-        raise ValueError(f"1 to {PER_LINE} columns are gathered")
-    for k in range(n):
-        if not 0 <= places[k] < columns.shape[0]:
-            raise ValueError(f"there is no place {places[k]}")
+    check_places(columns, places)
     for c in range(width):
         counts[c] = done[c] = 0
     with nogil:
@@ -199,6 +205,40 @@ def gather(const double[:, :] columns, const int32_t[::1] places) -> list:
                     numbers[c][done[c]] = <int32_t> k
                     done[c] += there(columns[places[k], c])
     return found
+
+
+def scatter(
+    double[:, :] columns, const int32_t[::1] places, list values, list at
+) -> None:
+    """The way back from `gather`, into columns that are zero: columns[places, c] = values[c]; or,
+    where at[c] is not None, columns[places[at[c]], c] = values[c], with ascending at[c]."""
+    cdef int64_t k, c, n = places.shape[0], width = columns.shape[1]
+    cdef int64_t[PER_LINE] done, lengths
+    cdef (const double*)[PER_LINE] from_
+    cdef (const int32_t*)[PER_LINE] numbers
+    cdef const double[::1] one
+    cdef const int32_t[::1] where
+    check_places(columns, places)
+    if len(values) != width or len(at) != width:
+        raise ValueError("each column has arrays of its own")
+    for c in range(width):
+        one, where = values[c], at[c]
+        done[c], lengths[c] = 0, one.shape[0]
+        if lengths[c] != (n if where is None else where.shape[0]):
+            raise ValueError("one place a value is needed")
+        from_[c] = &one[0] if lengths[c] else NULL
+        numbers[c] = NULL
+        if where is not None and lengths[c]:
+            numbers[c] = &where[0]
+    with nogil:
+        for k in range(n):
+            for c in range(width):
+                if done[c] < lengths[c] and (numbers[c] == NULL or numbers[c][done[c]] == k):
+                    columns[places[k], c] = from_[c][done[c]]
+                    done[c] += 1
+    for c in range(width):
+        if done[c] < lengths[c]:
+            raise ValueError("places of values are not ascending")
 
 
 def positions(const int32_t[::1] ids, const int32_t[::1] among, int64_t[::1] out):

@@ -95,9 +95,16 @@ def written(header: dict[str, Any], arrays: Arrays, jobs: int = 1) -> Iterator[b
         pieces += [array.data.cast("B") if array.size else b""]
         pieces += [bytes(_padded(array.nbytes) - array.nbytes)]
     hasher = sha256()
-    hashed = beside(hasher.update, pieces) if jobs > 1 else ((p, hasher.update(p)) for p in pieces)
-    for piece, _ in hashed:
-        yield piece
+    pieces = [piece for piece in pieces if len(piece)]
+
+    def hashed(piece: bytes | memoryview) -> bytes | memoryview:
+        hasher.update(piece)
+        return piece
+
+    if jobs > 1:
+        yield from (piece for piece, _ in beside(hashed, pieces))
+    else:
+        yield from map(hashed, pieces)
     yield hasher.digest()
 
 

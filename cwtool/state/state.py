@@ -111,12 +111,21 @@ class State:
         """The columns of a file, each by its name and a place."""
         return [(c.name, k) for c in self.layout.columns for k in range(self._used_places)]
 
+    @property
+    def _lines(self) -> list[tuple[str, int]]:
+        """The columns in parts that one look into memory has, each by its name and first place."""
+        firsts = range(0, self._used_places, slots.LINE)
+        return [(column.name, first) for column in self.layout.columns for first in firsts]
+
+    def _line(self, name: str, first: int) -> Floats:
+        return self._places(name, first, min(first + slots.LINE, self._used_places))
+
     def _gathered(self, name: str, first: int, slots_: Ints) -> dict[str, NDArray[Any]]:
-        """The column from its place `first` on, as far as one look into memory has it, packed: its
-        values at these slots, or those that are not zero with their places among these."""
-        columns = self._places(name, first, min(first + slots.LINE, self._used_places))
+        """A part of a column, packed: its values at these slots, or those that are not zero with
+        their places among these."""
+        found = slots.gather(self._line(name, first), slots_)
         packed: dict[str, NDArray[Any]] = {}
-        for place, (values, at) in enumerate(slots.gather(columns, slots_), first):
+        for place, (values, at) in enumerate(found, first):
             if at is not None:
                 packed[f"{_key(name, place)}.at"] = at
             packed[_key(name, place)] = values
@@ -134,9 +143,7 @@ class State:
         are mostly zero are packed as their nonzero values with their places among the ids."""
         ids, places = self.index.saving_order()
         packed: dict[str, NDArray[Any]] = {"ids": ids}
-        lines = range(0, self._used_places, slots.LINE)
-        groups = [(column.name, first) for column in self.layout.columns for first in lines]
-        for found in ahead(lambda group: self._gathered(*group, places), groups, jobs):
+        for found in ahead(lambda line: self._gathered(*line, places), self._lines, jobs):
             packed |= found
         for name, square in self.squares.items():
             if name not in without:
@@ -171,8 +178,11 @@ class State:
     def fill(self, found: Checked, without: Collection[str] = ()) -> None:
         """Take over arrays that have been checked, `without` some of the squares and arrays."""
         places = self.slots_of(found["ids"])
-        for name, place in self._packed_columns:
-            self.column(name, place)[places] = _unpacked(found, _key(name, place))
+        for name, first in self._lines:
+            columns = self._line(name, first)
+            keys = [_key(name, first + k) for k in range(columns.shape[1])]
+            values, at = [found[key] for key in keys], [found.get(f"{key}.at") for key in keys]
+            slots.scatter(columns, places, values, at)
         for key, array in found.items():
             kind, _, name = key.partition(".")
             if kind == "square" and name not in without:
@@ -211,13 +221,3 @@ class State:
 def _key(name: str, place: int) -> str:
     """The name of a column in a file: feature.mean, feature.mean.1, feature.mean.2."""
     return f"feature.{name}.{place}" if place else f"feature.{name}"
-
-
-def _unpacked(packed: Mapping[str, NDArray[Any]], name: str) -> Floats:
-    """A packed column with its zeros."""
-    values: Floats = packed[name]
-    if f"{name}.at" not in packed:
-        return values
-    column = np.zeros(len(packed["ids"]))
-    column[packed[f"{name}.at"]] = values
-    return column

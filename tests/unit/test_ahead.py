@@ -5,7 +5,7 @@ from threading import Barrier, Event, current_thread, main_thread
 
 import pytest
 
-from cwtool.ahead import ahead
+from cwtool.ahead import ahead, beside
 
 
 @pytest.mark.parametrize("endless", [False, True])
@@ -97,3 +97,61 @@ def test_no_result_is_kept() -> None:
         assert Item.alive <= 3 + 2 + 2
         del result
     assert Item.alive == 0
+
+
+def test_calls_beside_are_one_at_a_time_in_another_thread() -> None:
+    running, order = [], []
+
+    def one(k: int) -> int:
+        assert current_thread() is not main_thread()
+        running.append(k)
+        assert len(running) == 1
+        order.append(running.pop())
+        return k * k
+
+    for n in (0, 1, 2, 50):
+        order.clear()
+        assert list(beside(one, iter(range(n)))) == [(k, k * k) for k in range(n)]
+        assert order == list(range(n))
+
+
+def test_calls_beside_run_while_the_next_item_is_drawn_and_the_last_one_is_used() -> None:
+    """Each waits for the other; one after the other, none would ever go on."""
+    drawing, using = Barrier(2, timeout=60), Barrier(2, timeout=60)
+
+    def items() -> Iterator[int]:
+        yield 0
+        drawing.wait()
+        yield 1
+
+    def one(k: int) -> int:
+        (drawing, using)[k].wait()
+        return k
+
+    found = beside(one, items())
+    assert next(found) == (0, 0)
+    using.wait()
+    assert list(found) == [(1, 1)]
+
+
+@pytest.mark.parametrize("drawing", [False, True])
+def test_a_failure_beside_comes_after_all_items_before_it(drawing: bool) -> None:
+    begun, found = [], []
+
+    def items() -> Iterator[int]:
+        yield from range(5)
+        if drawing:
+            raise OSError("drawn")
+        yield from range(5, 9)
+
+    def one(k: int) -> int:
+        begun.append(k)
+        if k == 5:
+            raise OSError("worked on")
+        return k
+
+    with pytest.raises(OSError, match="drawn" if drawing else "worked on"):
+        for item, _ in beside(one, items()):
+            found.append(item)
+    assert found == [0, 1, 2, 3, 4]
+    assert begun == found + [5] * (not drawing)

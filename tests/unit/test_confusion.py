@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cwtool.errors import DataError
 from cwtool.metrics.confusion import Confusion, predicted
+from cwtool_ext import tally
 
 VECTORS = Path(__file__).parents[1] / "oracle" / "vectors" / "multiclass"
 LABELS = [3.0, 1.0, 2.0, 7.0]  # by class number: 3 was born first
@@ -182,3 +183,21 @@ def test_too_much_weight_is_refused() -> None:
     found.weighted += found.weighted - 1
     with pytest.raises(DataError, match="add up to more than"):
         found.add(y, score, weight)
+
+
+@pytest.mark.parametrize("special", [np.nan, np.inf])
+def test_scores_beyond_numbers_are_highest_as_for_numpy(special: float) -> None:
+    random = np.random.default_rng(1)
+    score = random.integers(0, 3, size=(400, 4)).astype(float)
+    score[random.random(score.shape) < 0.2] = special
+    order = np.argsort(LABELS)
+    assert predicted(LABELS, score).tolist() == order[score[:, order].argmax(axis=1)].tolist()
+
+
+def test_the_order_of_classes_must_name_them() -> None:
+    score, out = np.zeros((2, 3)), np.empty(2, dtype=np.int32)
+    for order in ([0, 1], [0, 1, 3], [-1, 0, 1]):
+        with pytest.raises(ValueError, match="class"):
+            tally.highest(score, np.array(order), out)
+    with pytest.raises(ValueError, match="row"):
+        tally.highest(score, np.arange(3), out[:1])

@@ -146,6 +146,11 @@ def test_members_and_their_values(ids: set[int], width: int) -> None:
             assert at.tolist() == np.flatnonzero(there).tolist()
             column = column[there]
         assert values.tobytes() == column.tobytes()
+    again = np.zeros_like(table)
+    values, at = map(list, zip(*slots.gather(table, found), strict=True))
+    slots.scatter(again, found, values, at)
+    assert again[found].tobytes() == table[found].tobytes()
+    assert not np.delete(again, found, axis=0).any()
 
 
 @pytest.mark.parametrize("room", [1, 3])
@@ -164,3 +169,25 @@ def test_places_outside_the_column_are_refused(place: int) -> None:
 def test_no_more_columns_are_gathered_than_fit_a_line(width: int) -> None:
     with pytest.raises(ValueError, match="gathered"):
         slots.gather(np.zeros((4, width)), np.zeros(1, dtype=np.int32))
+
+
+@pytest.mark.parametrize(
+    ("n_values", "at", "words"),
+    [
+        (2, None, "one place a value"),
+        (2, [0], "one place a value"),
+        (2, [1, 0], "ascending"),
+        (2, [0, 0], "ascending"),
+        (1, [3], "ascending"),
+    ],
+)
+def test_values_are_scattered_to_places_of_their_own(
+    n_values: int, at: list[int] | None, words: str
+) -> None:
+    places = None if at is None else np.array(at, dtype=np.int32)
+    with pytest.raises(ValueError, match=words):
+        slots.scatter(
+            np.zeros((4, 1)), np.array([0, 2, 3], dtype=np.int32), [np.ones(n_values)], [places]
+        )
+    with pytest.raises(ValueError, match="arrays of its own"):
+        slots.scatter(np.zeros((4, 2)), np.array([0], dtype=np.int32), [np.ones(1)], [None])
