@@ -102,9 +102,8 @@ class Metric(ABC):
         """P^-1 b"""
         from scipy.linalg import cho_solve
 
-        if not self.n:  # which not every SciPy can solve
-            return b.copy()
-        solved: Floats = cho_solve((self.factor, True), b)
+        # SciPy 1.11 cannot solve what is empty
+        solved: Floats = cho_solve((self.factor, True), b) if self.n else b.copy()
         return solved
 
     def carried(self, rows: SlotRows, u: Floats) -> Floats:

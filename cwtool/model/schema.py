@@ -6,12 +6,13 @@ A check raises Damage in words that name the place of the value, as in history.0
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import inf, isfinite
+from math import inf
+from sys import float_info
 from typing import Any
 
 from cwtool.errors import Damage
 
-MOST = 1 << 53
+MOST, LARGEST = 1 << 53, float_info.max  # of whole numbers, and of all
 Check = Callable[[Any, str], None]
 
 
@@ -32,13 +33,15 @@ def whole(low: int = 0, high: int = MOST) -> Check:
 
 
 def number(low: float = -inf, high: float = inf, *, none: bool = False) -> Check:
-    """A finite number within these bounds; with `none` it may be null."""
+    """A finite number within these bounds; with `none` it may be null. Whole numbers have at
+    most 53 bits, because NumPy 1 does not compute with longer ones."""
 
     def check(value: Any, place: str) -> None:
         if value is None and none:
             return
         good = isinstance(value, int | float) and not isinstance(value, bool)
-        if not good or abs(value) > 1.8e308 or not isfinite(value) or not low <= value <= high:
+        most = MOST if isinstance(value, int) else LARGEST
+        if not good or not abs(value) <= most or not low <= value <= high:
             raise _wrong(value, place, "a number in its range")
 
     return check

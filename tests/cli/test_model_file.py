@@ -168,14 +168,14 @@ def test_on_disk_before_it_is_in_place(
     def fsync(descriptor: int) -> None:
         steps.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
 
-    real = os.replace
+    real = Path.replace
 
-    def replace(source: Any, target: Any, **more: Any) -> None:
+    def replace(source: Path, target: Path) -> None:
         steps.append("replace")
-        real(source, target, **more)
+        real(source, target)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    monkeypatch.setattr(os, "replace", replace)
+    monkeypatch.setattr(Path, "replace", replace)
     ok("train", "a.svm", "-m", "m.cw")
     assert steps == ["file", "replace", "folder"]
 
