@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import errno
 import gc
-import io
 import os
 import signal
 import sys
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
@@ -16,6 +14,7 @@ from types import FrameType
 import click
 
 from cwtool import __version__
+from cwtool.cli.streams import prepare_streams
 from cwtool.errors import CwtoolError
 from cwtool.parallel import one_blas_thread
 
@@ -119,41 +118,13 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 def main() -> None:
     """Run, and turn every ending into its exit code."""
-    _open_closed_streams()
-    _buffer_stdout()
+    prepare_streams()
     one_blas_thread()
     signal.signal(signal.SIGTERM, _terminate)
     gc.set_threshold(50_000)  # imports make no garbage; looking for it took a tenth of the start
     code = run(sys.argv[1:])
     gc.freeze()  # nor is there any use in looking for it at the end, which takes as long
     sys.exit(code)
-
-
-def _open_closed_streams() -> None:
-    """Streams that were closed by whoever started this process go nowhere. Otherwise the next file
-    that is opened would take the place of one, and messages would be written into it."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
-    if sys.stdout is None:
-        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
-    if sys.stderr is None:
-        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
-
-
-def _buffer_stdout() -> None:
-    """Collect what is printed until it is flushed, also where PYTHONUNBUFFERED is set: Python does
-    not tell then if a full disk takes only a part of a text."""
-    raw: object = getattr(sys.stdout, "buffer", None)
-    if isinstance(raw, io.RawIOBase):
-        sys.stdout = io.TextIOWrapper(
-            io.BufferedWriter(raw),
-            encoding=sys.stdout.encoding,
-            errors=sys.stdout.errors,
-            line_buffering=raw.isatty(),
-        )
 
 
 def _flushed(code: int) -> int:
@@ -166,10 +137,9 @@ def _flushed(code: int) -> int:
 
 def _cannot_write(failure: OSError) -> int:
     """stdout is gone: quietly if its reader, such as head, has enough."""
-    from cwtool.messages.console import complain
+    from cwtool.messages.console import complain, unheard
 
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    unheard(sys.stdout)
     if failure.errno == errno.EPIPE:
         return 0
     complain(f"cannot write the result: {os.strerror(failure.errno or errno.EIO)}")

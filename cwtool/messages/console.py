@@ -11,7 +11,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -144,8 +144,7 @@ class Console:
             if self.log is not None:
                 append_line(self.log, line)
         if self.json:
-            self.result(line)
-            sys.stdout.flush()  # who reads a pipe sees an event when it happens
+            self.result(line, at_once=True)  # who reads a pipe sees an event when it happens
         elif aside:
             self.note(TEXT[kind](data))
         elif (asked or not self.quiet) and kind in TEXT:
@@ -162,8 +161,13 @@ class Console:
             return {}
         return {"time": now("milliseconds"), **self.stamp}
 
-    def result(self, line: str) -> None:
-        self._say(line, sys.stdout)
+    def result(self, line: str, *, at_once: bool = False) -> None:
+        try:
+            self._say(line, sys.stdout)
+            if at_once:
+                sys.stdout.flush()
+        except BrokenPipeError:  # a reader that has enough does not end the run
+            unheard(sys.stdout)
 
     def warn(self, message: str) -> None:
         """Tell what may be wrong, once."""
@@ -203,6 +207,12 @@ class Console:
         finally:
             progress.clear()
             self._progress = outer
+
+
+def unheard(out: TextIO) -> None:
+    """From now on what is written there is lost."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 
 
 def append_line(path: Path, line: str) -> None:

@@ -103,6 +103,23 @@ def test_closed_streams(closed: str, model: bytes) -> None:
     assert Path("n.cw").read_bytes() == model
 
 
+@pytest.mark.parametrize(
+    "streams", ["2>/dev/full", "2>&1 | true", "--json | true", "--json 2>/dev/full | true"]
+)
+def test_streams_that_take_nothing(streams: str, model: bytes) -> None:
+    """Notes that the disk has no room for, and events that nobody reads, do not end a run that has
+    a model to write."""
+    command = f"{sys.executable} -m cwtool tune a.svm --grid r=5,6 -m n.cw {streams}"
+    done = subprocess.run(["bash", "-c", f"{command}; exit ${{PIPESTATUS[0]}}"])
+    assert done.returncode == 0
+    assert Path("n.cw").exists()
+
+
+def test_an_error_that_nobody_reads_has_its_exit_code(model: bytes) -> None:
+    line = f"{sys.executable} -m cwtool train none.svm -m n.cw 2>/dev/full"
+    assert subprocess.run(["sh", "-c", line]).returncode == 3
+
+
 def test_a_clock_that_goes_back(ok: Run, planted: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Days are learned, and shown, in the order they come."""
     times = iter(["2026-03-02T00:00:00Z", "2026-03-01T00:00:00Z", "1970-01-01T00:00:00Z"])

@@ -1,0 +1,62 @@
+"""The streams of the process, so that none of them ends a run that has a model to write."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+
+def prepare_streams() -> None:
+    """Make stdin, stdout and stderr such that the command can use them as they are."""
+    _open_closed()
+    _buffer_stdout()
+    _unfailing_stderr()
+
+
+def _open_closed() -> None:
+    """Streams that were closed by whoever started this process go nowhere. Otherwise the next file
+    that is opened would take the place of one, and messages would be written into it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+
+
+def _buffer_stdout() -> None:
+    """Collect what is printed until it is flushed, also where PYTHONUNBUFFERED is set: Python does
+    not tell then if a full disk takes only a part of a text."""
+    raw: object = getattr(sys.stdout, "buffer", None)
+    if isinstance(raw, io.RawIOBase):
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            encoding=sys.stdout.encoding,
+            errors=sys.stdout.errors,
+            line_buffering=raw.isatty(),
+        )
+
+
+class Unfailing(io.FileIO):
+    """A file that takes everything; what cannot be written is lost."""
+
+    def write(self, data: bytes | memoryview) -> int:  # type: ignore[override]
+        try:
+            return super().write(data) or 0
+        except OSError:
+            return memoryview(data).nbytes
+
+
+def _unfailing_stderr() -> None:
+    """Notes on stderr are no part of the result: that their disk is full or their reader has gone
+    must not end a run."""
+    sys.stderr = io.TextIOWrapper(
+        io.BufferedWriter(Unfailing(2, "w", closefd=False)),
+        encoding=sys.stderr.encoding,
+        errors=sys.stderr.errors,
+        line_buffering=True,
+    )
