@@ -148,7 +148,9 @@ def highest(const double[:, ::1] score, const int64_t[::1] order, int32_t[::1] o
             out[i] = -1 if score[i, best] == -INFINITY else <int32_t> best
 
 
-def mean_of_best(const double[:, ::1] score, const double[:, ::1] variance, double[::1] out) -> None:
+def mean_of_best(
+    const double[:, ::1] score, const double[:, ::1] variance, double[::1] out
+) -> None:
     """out[i] is the mean variance of the two highest scores of row i, of equal ones the first; the
     places of scores that are not finite count nothing."""
     cdef int64_t i, k, first, second
