@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, pairwise, product
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 METRICS = ("error", "auc", "f1")  # of two classes
 CLASS_METRICS = ("error", "macro_f1", "balanced_error")  # of several
 LOWER_IS_BETTER = ("error", "balanced_error", "log_loss")
-BLOCK = 1 << 18  # entries of rows that are learned at once
+BLOCK = 1 << 18  # entries of rows that are learned or predicted at once
 
 Point = dict[str, Any]  # parameters by name
 Judged = dict[str, list[float | None]]  # metric -> its value on each fold
@@ -75,12 +75,16 @@ def fit(
 def _portions(
     model: Model | Alongside, rows: Rows, numbers: Longs | None, run: Run
 ) -> Iterator[Rows]:
-    """The rows in the portions in which they are learned: whole batches, or blocks that fit into
-    the processor's cache, whose rows are copied no sooner than they are learned."""
+    """The rows in the portions in which they are learned: whole batches, or blocks."""
     if isinstance(model, Model) and model.batch is not None:
         origin = Origin("the training rows", 0, 1, rows.order.astype(np.int32))
-        yield from (portion for portion, _ in model.portions(iter([(rows, origin)]), run))
-        return
+        return (portion for portion, _ in model.portions(iter([(rows, origin)]), run))
+    return _blocks(rows, numbers)
+
+
+def _blocks(rows: Rows, numbers: Longs | None) -> Iterator[Rows]:
+    """All rows, or those with these numbers, in blocks that fit into the processor's cache. Rows
+    with numbers are copied no sooner than they are needed."""
     n_rows = rows.n_rows if numbers is None else len(numbers)
     step = max(1, BLOCK * rows.n_rows // max(1, rows.nnz))
     for start in range(0, max(1, n_rows), step):
@@ -95,28 +99,35 @@ def _shadows(before: Model, model: Model, rows: Rows, run: Run) -> Shadows:
     return shadows_of(before, [rows], rows.weight, rows.n_rows, run)
 
 
-def evaluate(model: Model, rows: Rows) -> dict[str, Any]:
-    """All metrics of the model on these rows."""
-    found = model.scores(rows)
+def evaluate(model: Model, rows: Rows, numbers: Longs | None = None) -> dict[str, Any]:
+    """All metrics of the model on these rows, all or those with these numbers."""
+    blocks = _blocks(rows, numbers)
+    if model.batch is not None:  # which may compare all rows with one another
+        blocks = iter([rows if numbers is None else rows.take(numbers)])
     model.calibrate()
-    return _metrics(model, rows, found)
+    return _metrics([model], ((block, [model.scores(block)]) for block in blocks))[0]
 
 
-def evaluate_all(models: Alongside, rows: Rows) -> list[dict[str, Any]]:
-    """All metrics of each of these models on these rows."""
-    found = models.scores(rows)
+def evaluate_all(
+    models: Alongside, rows: Rows, numbers: Longs | None = None
+) -> list[dict[str, Any]]:
+    """All metrics of each of these models on these rows, all or those with these numbers."""
     models.calibrate()
-    pairs = zip(models.models, found, strict=True)
-    return [_metrics(model, rows, prediction) for model, prediction in pairs]
+    blocks = _blocks(rows, numbers)
+    return _metrics(models.models, ((block, models.scores(block)) for block in blocks))
 
 
-def _metrics(model: Model, rows: Rows, found: Prediction) -> dict[str, Any]:
-    """The metrics of these predictions."""
-    tally, reliability = model.new_tally(finished=True), model.new_reliability()
-    score, variance, _ = found
-    tally.add(rows.y, model.calling(score, variance), rows.weight)
-    reliability.add(rows.y, model.probability(score, variance), rows.weight)
-    return counted_metrics(tally) | {"log_loss": reliability.summary()["log_loss"]}
+def _metrics(
+    models: Sequence[Model], predicted: Iterable[tuple[Rows, list[Prediction]]]
+) -> list[dict[str, Any]]:
+    """The metrics of each of the models, which predict this of these blocks of rows."""
+    counts = [(model.new_tally(finished=True), model.new_reliability()) for model in models]
+    for rows, found in predicted:
+        for model, (tally, reliability), one in zip(models, counts, found, strict=True):
+            tally.add(rows.y, model.calling(one.score, one.variance), rows.weight)
+            reliability.add(rows.y, model.probability(one.score, one.variance), rows.weight)
+    losses = [{"log_loss": reliability.summary()["log_loss"]} for _, reliability in counts]
+    return [counted_metrics(tally) | loss for (tally, _), loss in zip(counts, losses, strict=True)]
 
 
 def counted_metrics(tally: AnyTally) -> dict[str, Any]:

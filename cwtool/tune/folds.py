@@ -75,16 +75,16 @@ class Trial:
     def judge(self) -> list[dict[str, Any]]:
         """The metrics on the fold of models that have learned the others."""
         options, passes = self.options, self.options.passes_of(self.points[0])
-        with CUTTING:  # threads wait for what another one cuts
-            rows, learned, checked, labels = _cut(self.part)
+        with CUTTING:  # threads wait for what another one reads and cuts
+            (rows, labels), (learned, checked) = _rows(self.part.source), _cut(self.part)
         models = [options.model(point, replace(labels)) for point in self.points]
         limit, ask = options.max_memory, options.metric == "log_loss"
         if len(models) == 1:
             run = Run(options.seed, max_memory=limit, calibrate=ask)
-            return [evaluate(fit(models[0], rows, run, passes, learned), checked)]
+            return [evaluate(fit(models[0], rows, run, passes, learned), rows, checked)]
         run = Run(options.seed, max_memory=memory.most(limit), calibrate=ask)
         group = Alongside(models, probabilities=True)
-        return evaluate_all(fit(group, rows, run, passes, learned), checked)
+        return evaluate_all(fit(group, rows, run, passes, learned), rows, checked)
 
     def outcomes(self) -> list[Outcome]:
         """What came of each point. Where they cannot be judged side by side, perhaps because there
@@ -110,15 +110,15 @@ def _rows(source: Source) -> tuple[Rows, Labels]:
 
 
 @lru_cache(maxsize=2)  # of neighbouring trials, some may be on this part and some on the next
-def _cut(part: Part) -> tuple[Rows, Longs, Rows, Labels]:
-    """All rows, the numbers of those to learn, the rows to check, and the labels."""
-    rows, labels = _rows(part.source)
+def _cut(part: Part) -> tuple[Longs, Longs]:
+    """The numbers of the rows to learn, and of those to check."""
+    y = _rows(part.source)[0].y
+    some = np.arange(len(y))
     if part.share < 1:
-        some = permutation(rows.n_rows, part.seed)[: ceil(part.share * rows.n_rows)]
-        rows = rows.take(np.sort(some))
-    cuts = (time_folds if part.by_time else folds)(rows.y, part.folds, part.seed)
+        some = np.sort(permutation(len(y), part.seed)[: ceil(part.share * len(y))])
+    cuts = (time_folds if part.by_time else folds)(y[some], part.folds, part.seed)
     learned, checked = next(islice(cuts, part.fold, None))
-    return rows, learned, rows.take(checked), labels
+    return some[learned], some[checked]
 
 
 def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:

@@ -114,6 +114,6 @@ def test_they_are_judged_as_each_is_alone(
             Alongside(beside, probabilities=True), rows, run, passes, np.concatenate([learned] * 2)
         )
         alone = [models(class_weight)[k] for k in places]
-        assert validation.evaluate_all(group, held) == [
+        assert validation.evaluate_all(group, rows, checked) == [
             validation.evaluate(validation.fit(model, kept, run, passes), held) for model in alone
         ]
