@@ -80,9 +80,10 @@ class Asking:
         self.keeps = [header["keeps"] for header in headers]
         up = sum(Path(task.target).stat().st_size for task in tasks)
         for task in tasks:  # those that a repeated run needs stay
-            for path in (*task.given, task.kept):
-                Path(path or shared).unlink(missing_ok=True)
-            self.written += [Path(task.target), Path(task.keeps)]
+            done = [Path(path or shared) for path in (*task.given, task.kept)]
+            for path in done:
+                path.unlink(missing_ok=True)
+            self.written += [*done, Path(task.target), Path(task.keeps)]
         self.tell({
             "round": self.asked, "shards": len(tasks), "step": step.__name__.replace("_", " "),
             "bytes": up + down, "seconds": {"tasks": perf_counter() - began},

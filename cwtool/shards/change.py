@@ -25,6 +25,7 @@ from cwtool.model import Model, file, packing
 from cwtool.model.file import Arrays
 
 SHARD = "shard"
+ASIDE = "~"  # what separates a name from what makes a temporary name of it
 TAIL = ("indptr", "indices", "values", "labels")
 
 
@@ -81,7 +82,8 @@ def save(path: Path, change: Change) -> None:
 def write(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
     """Write a file whose name appears when it is complete; its size. The temporary name is one of
     its own, because a lost worker may still be writing."""
-    aside = path.with_name(f".{path.name}.{socket.gethostname()}.{os.getpid()}.{uuid4().hex}")
+    mine = f"{socket.gethostname()}.{os.getpid()}.{uuid4().hex}"
+    aside = path.with_name(f".{path.name}{ASIDE}{mine}")
     try:
         with aside.open("wb") as out:
             size = sum(map(out.write, file.written({"algorithm": "", **header}, arrays)))
@@ -89,6 +91,14 @@ def write(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
         return size
     finally:
         aside.unlink(missing_ok=True)
+
+
+def remove(folder: Path, paths: Sequence[Path]) -> None:
+    """Remove these files of the folder, and what killed processes have left of them."""
+    names = {path.name for path in paths}
+    left = [p for p in folder.glob(f".*{ASIDE}*") if p.name[1:].partition(ASIDE)[0] in names]
+    for path in (*paths, *left):
+        path.unlink(missing_ok=True)
 
 
 def load(path: Path) -> Change:

@@ -17,7 +17,7 @@ from cwtool.metrics.tally import AnyTally, ratio
 from cwtool.model import Model
 from cwtool.parallel import Engine, opened
 from cwtool.shards import ShardOptions
-from cwtool.shards.change import Change, Piece
+from cwtool.shards.change import Change, Piece, remove
 from cwtool.shards.deal import Deal
 from cwtool.shards.sources import FIRST_ROWS, Sources
 from cwtool.shards.task import finished, piece_of, ready
@@ -62,8 +62,7 @@ class ShardTrainer(Trainer):
             engine.prepare(ready)
             record = super().fit(paths)
             record |= self._dealt()
-            for path in self.written:
-                path.unlink(missing_ok=True)
+            remove(folder, self.written)
         return record
 
     # -- the first pass ---------------------------------------------------------------------------

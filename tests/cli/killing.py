@@ -60,13 +60,14 @@ COMMANDS = {
     "cache": ["train", "touched.svm", "--cache", "kept", "-m", "h.cw", "--passes", "2"],
     "shards": ["train", "e.svm", "--shards", "3", "--passes", "2", "--work-dir", "work",
                "-m", "s.cw"],
+    "batch": ["train", "e.svm", "-a", "dcd", "--shards", "2", "--work-dir", "work", "-m", "v.cw"],
     "temporary": ["train", "e.svm", "--shards", "2", "-m", "t.cw"],
     "progressive": ["tune", "a.svm", "--by", "progressive", "--grid", "r=0.1,1", "-m", "q.cw"],
     "export": ["export", "c.cw", "--format", "json", "-o", "c.json"],
 }  # fmt: skip
 # made anew by each run
 SAME = ("s.txt", "p/train.5.svm", "g.cw", "a.cwrows", "t.svm.gz", "n.tsv", "h.cw", "s.cw", "t.cw",
-        "q.cw", "c.json")  # fmt: skip
+        "v.cw", "q.cw", "c.json")  # fmt: skip
 KILLS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 # a signal right after the start meets no handler yet
 GOOD = {0, 130, 143, *(-number for number in KILLS)}
