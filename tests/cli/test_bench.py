@@ -99,6 +99,7 @@ def test_rows_are_parsed_once(
 
 
 def test_a_suite(cwtool: Run, small: list[str]) -> None:
+    pytest.importorskip("matplotlib")
     Path("small.toml").write_text(SMALL + FIGURE)
     ended = cwtool(*small)
     assert ended.code == 0

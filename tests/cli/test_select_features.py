@@ -206,6 +206,8 @@ def test_nothing_that_is_read_is_replaced(
     name: str, option: list[str], cwtool: Callable[..., Any], few: tuple[str, ...]
 ) -> None:
     train, test = few
+    if "--plot" in option:
+        pytest.importorskip("matplotlib")
     Path("train.3.svm").write_text(Path(train).read_text())
     for names in ("names.tsv", "p.svg"):
         Path(names).write_text("3\tthree\n")
@@ -262,6 +264,7 @@ def test_bad_data(cwtool: Callable[..., Any], folder: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_plot(ok: Run, few: tuple[str, ...], suffix: str) -> None:
+    pytest.importorskip("matplotlib")
     train, test = few
     ok("select-features", train, "--test", test, "--features", "3,8", "--plot", f"p.{suffix}")
     head = Path(f"p.{suffix}").read_bytes()[:5]

@@ -157,6 +157,7 @@ def test_rungs_of_a_pass_need_rows_and_files(cwtool: Run, data: str) -> None:
 def test_what_a_plot_shows(
     ok: Run, data: str, monkeypatch: pytest.MonkeyPatch, args: list[str], titles: dict[str, Any]
 ) -> None:
+    pytest.importorskip("matplotlib")
     from cwtool.report import charts
 
     drawn: list[Any] = []
@@ -172,6 +173,7 @@ def test_what_a_plot_shows(
 
 
 def test_the_points_of_a_plot(ok: Run, data: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
     from cwtool.report import charts
 
     drawn: list[Any] = []

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")  # which skips the tests that import this
 
 import cwtool.estimators
 from cwtool import registry

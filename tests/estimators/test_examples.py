@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+pytest.importorskip("sklearn")
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 

@@ -6,7 +6,6 @@ import pytest
 from cwtool.algorithms import screening
 from cwtool.algorithms.screening import telling_pairs
 from cwtool.bench.synthetic import hidden
-from cwtool.estimators import SDistClassifier
 
 
 def slow_pairs(x: np.ndarray, kind: np.ndarray, classes: list[int]) -> list[tuple[int, int]]:
@@ -51,6 +50,9 @@ def test_noise_has_no_telling_pairs() -> None:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_two_columns_of_an_exclusive_or_are_found_among_300(seed: int) -> None:
     """No column alone says anything; the least possible error is 15 %."""
+    pytest.importorskip("sklearn")
+    from cwtool.estimators import SDistClassifier
+
     x, y = hidden("xor", 400, 300, seed)
     model = SDistClassifier(steps=150).fit(x, y)
     assert model.score(*hidden("xor", 1000, 300, seed + 100)) > 0.75
