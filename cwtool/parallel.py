@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -89,13 +90,22 @@ class WorkerDied(Exception):
     """A process ended in the middle of its work."""
 
 
-def _begin(limit: int, processes: int) -> None:
+def _begin(limit: int, processes: int, parent: int) -> None:
     """Ctrl-C reaches all processes of a terminal; the one that started the others handles it. The
     memory is shared by all of them."""
     import signal
+    from threading import Thread
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     memory.BOUNDS.limit, memory.BOUNDS.processes = limit, processes
+    Thread(target=_end_after, args=[parent], name="cwtool-parent", daemon=True).start()
+
+
+def _end_after(parent: int) -> None:
+    """End this process when the one that started it was killed, and could not end it."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def in_processes(function: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:
@@ -108,7 +118,8 @@ def in_processes(function: Callable[[T], R], items: Iterable[T], jobs: int) -> I
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     warnings.filterwarnings("ignore", ".* have been cancelled", UserWarning, "joblib")
-    shared = (memory.BOUNDS.limit, jobs)  # as long as it is equal, processes are used again
+    # as long as it is equal, processes are used again
+    shared = (memory.BOUNDS.limit, jobs, os.getpid())
     pool = Parallel(
         jobs, batch_size=1, return_as="generator_unordered", initializer=_begin, initargs=shared
     )

@@ -106,6 +106,18 @@ def test_workers_end_with_a_terminated_run(process: Start, model: bytes) -> None
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
+def test_workers_end_after_a_killed_run(process: Start, model: bytes) -> None:
+    """They hold stderr open as long as they live."""
+    grid = "r=" + ",".join(map(str, range(1, 2000)))
+    command = ["tune", "a.svm", "--grid", grid, "--passes", 50, "--engine", "loky", "--jobs", 2]
+    run = process(*command)
+    children = Path(f"/proc/{run.pid}/task/{run.pid}/children")
+    wait_for(lambda: len(children.read_text().split()) > 2)
+    run.kill()
+    assert finish(run)[0] == -signal.SIGKILL
+
+
 # --- sudden death -------------------------------------------------------------------------------
 
 
