@@ -14,11 +14,13 @@ import numpy as np
 from cwtool.algorithms.base import Describes, Linear, Ranks
 from cwtool.data.names import read_names
 from cwtool.data.parse import Reading
-from cwtool.data.rows import BIAS
+from cwtool.data.rows import BIAS, Longs
 from cwtool.errors import UsageError
 from cwtool.files import complete_text
 from cwtool.metrics.confusion import label_order
 from cwtool.model import Model, Weights
+
+AT_ONCE = 1 << 14  # features whose numbers become those of Python
 
 
 def external(model: Model, feature: int) -> str:
@@ -194,13 +196,20 @@ def write_weights(model: Model, path: Path, sources: list[Path], class_: int | N
         out.writelines("\t".join(line) + "\n" for line in lines)
 
 
+def _portions(places: Longs) -> Iterator[Longs]:
+    """The places in portions: numbers of Python take much memory."""
+    for start in range(0, len(places), AT_ONCE):
+        yield places[start : start + AT_ONCE]
+
+
 def _one_class(model: Model, weights: Weights) -> Iterator[list[str]]:
     ids, weight, variance, intercept = weights
     nonzero = np.flatnonzero(weight)
     spread = np.full(len(weight), np.nan) if variance is None else variance
-    columns = (ids[nonzero].tolist(), weight[nonzero].tolist(), spread[nonzero].tolist())
-    for j, w, v in zip(*columns, strict=True):
-        yield [external(model, j), repr(w), repr(v)]
+    for at in _portions(nonzero):
+        columns = (ids[at].tolist(), weight[at].tolist(), spread[at].tolist())
+        for j, w, v in zip(*columns, strict=True):
+            yield [external(model, j), repr(w), repr(v)]
     if intercept:
         yield ["intercept", repr(intercept), "nan"]
 
@@ -210,9 +219,10 @@ def _each(model: Model, weights: Weights) -> Iterator[list[str]]:
     order = np.array(list(classes.values()), dtype=np.int64)
     yield ["feature", *classes]
     nonzero = np.flatnonzero(weights.weight.any(axis=1))
-    chosen = weights.weight[np.ix_(nonzero, order)].tolist()
-    for j, line in zip(weights.ids[nonzero].tolist(), chosen, strict=True):
-        yield [external(model, j), *map(repr, line)]
+    for at in _portions(nonzero):
+        chosen = weights.weight[np.ix_(at, order)].tolist()
+        for j, line in zip(weights.ids[at].tolist(), chosen, strict=True):
+            yield [external(model, j), *map(repr, line)]
     intercept = np.asarray(weights.intercept)
     if intercept.any():
         yield ["intercept", *map(repr, intercept[order].tolist())]

@@ -63,6 +63,10 @@ class States(State):
         shared = [a.nbytes for name, a in self.ghost.arrays.items() if name in self.base.shared]
         return one + len(self.parts) * (one - sum(shared))
 
+    @property
+    def row_bytes(self) -> int:
+        return self.ghost.row_bytes * (1 + len(self.parts))
+
     def reserve(self) -> None:
         for part in self.known:
             part.reserve()

@@ -23,7 +23,7 @@ class Graph:
 
     def constant(self, values: Any, dtype: Any = np.float64) -> str:
         name = f"constant_{len(self.constants)}"
-        array = np.array(values, dtype=dtype)
+        array = np.asarray(values, dtype=dtype)
         self.constants.append(self.numpy_helper.from_array(array, name))
         return name
 
@@ -63,9 +63,12 @@ def data(scorer: Scorer) -> bytes:
     given = helper.make_tensor_value_info("X", double, ["rows", scorer.width])
     graph = helper.make_graph(g.nodes, "cwtool", [given], outputs, g.constants)
     opset = [helper.make_opsetid("", OPSET)]
+    g.constants.clear()  # the graph has copies of them, and the model copies of the graph
     model = helper.make_model(graph, producer_name="cwtool", opset_imports=opset, ir_version=8)
-    checker.check_model(model)
+    del graph
     found: bytes = model.SerializeToString()
+    del model
+    checker.check_model(found)
     return found
 
 

@@ -125,8 +125,7 @@ def _joint(scorer: Scorer) -> Iterator[str]:
     """What the variance has besides one variance a feature."""
     if scorer.pairs is None or scorer.linear is None:
         return
-    linear = zip(scorer.features, scorer.linear.tolist(), strict=True)
-    nonzero = {j: c for j, c in linear if c}
+    nonzero = {j: c for j, c in scorer.by_feature(scorer.linear) if c}
     yield f"LINEAR = {nonzero!r}"
     pairs: dict[int, dict[int, float]] = {}
     for i, j, c in scorer.named_pairs:
@@ -138,6 +137,6 @@ def _joint(scorer: Scorer) -> Iterator[str]:
 
 def _table(name: str, scorer: Scorer, values: Any) -> Iterator[str]:
     yield f"{name} = {{"
-    for j, line in zip(scorer.features, values.tolist(), strict=True):
+    for j, line in scorer.by_feature(values):
         yield f"    {j}: {line!r},"
     yield "}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from cwtool.model import Model, Weights
 
 FEW = 1 << 20  # numbers of a dense form that are no burden, even if almost all are 0
 SPARSE = 256  # numbers of a dense form for each that is not 0, of which more are too many
+AT_ONCE = 1 << 14  # features whose numbers become Python's
 DIAGONAL = ("cw-sparse", "sofs")  # and all whose parameter `covariance` is diag
 
 
@@ -39,7 +41,7 @@ class Scorer:
     algorithm: str
     labels: list[str]  # of the classes, ascending
     numbers: list[float]  # the same as numbers
-    features: list[int]
+    features: Longs
     weight: Floats
     intercept: Floats
     threshold: float
@@ -72,19 +74,28 @@ class Scorer:
     def width(self) -> int:
         """The number of columns of a dense row: column 0 is the first feature of the data."""
         first = 0 if self.reading.zero_based else 1
-        return max(self.features, default=first - 1) + 1 - first
+        return int(self.features.max(initial=first - 1)) + 1 - first
 
     @property
     def named_pairs(self) -> Iterator[tuple[int, int, float]]:
         """The pairs by the ids of their features."""
         if self.pairs is not None:
-            for i, j, c in zip(*(part.tolist() for part in self.pairs), strict=True):
-                yield self.features[i], self.features[j], c
+            i, j, c = self.pairs
+            yield from zip(
+                self.features[i].tolist(), self.features[j].tolist(), c.tolist(), strict=True
+            )
+
+    def by_feature(self, values: Floats) -> Iterator[tuple[int, Any]]:
+        """The features, each with its row of `values`, as numbers of Python. These take much more
+        memory, so that they are made as they are asked for."""
+        for start in range(0, len(values), AT_ONCE):
+            here = slice(start, start + AT_ONCE)
+            yield from zip(self.features[here].tolist(), values[here].tolist(), strict=True)
 
     @property
     def places(self) -> Longs:
         """The columns of the features in a dense row."""
-        return np.array(self.features, dtype=np.int64) - (not self.reading.zero_based)
+        return self.features - (not self.reading.zero_based)
 
     def check_width(self, most: int, needs: str, hint: str) -> None:
         """Refuse a form that has a number for each column of a dense row and each class, if these
@@ -133,7 +144,7 @@ def scorer_of(model: Model) -> Scorer:
         algorithm=name,
         labels=labels,
         numbers=numbers,
-        features=(ids.astype(np.int64) + (not model.reading.zero_based)).tolist(),
+        features=ids.astype(np.int64) + (not model.reading.zero_based),
         weight=weight[kept],
         intercept=constant + weight[bias].sum(axis=0),
         threshold=threshold,

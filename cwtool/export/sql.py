@@ -55,11 +55,10 @@ def text(scorer: Scorer) -> Iterator[str]:
     constant = np.broadcast_to(scorer.constant_variance, scorer.intercept.shape).tolist()
     rows = [f"({k}, {_quoted(n)}, {c!r}, {constant[k]!r})" for k, (n, c) in enumerate(classes)]
     yield from inserted("cwtool_class", rows)
-    at, class_ = np.nonzero(scorer.weight)
-    values = scorer.weight[at, class_].tolist()
-    triples = zip(at.tolist(), class_.tolist(), values, strict=True)
+    weights = scorer.by_feature(scorer.weight)
     yield from inserted(
-        "cwtool_weight", [f"({scorer.features[i]}, {k}, {w!r})" for i, k, w in triples]
+        "cwtool_weight",
+        (f"({j}, {k}, {w!r})" for j, line in weights for k, w in enumerate(line) if w),
     )
     unit = scorer.reading.normalize == "l2"
     yield SCORE.format(length=" / MAX(n.length)" if unit else "", lengths=LENGTHS if unit else "")

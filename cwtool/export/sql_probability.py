@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from cwtool.export.scorer import Scorer
 
@@ -86,20 +87,21 @@ def text(scorer: Scorer) -> Iterator[str]:
 def _spread(scorer: Scorer) -> Iterator[str]:
     assert scorer.variance is not None
     yield TABLES
-    variances = zip(scorer.features, scorer.variance.tolist(), strict=True)
-    rows = [f"({j}, {k}, {v!r})" for j, line in variances for k, v in enumerate(line)]
+    variances = scorer.by_feature(scorer.variance)
+    rows = (f"({j}, {k}, {v!r})" for j, line in variances for k, v in enumerate(line))
     yield from inserted("cwtool_variance", rows)
-    linear = [] if scorer.linear is None else scorer.linear.tolist()
-    rows = [f"({j}, {c!r})" for j, c in zip(scorer.features, linear, strict=False) if c]
-    yield from inserted("cwtool_linear", rows)
-    rows = [f"({i}, {j}, {c!r})" for i, j, c in scorer.named_pairs]
+    if scorer.linear is not None:
+        linear = scorer.by_feature(scorer.linear)
+        yield from inserted("cwtool_linear", (f"({j}, {c!r})" for j, c in linear if c))
+    rows = (f"({i}, {j}, {c!r})" for i, j, c in scorer.named_pairs)
     yield from inserted("cwtool_pair", rows)
     unit = scorer.reading.normalize == "l2"
     yield UNIT_ENTRY.format(length=" / n.length" if unit else "", lengths=LENGTHS if unit else "")
     yield SPREAD.format(unknown=repr(scorer.unknown))
 
 
-def inserted(table: str, rows: list[str]) -> Iterator[str]:
+def inserted(table: str, rows: Iterable[str]) -> Iterator[str]:
     """The commands that fill a table with these tuples."""
-    for start in range(0, len(rows), AT_ONCE):
-        yield f"INSERT INTO {table} VALUES\n" + ",\n".join(rows[start : start + AT_ONCE]) + ";"
+    left = iter(rows)
+    while some := list(islice(left, AT_ONCE)):
+        yield f"INSERT INTO {table} VALUES\n" + ",\n".join(some) + ";"

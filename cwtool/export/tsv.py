@@ -11,7 +11,7 @@ def text(scorer: Scorer) -> Iterator[str]:
     """Tab-separated under a header; the lines `intercept` and, for two classes, `threshold` are the
     last."""
     yield "\t".join(["feature", *scorer.names])
-    for j, line in zip(scorer.features, scorer.weight.tolist(), strict=True):
+    for j, line in scorer.by_feature(scorer.weight):
         if any(line):
             yield "\t".join([str(j), *map(repr, line)])
     yield "\t".join(["intercept", *map(repr, scorer.intercept.tolist())])

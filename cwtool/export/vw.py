@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 from cwtool.errors import ModelError, UsageError
@@ -22,14 +23,14 @@ def data(scorer: Scorer) -> bytes:
         raise UsageError("`format=vw` needs Vowpal Wabbit: pip install vowpalwabbit") from None
     classes = scorer.weight.shape[1]
     places = 1 << (classes - 1).bit_length()  # the weight of feature j and class k: j places + k
-    bits = max(18, (places * (max(scorer.features, default=0) + 1)).bit_length())
+    bits = max(18, (places * (int(scorer.features.max(initial=0)) + 1)).bit_length())
     scorer.check_width(
         ((1 << MOST_BITS) // places - 2) * classes,
         "VW has a weight for each up to the last",
         "use `format=json` or tsv, which have the features of the model alone",
     )
     constant = CONSTANT % (1 << bits) % ((1 << bits) // places)
-    if scorer.intercept.any() and constant in scorer.features:
+    if scorer.intercept.any() and (scorer.features == constant).any():
         raise ModelError(
             f"VW keeps its constant at the place of feature {constant}",
             "use another format, or train without `bias`",
@@ -37,8 +38,8 @@ def data(scorer: Scorer) -> bytes:
     settings = {"oaa": classes} if scorer.several else {}
     limits = {"min_prediction": -1e30, "max_prediction": 1e30}
     made = vowpalwabbit.Workspace(quiet=True, b=bits, link="identity", **limits, **settings)
-    lines = [*zip(scorer.features, scorer.weight.tolist(), strict=True)]
-    for j, line in [*lines, (constant, scorer.intercept.tolist())]:
+    last = [(constant, scorer.intercept.tolist())]
+    for j, line in chain(scorer.by_feature(scorer.weight), last):
         for k, w in enumerate(line):
             if w:
                 made.set_weight(j * places + k, 0, w)

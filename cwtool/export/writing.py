@@ -28,7 +28,8 @@ def export(model: Model, format: str, path: Path, sources: tuple[Path, ...] = ()
             binary.write(data)
     else:
         with nullcontext(sys.stdout) if str(path) == "-" else complete_text(path, sources) as text:
-            text.writelines(f"{line}\n" for line in module.text(scorer))
+            end = getattr(module, "END", "\n")
+            text.writelines(f"{line}{end}" for line in module.text(scorer))
     return scorer
 
 

@@ -137,7 +137,7 @@ class Ring:
                 found = np.ones(len(ring.y))
             if found is None or found.dtype.str != dtype or found.ndim != dimensions:
                 raise Damage(f"the array ring.{name} is missing or of another kind")
-            setattr(ring, name, found)
+            setattr(ring, name, found.copy())  # not a view that keeps the whole file in memory
         ring.rows = rows
         ring._check(classes)
         return ring

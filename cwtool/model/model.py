@@ -252,10 +252,12 @@ class Model(Verdict):
         elif isinstance(self.algorithm, Ranks):
             found = Coefficients(self.algorithm.importance(self.state, slots))
         with np.errstate(over="ignore"):  # the scale of tiny rows may be up to 2^1000
-            weight = np.nan_to_num(found.weight * scale)
-            variance = found.variance
+            weight, variance = found.weight * scale, found.variance
+            np.nan_to_num(weight, copy=False)
             if variance is not None:
-                variance = np.nan_to_num(variance * scale * scale)
+                variance = variance * scale
+                variance *= scale
+                np.nan_to_num(variance, copy=False)
         return Weights(ids, weight, variance, found.intercept)
 
     def described(self, class_: int | None = None) -> State | None:
@@ -265,8 +267,7 @@ class Model(Verdict):
 
     def copy(self) -> Model:
         """A model that goes on independently of this one."""
-        header, arrays = packing.pack(self)
-        return packing.unpack(header, {name: array.copy() for name, array in arrays.items()})
+        return packing.unpack(*packing.pack(self))  # which copies the arrays
 
     def learned(self) -> dict[str, str]:
         """The files learned so far: digest -> name."""

@@ -22,6 +22,7 @@ from cwtool.model.latest import Latest
 from cwtool.params import AUTO
 from cwtool.state import FeatureIndex
 from cwtool.state.checking import array_of, ascending, without_others
+from cwtool.state.index import direct_for
 
 if TYPE_CHECKING:
     from cwtool.model.model import Model
@@ -130,11 +131,7 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
         several.unpack(model, header, arrays)
     else:
         _unpack_two(model, header, arrays)
-    if header.get("partial", False):
-        model.state = model.learner.new_state(FeatureIndex(0))
-        model.index = model.state.index
-        if model.labels.several is not None:
-            model.state.admit(model.labels.several)
+    _index(model, arrays, partial=header.get("partial", False))
     known = model.state.unpack(arrays, header["numbers"])
     without_others([name for name in arrays if not name.startswith(COUNTS)], known)
     model.learner.check(model.state)
@@ -143,12 +140,26 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
     model.by_variance = header["calibration"].get("by_variance", True)
     model.history = header["history"]
     if "known" in arrays:
-        hashes = array_of(arrays, "known", "<i8").view(np.uint64)
+        hashes = array_of(arrays, "known", "<i8").view(np.uint64).copy()
         model.known = RowSample.checked(hashes, header.get("known_level", -1))
     model.version = header["cwtool"]
     model.estimator = header.get("estimator", {})
     _check_whole(model, header)
     return model
+
+
+def _index(model: Model, arrays: Arrays, *, partial: bool) -> None:
+    """Give the new model an index by which tables take memory for the features of the file alone,
+    where these lie so far apart that it matters."""
+    direct = 0 if partial else model.index.direct
+    if direct and "ids" in arrays:
+        direct = direct_for(arrays["ids"].ravel(), model.state.row_bytes)
+    if direct == model.index.direct:
+        return
+    model.state = model.learner.new_state(FeatureIndex(direct))
+    model.index = model.state.index
+    if model.labels.several is not None:
+        model.state.admit(model.labels.several)
 
 
 def _check_whole(model: Model, header: dict[str, Any]) -> None:

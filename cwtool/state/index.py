@@ -15,6 +15,21 @@ from cwtool_ext import slots
 
 DIRECT = 1 << 22  # ids below are their own slot: at most 64 MiB of two-column table
 LOAD = 0.8  # of the hash buckets
+SPARE = 64 << 20  # bytes of tables that may go unused
+
+
+def direct_for(ids: Ints, row_bytes: int) -> int:
+    """How many ids may be their own slots in tables that take so many bytes a feature: the largest
+    power of two for which the rows up to the last of these ids, ascending, take little memory, or
+    half of them are used."""
+    direct = DIRECT
+    while direct > 64:
+        used = int(np.searchsorted(ids, direct))
+        rows = int(ids[used - 1]) + 1 if used else 0
+        if rows * row_bytes <= SPARE or rows <= 2 * used:
+            break
+        direct //= 2
+    return direct
 
 
 class FeatureIndex:

@@ -54,8 +54,13 @@ class State:
 
     def bytes_for(self, features: int) -> int:
         """What tables and lists with so many features take, and the arrays as they are."""
-        row = sum(table.width for table in (*self._tables, *self.lists.values()))
-        return 8 * row * features + sum(array.nbytes for array in self.arrays.values())
+        row = self.row_bytes + 8 * sum(table.width for table in self.lists.values())
+        return row * features + sum(array.nbytes for array in self.arrays.values())
+
+    @property
+    def row_bytes(self) -> int:
+        """What the tables take for each feature."""
+        return 8 * sum(table.width for table in self._tables)
 
     def reserve(self) -> None:
         """Follow the index: a row for every slot."""

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwtool.data.rows import BIAS, Ints, Rows
-from cwtool.state.index import DIRECT, FeatureIndex
+from cwtool.state.index import DIRECT, FeatureIndex, direct_for
 from cwtool_ext import slots
 
 small = st.integers(0, 300)
@@ -191,3 +191,18 @@ def test_values_are_scattered_to_places_of_their_own(
         )
     with pytest.raises(ValueError, match="arrays of its own"):
         slots.scatter(np.zeros((4, 2)), np.array([0], dtype=np.int32), [np.ones(1)], [None])
+
+
+@pytest.mark.parametrize(
+    ("ids", "row_bytes", "direct"),
+    [
+        (range(0), 8, DIRECT),
+        (range(0, DIRECT, 999), 16, DIRECT),  # 64 MB in all
+        (range(0, DIRECT, 999), 128, DIRECT // 8),
+        (range(0, DIRECT, 2), 1 << 20, DIRECT),  # half of the rows are used
+        ([0, *range(1 << 22, 1 << 23, 999)], 1 << 20, DIRECT),  # the others are hashed anyway
+        (range(63, 1 << 20, 999), 1 << 30, 64),
+    ],
+)
+def test_ids_far_apart_do_not_make_large_tables(ids: range, row_bytes: int, direct: int) -> None:
+    assert direct_for(ints(list(ids)), row_bytes) == direct
