@@ -13,6 +13,7 @@ P = TypeVar("P")
 
 AUTO = "auto"
 MOST = 1 << 53  # the greatest whole number
+LARGE = 1e100  # the greatest number, and 1 / LARGE the least above 0: their squares are numbers too
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Param:
     auto: bool = False
     or_days: bool = False  # also a number of days, such as 30d
     formerly: tuple[str, ...] = ()  # names that it had before; they are still understood
+    unasked: float = math.inf  # a model file with more of it, which takes long, is not resumed
+    # unless the value is given again
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,6 +75,11 @@ class Param:
         most = min(self.high, MOST) if self.kind is int else self.high
         if below or number > most or (self.kind is float and not math.isfinite(number)):
             raise UsageError(f"`{self.name}` is {value}; it must be {self.range}")
+        if self.kind is float and number and not 1 / LARGE <= abs(number) <= LARGE:
+            raise UsageError(
+                f"`{self.name}` is {value}; a number other than 0 must be between {1 / LARGE:g} "
+                f"and {LARGE:g}, or their negatives"
+            )
         return number
 
     def _days(self, value: str) -> str:
@@ -97,9 +105,11 @@ def param(
     auto: bool = False,
     or_days: bool = False,
     formerly: tuple[str, ...] = (),
+    unasked: float = math.inf,
 ) -> Any:
     """Declare a dataclass field as a parameter: at least `low`, or greater than `above`. `help` is
-    one or more complete sentences: what it does, its unit, when to change it."""
+    one or more complete sentences: what it does, its unit, when to change it. `unasked` is the
+    most of it that a resumed model may ask for by itself, where the time grows with it."""
     described = {
         "kind": kind or type(default),
         "default": default,
@@ -111,6 +121,7 @@ def param(
         "auto": auto,
         "or_days": or_days,
         "formerly": formerly,
+        "unasked": unasked,
     }
     return field(default=default, metadata={"param": described})
 

@@ -53,6 +53,7 @@ class BcwParams(BatchParams):
         "`precision_divisor` is a number.",
         low=1,
         formerly=("epochs",),
+        unasked=1000,
     )
     average: bool = param(
         True,

@@ -43,6 +43,7 @@ class DcdParams(BatchParams):
         "Largest number of passes over the rows of a batch, if `tol` is not reached before.",
         low=1,
         formerly=("max_epochs",),
+        unasked=10_000,
     )
 
 

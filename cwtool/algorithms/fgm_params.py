@@ -19,7 +19,7 @@ class FgmParams(BatchParams):
         formerly=("block",),
     )
     iterations: int = param(
-        15, "Number of groups to choose; applies only if `group_size` is 0.", low=1
+        15, "Number of groups to choose; applies only if `group_size` is 0.", low=1, unasked=1000
     )
     C: float = param(
         100.0,
@@ -46,13 +46,18 @@ class FgmParams(BatchParams):
         choices=("mm", "exact", "printed"),
     )
     group_passes: int = param(
-        2, "Number of passes over the rows after each new group.", low=1, formerly=("sweeps",)
+        2,
+        "Number of passes over the rows after each new group.",
+        low=1,
+        formerly=("sweeps",),
+        unasked=100,
     )
     final_passes: int = param(
         20,
         "Largest number of further passes over the rows when all groups are chosen.",
         low=0,
         formerly=("final_sweeps",),
+        unasked=1000,
     )
     tol: float = param(
         1e-3, "Make no more passes when the relative duality gap is at most this.", low=0

@@ -43,6 +43,7 @@ class SparseParams(BatchParams):
         "Weight C of the training loss against the l1 norm, for rows of length 1; if `features` "
         "is not 0, the largest C that is tried.",
         above=0,
+        high=1e12,  # the path to it has steps of a constant factor
     )
     batch_rows: int = param(
         0,
@@ -73,6 +74,7 @@ class L1Params(SparseParams):
         "Largest number of passes over the features for one C, if `tol` is not reached before.",
         low=1,
         formerly=("max_epochs",),
+        unasked=10_000,
     )
 
 

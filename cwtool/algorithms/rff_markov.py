@@ -60,6 +60,7 @@ class RffParams(RememberedParams):
         low=1,
         high=10_000_000,
         auto=True,
+        unasked=MOST,
     )
     chains: int = param(
         4,
@@ -67,6 +68,7 @@ class RffParams(RememberedParams):
         "kept. More chains make it more likely that one finds the variables.",
         low=1,
         high=1000,
+        unasked=8,
     )
     d_max: int = param(
         40, "Largest number of Fourier features that the model has at one time.", low=1, high=1000

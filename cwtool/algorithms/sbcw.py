@@ -32,6 +32,7 @@ class SbcwParams(FgmParams):
         "did not lower the error.",
         low=0,
         formerly=("final_sweeps",),
+        unasked=1000,
     )
     precision_divisor: float = param(
         100.0,

@@ -43,6 +43,7 @@ class SdistParams(KnnParams):
         low=0,
         high=100_000,
         auto=True,
+        unasked=1000,
     )
     runs: int | str = param(
         AUTO,
@@ -53,6 +54,7 @@ class SdistParams(KnnParams):
         low=1,
         high=1000,
         auto=True,
+        unasked=8,
     )
     direction_columns: int | str = param(
         AUTO,

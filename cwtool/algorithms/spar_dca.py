@@ -49,6 +49,7 @@ class SparDcaParams(SparseParams):
         "Largest number of passes over the rows for one C, if `tol` is not reached before.",
         low=1,
         formerly=("max_epochs",),
+        unasked=2000,
     )
 
 

@@ -27,6 +27,7 @@ from cwtool.algorithms.stsgd_params import StsgdParams
 from cwtool.algorithms.stsgd_state import BEFORE, check, layout, restart
 from cwtool.algorithms.underway import Underway, put_back
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
+from cwtool.errors import Damage
 from cwtool.parallel import together
 from cwtool.params import AUTO
 from cwtool.run import Run
@@ -200,6 +201,8 @@ class Stsgd(Algorithm):
 
     def check(self, state: State) -> None:
         check(state)
+        if state.numbers["stage"] and self.schedule.left(state.numbers) <= 0:
+            raise Damage("its number into is not within a stage")
 
     def finish(self, state: State) -> None:
         Underway.of(state).save(state)

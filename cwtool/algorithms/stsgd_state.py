@@ -73,7 +73,8 @@ def check(state: State) -> None:
     """Raise Damage if what is under way does not fit the features, the paths or the stage."""
     a, numbers, ids = state.arrays, state.numbers, state.index.ids_and_slots()[0]
     for name in ("pool.id", "touched.id"):
-        if not np.isin(a[name], ids).all():
+        at = np.searchsorted(ids, a[name])  # ids are ascending
+        if len(at) and not (at.max() < len(ids) and (ids[at] == a[name]).all()):
             raise Damage(f"the array array.{name} has a feature that is not there")
     count, paths = a["touched.count"], state.tables[1].shape[1] // 2
     if len(count) not in (0, paths) or int(count.sum()) != len(a["touched.id"]):

@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     "--resume",
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
     help="Continue this model from exactly the state that was saved. Learners of single rows give "
-    "in one pass the same model as one run over its data and this data together.",
+    "in one pass the same model as one run over its data and this data together. A model with "
+    "settings that make learning very long, such as --iterations 10000000, is continued only if "
+    "they are given again.",
 )
 @click.option(
     "--again",
@@ -221,7 +223,21 @@ def subject_of(
                 f"{_with(option, value)}",
                 f"leave out {option}, or train a new model",
             )
+    _check_work(model, resume, params)
     return model
+
+
+def _check_work(model: Model, path: Path, given: dict[str, Any]) -> None:
+    """Refuse a model that asks for much more work than the defaults, unless the user does too: its
+    file may be of a stranger."""
+    for p in declared(type(model.algorithm.params)):
+        value = getattr(model.algorithm.params, p.name)
+        if p.name not in given and isinstance(value, int | float) and value > p.unasked:
+            option = f"--{p.name.replace('_', '-')} {value}"
+            raise ModelError(
+                f"{path} asks for {option}, with which learning may take very long",
+                f"give {option} as well if you want that",
+            )
 
 
 def _with(option: str, value: Any) -> str:

@@ -269,7 +269,7 @@ class L1SVMSelector(WeightedSelector):
     ----------
     C : float, default=10000.0
         Weight C of the training loss against the l1 norm, for rows of length 1; if `features`
-        is not 0, the largest C that is tried. Must be above 0.
+        is not 0, the largest C that is tried. Must be above 0 and at most 1e+12.
     loss : 'squared-hinge' or 'logistic', default='squared-hinge'
         Loss of a row with margin m: squared-hinge is C/2 max(0, 1 - m)^2, logistic is C log(1 +
         exp(-m)).
@@ -347,7 +347,7 @@ class SparDCASelector(WeightedSelector):
     ----------
     C : float, default=10000.0
         Weight C of the training loss against the l1 norm, for rows of length 1; if `features`
-        is not 0, the largest C that is tried. Must be above 0.
+        is not 0, the largest C that is tried. Must be above 0 and at most 1e+12.
     loss : 'hinge' or 'squared-hinge', default='squared-hinge'
         Loss of a margin error xi: hinge is C xi, squared-hinge is C/2 xi^2.
     batch_rows : int, default=0

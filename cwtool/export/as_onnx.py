@@ -100,7 +100,7 @@ def _label(g: Graph, scorer: Scorer, score: str, types: Any) -> int:
 
 
 def _is_whole(label: str) -> bool:
-    return label.lstrip("+-").isdigit()
+    return label.lstrip("+-").isdecimal() and -(1 << 63) <= int(label) < 1 << 63
 
 
 def _joint(g: Graph, scorer: Scorer, x: str, v: str) -> str:

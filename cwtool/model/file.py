@@ -87,7 +87,13 @@ def written(header: dict[str, Any], arrays: Arrays, jobs: int = 1) -> Iterator[b
     several `jobs`."""
     plain = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
     listed = [{"name": k, "dtype": a.dtype.str, "shape": list(a.shape)} for k, a in plain.items()]
-    text = json.dumps({**header, "arrays": listed}, allow_nan=False).encode()
+    try:
+        text = json.dumps({**header, "arrays": listed}, allow_nan=False).encode()
+    except ValueError:
+        raise ModelError(
+            f"the numbers of the {header['algorithm']} model have become too large for a file",
+            "look for very large values in the rows, or train with other parameters",
+        ) from None
     text = text.ljust(_padded(PRELUDE.size + len(text)) - PRELUDE.size)
     size = PRELUDE.size + len(text) + sum(_padded(a.nbytes) for a in plain.values()) + 32
     pieces: list[bytes | memoryview] = [PRELUDE.pack(MAGIC, VERSION, size, len(text)), text]

@@ -267,7 +267,10 @@ class Model(Verdict):
 
     def copy(self) -> Model:
         """A model that goes on independently of this one."""
-        return packing.unpack(*packing.pack(self))  # which copies the arrays
+        header, arrays = packing.pack(self)
+        copied = packing.unpack(header | {"history": []}, arrays)  # which copies the arrays
+        copied.history = self.history  # not checked again: it may be long
+        return copied
 
     def learned(self) -> dict[str, str]:
         """The files learned so far: digest -> name."""

@@ -104,6 +104,8 @@ class Trainer:
         from cwtool.model.shadows import shadows_of
 
         self.before.labels = self.model.labels
+        if self.before.several is not None and self.model.labels.several is not None:
+            self.before.state.admit(self.model.labels.several)  # classes may have come since
         kept = self.kept
         return shadows_of(self.before, kept.all(), kept.counted, kept.n_rows, self.settings)
 

@@ -324,3 +324,13 @@ def test_more_than_twenty_classes(ok: Run) -> None:
     assert "classes with the lowest F1" in shown
     assert shown.endswith(f"4 -> 3: {n} rows\n")
     assert "and 10 more" in ok("inspect", "m.cw")
+
+
+@pytest.mark.parametrize("algo", ["arow", "cw-fact"])
+def test_new_classes_in_several_passes(algo: str, ok: Run) -> None:
+    """The models beside the one that learns get room for classes that come with the rows."""
+    for k in (3, 5):
+        Path(f"{k}.svm").write_text("".join(f"{i % k} {i % 7 + 1}:1\n" for i in range(60)))
+    ok("train", "3.svm", "-a", algo, "-m", "m.cw")
+    ok("train", "5.svm", "--resume", "m.cw", "--passes", "2", "-m", "m.cw")
+    assert "5 classes" in ok("inspect", "m.cw")

@@ -77,6 +77,48 @@ def test_models_of_several_passes_count(cwtool: Run, ok: Run, planted: Run) -> N
     ok(*command, "480kB", "--passes", "2")
 
 
+@pytest.mark.parametrize("algo", ["arow", "bcw"])
+def test_days_of_feed_keep_to_the_limit(algo: str, cwtool: Run, ok: Run, planted: Run) -> None:
+    """The first day and later ones; the model stays as it was."""
+    one, two = (planted(f"{k}.svm", k, 60, width=3000, entries=40) for k in (1, 2))
+    first = cwtool("feed", one, "-a", algo, "-m", "m.cw", "--max-memory", "4kB")
+    assert (first.code, "4 kB may be used" in first.err) == (2, True)
+    assert not Path("m.cw").exists()
+    ok("feed", one, "-a", algo, "-m", "m.cw")
+    before = Path("m.cw").read_bytes()
+    second = cwtool("feed", two, "-m", "m.cw", "--accept", "--max-memory", "4kB")
+    assert (second.code, "hint: " in second.err) == (2, True)
+    assert Path("m.cw").read_bytes() == before
+
+
+SUITE = """
+title = "One cell"
+paper = "Nobody 2000"
+repeats = 1
+
+[data.made]
+make = "words"
+rows = 60
+features = 300
+[method.a]
+label = "AROW"
+algo = "arow"
+params = { covariance = "full" }
+[[experiment]]
+name = "first"
+task = "test"
+"""
+
+
+def test_bench_keeps_to_the_limit(cwtool: Run, ok: Run) -> None:
+    Path("one.toml").write_text(SUITE)
+    ended = cwtool("bench", "one.toml", "-o", "out", "-j", "1", "--max-memory", "10kB")
+    assert ended.code != 0
+    said = "".join(path.read_text() for path in Path("out").rglob("*.json*"))
+    assert "10 kB may be used" in said
+    ok("bench", "one.toml", "-o", "out", "-j", "1", "--max-memory", "10MB")
+
+
 def in_gzip(data: bytes) -> bytes:
     return gzip.compress(data, 1)
 

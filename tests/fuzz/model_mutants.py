@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 
 import array_mutants as of_arrays
+import content_mutants as of_content
 import header_mutants as of_header
 from model_parts import PRELUDE, Parts, parts_of, sealed
 
@@ -100,11 +101,11 @@ OF_PARTS: list[Change] = [
     of_arrays.name_of_array, of_arrays.without_array, of_arrays.longer_array,
     of_arrays.other_length, of_arrays.exchanged_arrays, of_arrays.reread_array,
     *(3 * [of_arrays.values_of_array, of_arrays.filled_array, of_arrays.flipped_bits]),
-    of_arrays.magnified_array, of_arrays.magnified_array,
+    of_arrays.magnified_array, of_arrays.magnified_array, *of_content.CHANGES,
 ]  # fmt: skip
 OF_BYTES: list[Change] = [
     of_header.text_of_header, of_header.literal, of_header.literal, of_header.repeated_inside,
-    prelude, more_bytes, fewer_bytes,
+    prelude, more_bytes, fewer_bytes, of_content.numbers_of_json,
 ]  # fmt: skip
 
 

@@ -22,7 +22,7 @@ ROWS = models.rows_of(1, 60, 2)[0]
     ("algo", "given"),
     [
         ("sdist", {"cv": 100, "steps": 3}),  # more folds than rows
-        ("spar-dca", {"C": 1e300, "features": 0}),
+        ("spar-dca", {"C": 1e12, "features": 0}),
         ("sbcw", {"features": 1_000_000}),  # of which there are twelve
         ("fgm", {"features": 1_000_000}),
         ("l1svm", {"tol": 1e-12}),
@@ -35,7 +35,9 @@ def test_extreme_settings(algo: str, given: dict[str, object]) -> None:
 
 
 def test_a_divisor_that_overflows_is_told() -> None:
-    model = Model.new("bcw", {"precision_divisor": 5e-324}, labels=Labels(-1.0, 1.0))
+    model = Model.new("bcw", {}, labels=Labels(-1.0, 1.0))
+    model.learn(ROWS, Run())
+    model.state.numbers["precision_divisor"] = 5e-324
     with pytest.raises(ModelError, match="C divided by the precision divisor is too large"):
         model.learn(ROWS, Run())
 
@@ -86,7 +88,22 @@ def test_histories_that_cannot_be_shown_are_damage(changed: dict[str, object]) -
         Model.from_bytes(model.to_bytes())
 
 
+def test_rows_of_a_class_without_a_label_are_damage() -> None:
+    model = models.trained("arow", {}, 2, 0)
+    model.history.clear()
+    model.labels.negative = None
+    with pytest.raises(ModelError, match="none for a class that it has rows of"):
+        Model.from_bytes(model.to_bytes())
+
+
 def test_a_merge_without_an_error_is_shown() -> None:
     model = models.trained("arow", {}, 2, 0)
     model.history[0] |= {"merged": [{"name": "a.cw", "rows": 5}], "chosen": "mean"}
     assert "error - before learning" in text(describe(Model.from_bytes(model.to_bytes()), 5, {}))
+
+
+def test_labels_beyond_whole_numbers_become_text_in_onnx() -> None:
+    pytest.importorskip("onnx")
+    from cwtool.export.as_onnx import _is_whole
+
+    assert [_is_whole(label) for label in ("+1", "-7", "0.5", "1" + 30 * "0")] == [1, 1, 0, 0]

@@ -6,7 +6,7 @@ import pytest
 
 from cwtool import registry
 from cwtool.errors import UsageError
-from cwtool.params import AUTO, build, declared, param
+from cwtool.params import AUTO, Param, build, declared, param
 
 
 @dataclass(frozen=True)
@@ -90,3 +90,10 @@ def test_a_whole_number_must_be_whole() -> None:
     """2.5 from a config file is not quietly 2."""
     with pytest.raises(UsageError):
         build(Some, {"rank": 2.5})
+
+
+@pytest.mark.parametrize("value", [1e101, 1e-101, -1e101, "5e-324", 1e308])
+def test_numbers_whose_squares_are_none(value: object) -> None:
+    with pytest.raises(UsageError, match="must be between 1e-100 and 1e\\+100"):
+        Param("a", float, 1.0, "Help.").check(value)
+    assert Param("a", float, 1.0, "Help.").check(0) == 0
