@@ -105,7 +105,7 @@ def loaded() -> tuple[int, str]:
             found.predict_proba(rows)
         found.get_params()
         whole = all(label == label // 1 and abs(label) < 2**53 for label in model_labels(found))
-        if hasattr(found, "partial_fit") and whole and len(found.classes_):  # others are refused
+        if hasattr(found, "partial_fit") and whole:  # scikit-learn refuses other labels
             found.partial_fit(rows, found.classes_[[0, -1, 0]])
     except CwtoolError as failure:
         return failure.exit_code, str(failure)

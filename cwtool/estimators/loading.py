@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cwtool.data.rows import BIAS
+from cwtool.errors import ModelError
 from cwtool.estimators import classes, classifiers
 from cwtool.estimators.classifier import Classifier
 from cwtool.model import Model
@@ -27,6 +28,8 @@ def load(path: str | os.PathLike[str]) -> Classifier:
     found = kind(**_parameters(model, kind))
     found.model_, found._uncalibrated = model, []
     found.classes_ = classes.unpacked(model.labels, model.estimator.get("classes"))
+    if len(found.classes_) == 0:
+        raise ModelError(f"{path} has learned no rows, and has no classes", "train it first")
     ids, _ = model.index.ids_and_slots()
     needed = int(ids[ids != BIAS].max(initial=-1)) + 1
     found.n_features_in_ = max(needed, model.estimator.get("columns", 0))

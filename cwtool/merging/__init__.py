@@ -18,7 +18,7 @@ from cwtool.data.rows import Rows
 from cwtool.merging import counts, fitting
 from cwtool.merging.choice import choose
 from cwtool.model import Model
-from cwtool.model.packing import is_partial
+from cwtool.model.packing import is_partial, reindex
 from cwtool.run import Run
 
 Tail = Callable[[Labels], Iterable[Rows]]  # rows, with class numbers by these labels
@@ -90,6 +90,10 @@ def _merged(
 ) -> Merged:
     """Fill a new model with the merge."""
     merging = fitting.merging_of(model)
+    every = models if base is None else (base, *models)
+    reindex(
+        model, min((m.index.direct for m in every if m.index.direct), default=model.index.direct)
+    )
     merger = _merger(model, models, base)
     rule = merging.without_base if base is None else merging.with_base
     losses: dict[str, float] = {}

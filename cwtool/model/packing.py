@@ -154,6 +154,11 @@ def _index(model: Model, arrays: Arrays, *, partial: bool) -> None:
     direct = 0 if partial else model.index.direct
     if direct and "ids" in arrays:
         direct = direct_for(arrays["ids"].ravel(), model.state.row_bytes)
+    reindex(model, direct)
+
+
+def reindex(model: Model, direct: int) -> None:
+    """Let ids below `direct` be their own slots in this new model."""
     if direct == model.index.direct:
         return
     model.state = model.learner.new_state(FeatureIndex(direct))

@@ -12,8 +12,9 @@ from sklearn.datasets import load_svmlight_file
 
 import cwtool
 from cwtool import registry
-from cwtool.errors import DataError
+from cwtool.errors import DataError, ModelError
 from cwtool.estimators import ArowClassifier, SCW1Classifier
+from cwtool.model import Model
 
 Run = Callable[..., Any]
 
@@ -115,3 +116,9 @@ def test_every_algorithm_has_a_classifier() -> None:
     from cwtool.estimators.loading import CLASSIFIERS
 
     assert set(CLASSIFIERS) == set(registry.names())
+
+
+def test_a_model_without_rows_is_no_classifier(folder: Path) -> None:
+    Model.new("arow", {}).save(folder / "m.cw")
+    with pytest.raises(ModelError, match="has learned no rows, and has no classes"):
+        cwtool.load("m.cw")
