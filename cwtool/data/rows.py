@@ -87,7 +87,8 @@ class Rows:
 
     def take(self: R, rows: NDArray[Any]) -> R:
         """A copy of the rows with these numbers, in this order; or of those that are True."""
-        numbers = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64, copy=False)
+        numbers = np.flatnonzero(rows) if rows.dtype == bool else rows
+        numbers = np.ascontiguousarray(numbers, dtype=np.int64)
         indptr = np.zeros(len(numbers) + 1, dtype=np.int64)
         np.cumsum(self.indptr[1:][numbers] - self.indptr[:-1][numbers], out=indptr[1:])
         indices, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
