@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from cwtool.errors import DataError, UsageError
 from cwtool.model import Model
 from cwtool.model.several import is_wide
 from cwtool.params import AUTO, declared
+from cwtool.records import dataclass
 
 MEANS = ("mean", "weight")  # names of the column that a linear score is made of
 PRECISION = "precision"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from cwtool.errors import UsageError
+from cwtool.records import dataclass
 
 
 def available() -> int:

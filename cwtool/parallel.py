@@ -7,12 +7,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cwtool import memory
 from cwtool.errors import CwtoolError, UsageError
+from cwtool.records import dataclass
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, field, fields
 from typing import Any, TypeVar
 
 from cwtool.errors import UsageError
+from cwtool.records import dataclass
 
 P = TypeVar("P")
 

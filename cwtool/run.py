@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from cwtool.parallel import EngineOptions
+from cwtool.records import dataclass
 
 Progress = Callable[[str, float], None]  # what is being done, and the share of it that is done
 Note = Callable[[str], None]  # a line of detail for people

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from cwtool.algorithms.base import Variants
 from cwtool.algorithms.factored import Factorable, FactorableParams
 from cwtool.params import param
+from cwtool.records import dataclass
 from cwtool_ext import rules
 from cwtool_ext.rules import Rule
 

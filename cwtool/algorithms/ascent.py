@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.data.rows import Floats
+from cwtool.records import dataclass
 
 
 class Start(NamedTuple):

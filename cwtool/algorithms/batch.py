@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from cwtool.algorithms.base import Algorithm, Coefficients, Scores, Variants, ea
 from cwtool.algorithms.priors import prior_of_rows
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.params import param
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import Number, State
 from cwtool_ext import dual

@@ -11,7 +11,6 @@ mu than the precision has.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isinf
 from typing import Any, ClassVar
 
@@ -28,6 +27,7 @@ from cwtool.algorithms.row_space import NAMES, ROWS
 from cwtool.data.rows import Floats, SlotRows
 from cwtool.errors import Damage
 from cwtool.params import AUTO, param
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import Column, Layout, Number, State
 from cwtool_ext import dual

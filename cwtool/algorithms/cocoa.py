@@ -12,7 +12,7 @@ round goes on in the direction of the last one: see `Momentum`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, sqrt
 from typing import Any
 
@@ -23,6 +23,7 @@ from cwtool.algorithms.batch import Bounds, squared_norms
 from cwtool.algorithms.dealt import Arrays, Shard, Shards
 from cwtool.algorithms.metric import Covariance, Metric, Whitened, add_gram, cheapest_visit
 from cwtool.data.rows import Floats, Ints, SlotRows
+from cwtool.records import dataclass
 from cwtool_ext import dual
 
 ROUNDS, MORE_ROUNDS = 3, 5  # in a metric; more of them from

@@ -7,13 +7,13 @@ mu += alpha y Sigma x,  Sigma^-1 += kappa x x'. Rows come scaled so that Sigma_0
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from cwtool.algorithms.merging import NAT, Merging, Refusal
 from cwtool.algorithms.priors import prior_of_weights
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.params import param
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import PRECISION, Column, Layout, State
 from cwtool_ext import diagonal

@@ -6,13 +6,13 @@ et al. 2010), which is CW-stdev with a factored covariance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import ClassVar
 
 from cwtool.algorithms.factored import SMALL, Factorable, FactorableParams, FactorParams
 from cwtool.algorithms.merging import Merging, Refusal
 from cwtool.params import param
+from cwtool.records import dataclass
 from cwtool_ext import rules
 from cwtool_ext.rules import Rule
 

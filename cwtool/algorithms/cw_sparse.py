@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from cwtool.algorithms.priors import prior_of_weights
 from cwtool.data.rows import Ints
 from cwtool.errors import Damage
 from cwtool.params import param
+from cwtool.records import dataclass
 from cwtool.state import PRECISION, Array, Column, Layout, Number, State
 from cwtool.state.checking import ascending
 from cwtool_ext import budget, rules, smooth

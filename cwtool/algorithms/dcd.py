@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from cwtool.algorithms.newton import Newton, passes_for
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.parallel import together
 from cwtool.params import param
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import Column, Layout, State
 from cwtool_ext.dual_descent import DualDescent

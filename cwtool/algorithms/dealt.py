@@ -8,7 +8,7 @@ columns of its own: the features of its rows, in the order in which it has met t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cwtool.algorithms.batch import learnable
 from cwtool.data.rows import Floats, Ints, Rows, SlotRows
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, State
 from cwtool_ext import dual

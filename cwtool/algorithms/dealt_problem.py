@@ -8,7 +8,7 @@ over all rows of all shards. What belongs to a row stays in its shard, which sen
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import sqrt
 from typing import Any, ClassVar
 
@@ -23,6 +23,7 @@ from cwtool.algorithms.inverted import Matrix, gram_of
 from cwtool.algorithms.subproblem import Solution, Subproblem, sums_over
 from cwtool.data.rows import Floats, Ints, Longs
 from cwtool.order import seeded
+from cwtool.records import dataclass
 from cwtool_ext import sbcw
 
 

@@ -5,7 +5,6 @@ CW-fact (Ma, Crammer, Kulesza, Saul, Dredze, Pereira 2010), for every rule that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from cwtool.algorithms.second_order import SecondOrder
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.errors import Damage, UsageError
 from cwtool.params import AUTO, param
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import Array, Column, Layout, State
 from cwtool_ext import factored, visit

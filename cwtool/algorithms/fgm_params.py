@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cwtool.algorithms.batch import BatchParams
 from cwtool.params import param
+from cwtool.records import dataclass
 
 
 @dataclass(frozen=True)

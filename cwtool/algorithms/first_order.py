@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from cwtool.algorithms.merging import Merging
 from cwtool.algorithms.online import Online
 from cwtool.data.rows import Ints
 from cwtool.params import param
+from cwtool.records import dataclass
 from cwtool.state import Column, Layout, Number, State
 from cwtool_ext import first_order
 from cwtool_ext.rules import Rule

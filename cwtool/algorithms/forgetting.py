@@ -9,12 +9,12 @@ difference in how many runs or blocks rows come.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from cwtool.algorithms.base import Scores
 from cwtool.data.rows import Longs, SlotRows
+from cwtool.records import dataclass
 from cwtool.state import Layout, Number, State
 
 STEPS = 8  # in a half-life of rows: each takes as long as looking at every feature once

@@ -7,12 +7,13 @@ Group k has P_k = I + c G_k with G_k = X_k'H X_k over rows of the weights H, and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from cwtool.algorithms.metric import cholesky
 from cwtool.data.rows import Floats, Ints, Longs
+from cwtool.records import dataclass
 
 
 @dataclass

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
+from cwtool.records import dataclass
 from cwtool.state import FeatureIndex
 from cwtool_ext import inverted as kernel
 from cwtool_ext.csr import Csr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from cwtool.algorithms.neighbours import DISTANCE_BYTES, Near, nearest, shares, 
 from cwtool.algorithms.remembered import NUMBERS, ROWS, Remembered, RememberedParams
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.params import AUTO, param
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import Array, Column, Layout, State
 

@@ -7,7 +7,6 @@ With a number of features given, C is found by the path of l1_path. Every batch 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,6 +20,7 @@ from cwtool.algorithms.l1_descent import Descent
 from cwtool.algorithms.l1_path import Fit, Fits, Solver, path
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.params import param
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import Column, Layout, Number, State
 

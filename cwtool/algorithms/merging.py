@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cwtool.data.rows import Floats, Ints
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import State
 

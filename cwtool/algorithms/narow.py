@@ -6,7 +6,6 @@ mu = Sigma theta, score = mu.x / max(1, b v), which is not linear in the row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from cwtool.algorithms.merging import Merging, Refusal
 from cwtool.algorithms.second_order import Confident
 from cwtool.data.rows import Floats, Ints
 from cwtool.params import param
+from cwtool.records import dataclass
 from cwtool.state import PRECISION, Column, Layout, State
 from cwtool_ext import narow, rules
 from cwtool_ext.rules import Rule

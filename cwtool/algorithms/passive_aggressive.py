@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cwtool.algorithms.first_order import FirstOrder, FirstOrderParams
 from cwtool.algorithms.priors import prior_of_rows
 from cwtool.params import param
+from cwtool.records import dataclass
 from cwtool_ext import rules
 from cwtool_ext.rules import Rule
 

@@ -4,7 +4,6 @@ the rows themselves as long as these are fewer than the features, and than MOST_
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -13,6 +12,7 @@ from cwtool import memory
 from cwtool.algorithms import metric, row_space
 from cwtool.data.rows import Floats, Longs, SlotRows
 from cwtool.errors import UsageError
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import State
 from cwtool_ext import dual

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from cwtool.algorithms.online import Online
 from cwtool.algorithms.sgd import LOSSES, LossParams
 from cwtool.data.rows import Ints
 from cwtool.params import param
+from cwtool.records import dataclass
 from cwtool.state import Column, Layout, State
 from cwtool_ext.averaging import Averaging
 

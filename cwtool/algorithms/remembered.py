@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from cwtool.algorithms.batch import BATCHES, BatchLearner
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.errors import Damage, UsageError
 from cwtool.params import param
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import Array, Number, State
 

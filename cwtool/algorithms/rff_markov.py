@@ -9,7 +9,6 @@ mean of theirs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from cwtool.data.rows import Floats, Ints
 from cwtool.errors import Damage, UsageError
 from cwtool.parallel import together
 from cwtool.params import AUTO, param
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import Array, Layout, State
 from cwtool.state.layout import columns

@@ -12,7 +12,6 @@ gives 13.7 % errors, s_j^2 / P_jj 14.2 %; on six other sets 8.3 % and 8.5 %.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from cwtool.algorithms.base import Variants, each_choice
@@ -22,6 +21,7 @@ from cwtool.algorithms.fgm_params import FgmParams
 from cwtool.algorithms.growth import Side
 from cwtool.data.rows import Floats
 from cwtool.params import param
+from cwtool.records import dataclass
 
 
 @dataclass(frozen=True)

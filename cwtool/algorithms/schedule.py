@@ -5,13 +5,13 @@ Everything here is computed from the numbers of the state.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 
 from cwtool.algorithms.gravity import base_gravity, burst_size, rejection_rate
 from cwtool.algorithms.stsgd_params import StsgdParams
 from cwtool.data.rows import Floats
 from cwtool.params import AUTO
+from cwtool.records import dataclass
 
 RULES = 1  # of a new state: see LEAST_BURST and rates.py
 # In the first pass the number of rows is not known, and all rows lose a feature that is removed;

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cwtool.algorithms.knn import KnnParams
 from cwtool.params import AUTO, param
+from cwtool.records import dataclass
 
 STEPS = {"power": 500, "stsgd": 150}
 DIRECTION_COLUMNS = {"power": 2, "stsgd": 20}

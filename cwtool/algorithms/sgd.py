@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
 
@@ -17,6 +16,7 @@ from cwtool.algorithms.online import Online
 from cwtool.algorithms.priors import prior_of_rows
 from cwtool.data.rows import Ints
 from cwtool.params import AUTO, param
+from cwtool.records import dataclass
 from cwtool.state import Column, Layout, Number, State
 from cwtool_ext.descent import Descent
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from cwtool.algorithms.base import Variants
 from cwtool.algorithms.cw_sparse import Budget, ConfidenceParams
 from cwtool.params import param
+from cwtool.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from one solution to the next the dual variables grow with C.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +21,7 @@ from cwtool.algorithms.l1svm import SparseLearner, SparseParams
 from cwtool.data.rows import Floats, Longs
 from cwtool.order import permutation
 from cwtool.params import param
+from cwtool.records import dataclass
 from cwtool_ext import proximal
 
 

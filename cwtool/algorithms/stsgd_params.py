@@ -13,10 +13,9 @@ took no part. The other parameters were not searched.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cwtool.algorithms.sgd import LOSSES
 from cwtool.params import AUTO, param
+from cwtool.records import dataclass
 
 
 @dataclass(frozen=True)

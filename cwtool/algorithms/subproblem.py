@@ -10,7 +10,7 @@ of the rows).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from cwtool.algorithms.groups import Groups
 from cwtool.algorithms.inverted import Matrix
 from cwtool.data.rows import Floats, Longs
 from cwtool.order import seeded
+from cwtool.records import dataclass
 from cwtool_ext import conjugate, sbcw
 
 FLOOR = 1e-10  # smallest share of a group, so that none is lost for good

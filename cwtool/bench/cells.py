@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +17,7 @@ from cwtool.bench.tasks import TASKS
 from cwtool.files import complete_text
 from cwtool.messages.console import Console
 from cwtool.parallel import KILLED, Engine, Local, Outcome, attempt
+from cwtool.records import dataclass
 
 
 @dataclass(frozen=True)

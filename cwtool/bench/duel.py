@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from statistics import median
 from typing import Any, Literal
 
 from cwtool.bench.measure import CommandFailed, Cost, measure
+from cwtool.records import dataclass
 from cwtool.report import page
 from cwtool.report.page import Grid, Heading, Words
 

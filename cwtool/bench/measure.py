@@ -9,8 +9,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from cwtool.records import dataclass
 
 
 @dataclass(frozen=True)

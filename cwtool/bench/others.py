@@ -10,7 +10,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from itertools import pairwise
@@ -28,6 +28,7 @@ from cwtool.data import writer
 from cwtool.data.rows import Floats, Ints, Rows
 from cwtool.errors import DataError
 from cwtool.order import permutation
+from cwtool.records import dataclass
 from cwtool.scratch import Scratch
 from cwtool.validation import folds
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from cwtool.bench.suite import Figure, Suite, Table
 from cwtool.data.rows import Floats
 from cwtool.metrics.stability import stability
 from cwtool.parallel import Outcome
+from cwtool.records import dataclass
 
 Series = tuple[list[float], list[float], list[float]]  # x, y, standard deviation of y
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from cwtool.bench.sources import Source, resolve
 from cwtool.bench.suite import Experiment, Method, Suite
 from cwtool.messages.console import Console
 from cwtool.parallel import Engine, Outcome
+from cwtool.records import dataclass
 from cwtool.validation import best, points
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from cwtool.data.pipeline import ReadOptions
 from cwtool.data.rows import Rows, joined
 from cwtool.errors import DataError, UsageError
 from cwtool.order import permutation
+from cwtool.records import dataclass
 from cwtool.validation import read
 
 

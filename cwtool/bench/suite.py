@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,6 +31,7 @@ from cwtool.bench.tasks import TASKS
 from cwtool.errors import UsageError
 from cwtool.params import build as build_params
 from cwtool.params import declared
+from cwtool.records import dataclass
 from cwtool.validation import points
 
 if sys.version_info >= (3, 11):

@@ -10,13 +10,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cwtool.bench import accuracy, curves, learned
 from cwtool.bench.accuracy import OF_MODEL, OTHER_PARAMS, Result
 from cwtool.errors import CwtoolError
+from cwtool.records import dataclass
 from cwtool.scratch import Scratch
 
 if TYPE_CHECKING:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from cwtool.data.pipeline import ReadOptions
 from cwtool.data.sources import display
 from cwtool.errors import DataError
+from cwtool.records import dataclass
 
 
 class Row(NamedTuple):

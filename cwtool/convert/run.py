@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -26,6 +26,7 @@ from cwtool.convert.row import Input, Met, Row
 from cwtool.data.sources import STDIN, kept
 from cwtool.errors import DataError, UsageError
 from cwtool.lock import locked
+from cwtool.records import dataclass
 
 WIDE = ("csv", "tsv", "parquet")  # formats with a column for each feature
 FAILED = "conversion-failed\n"  # no LIBSVM row: whoever reads a pipe must not take it as complete

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from sys import getrefcount
 from threading import Lock
 
 import numpy as np
+
+from cwtool.records import dataclass
 
 
 class Buffers:
@@ -60,7 +61,7 @@ class Pool:
             self._all.append(buffers)
 
 
-@dataclass(slots=True)
+@dataclass
 class Raw:
     """Rows as they were read, in buffers, before anything is done to them."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
@@ -17,6 +17,7 @@ from cwtool.data.rowfile import LAST, ROWS, VERSION, Last, Writer, frames_of, la
 from cwtool.data.sources import absolute, display, first_bytes, read_once
 from cwtool.errors import DataError
 from cwtool.files import replacing
+from cwtool.records import dataclass
 
 ENDING = ".cwrows"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from threading import local
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +16,7 @@ from cwtool.data.handles import Growing, Handle
 from cwtool.data.sources import Peeked, display, open_raw, peek
 from cwtool.data.spans import Span
 from cwtool.errors import DataError
+from cwtool.records import dataclass
 
 if TYPE_CHECKING:
     from cwtool.data.keeping import Keeper
@@ -35,7 +35,7 @@ ROWS_MAGIC = b"\x89cwrows\n"  # the first bytes of a file of rows, which is no t
 Bytes = NDArray[np.uint8]
 
 
-@dataclass(slots=True)
+@dataclass
 class Chunk:
     """A stretch of one source; its lines are those that begin in it. `last` closes the source."""
 

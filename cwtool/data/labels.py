@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from cwtool.data.parse import Block
 from cwtool.data.rows import Ints, Origin, Rows
 from cwtool.errors import DataError
+from cwtool.records import dataclass
 
 T = TypeVar("T")
 

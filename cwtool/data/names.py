@@ -7,10 +7,11 @@ in LIBSVM files.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from cwtool.errors import UsageError
+from cwtool.records import dataclass
 
 HASHED = "# hash bits "
 LABEL = "# label "

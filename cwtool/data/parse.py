@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from cwtool.data.chunks import Bytes, Chunk, load
 from cwtool.data.faults import describe
 from cwtool.data.line_parts import NO_LABEL, comments_of, with_labels
 from cwtool.data.rows import BIAS, Floats, Ints, Longs, Origin
+from cwtool.records import dataclass
 from cwtool_ext import libsvm, rows
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Block:
         return len(self.labels)
 
 
-@dataclass(slots=True)
+@dataclass
 class Parsed:
     """What came of a chunk. The lines of the block are counted from the start of the chunk, and the
     reader puts the name of its source in the place of the path."""

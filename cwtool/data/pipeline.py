@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -25,6 +25,7 @@ from cwtool.data.rows import Origin, Rows, joined
 from cwtool.data.sources import display
 from cwtool.data.spans import Span
 from cwtool.errors import DataError
+from cwtool.records import dataclass
 
 if TYPE_CHECKING:
     from cwtool.data.keeping import Keeper, Store

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from struct import Struct
 from typing import IO, Any
@@ -22,6 +21,7 @@ from cwtool.data.digest import Digest
 from cwtool.data.handles import Handle, Source
 from cwtool.data.sources import Peeked, display
 from cwtool.errors import DataError
+from cwtool.records import dataclass
 
 VERSION = 1
 HEAD = Struct("<8sI")

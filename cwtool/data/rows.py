@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.data.spans import Span
+from cwtool.records import dataclass
 from cwtool_ext import rows as kernel
 from cwtool_ext.csr import Csr
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cache
+
+from cwtool.records import dataclass
 
 STEP = 1 << 20
 

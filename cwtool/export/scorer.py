@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from cwtool.export.covariance import covariance_of
 from cwtool.metrics.confusion import label_order
 from cwtool.metrics.threshold import ABOVE_ZERO
 from cwtool.model import Model, Weights
+from cwtool.records import dataclass
 
 FEW = 1 << 20  # numbers of a dense form that are no burden, even if almost all are 0
 SPARSE = 256  # numbers of a dense form for each that is not 0, of which more are too many

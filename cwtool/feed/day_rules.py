@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log, sqrt
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from cwtool.feed.watch import Day
 from cwtool.messages.metrics_text import number, percent
+from cwtool.records import dataclass
 
 SIGMAS = 3.0  # standard deviations that chance may add to any limit
 BEYOND = 0.99865  # the probability of a normal variable below 3 standard deviations

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from math import log
 from pathlib import Path
@@ -18,6 +18,7 @@ from cwtool.errors import UsageError
 from cwtool.inspect import external
 from cwtool.messages.metrics_text import number, percent
 from cwtool.model import Model, generations
+from cwtool.records import dataclass
 
 
 @dataclass

@@ -6,7 +6,7 @@ Nothing changes on disk until the new model has passed every gate.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -26,6 +26,7 @@ from cwtool.messages.metrics_text import percent
 from cwtool.metrics.tally import AnyTally
 from cwtool.model import Model, generations
 from cwtool.predict import predict
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.shards import ShardOptions, new_trainer
 from cwtool.train.gate import Gate

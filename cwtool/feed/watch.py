@@ -8,7 +8,7 @@ neither.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from cwtool.data.rows import Floats, Rows
 from cwtool.messages.metrics_text import all_fitted
 from cwtool.metrics.confusion import predicted
 from cwtool.model import Model
+from cwtool.records import dataclass
 
 WINDOW = 500  # rows
 SETTLED = 0.25  # share of the windows of a first day that the model has to get going

@@ -8,7 +8,7 @@ rule and are then learned by the merged model.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 
 from cwtool.algorithms.merged_classes import Source, merger_of, new_state
 from cwtool.algorithms.merged_columns import union
@@ -19,6 +19,7 @@ from cwtool.merging import counts, fitting
 from cwtool.merging.choice import choose
 from cwtool.model import Model
 from cwtool.model.packing import is_partial, reindex
+from cwtool.records import dataclass
 from cwtool.run import Run
 
 Tail = Callable[[Labels], Iterable[Rows]]  # rows, with class numbers by these labels

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 
 from cwtool.data.rows import Floats, Ints
 from cwtool.metrics.tally import UNIT, Counts, bin_centers, counted, no_counts, units
+from cwtool.records import dataclass
 from cwtool_ext import tally
 
 TINY = sys.float_info.min

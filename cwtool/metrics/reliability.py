@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cwtool.data.rows import Floats, Ints
 from cwtool.metrics.tally import UNIT, Counts, ratio, units
+from cwtool.records import dataclass
 
 Flags = NDArray[np.bool_]
 

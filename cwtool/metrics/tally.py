@@ -3,7 +3,7 @@ exactly."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any, NamedTuple, Protocol
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cwtool.data.rows import Floats, Ints, Longs
 from cwtool.errors import Damage, DataError
+from cwtool.records import dataclass
 from cwtool_ext import tally
 
 Counts = NDArray[np.int64]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from cwtool.model.latest import Latest
 from cwtool.model.results import Learned, Prediction, Weights, bounded
 from cwtool.model.scale import RowScale, slotted
 from cwtool.model.verdict import Verdict
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, State
 

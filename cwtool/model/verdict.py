@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -15,6 +15,7 @@ from cwtool.metrics.reliability import Reliability
 from cwtool.metrics.tally import AnyTally, Tally
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model.crossfit import Shade, held
+from cwtool.records import dataclass
 
 if TYPE_CHECKING:
     from cwtool.metrics.softmax import Ring, SoftmaxReliability

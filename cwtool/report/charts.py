@@ -4,12 +4,13 @@ imports it."""
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from cwtool.errors import UsageError
 from cwtool.files import complete_bytes
+from cwtool.records import dataclass
 
 COLOURS = ("#3366a8", "#d1622b", "#3d8f5b", "#8a4fa3", "#b8860b", "#2b9ba8", "#a83256", "#666666")
 MARKS = "osD^vP*X"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from cwtool.records import dataclass
 from cwtool.report.tables import number, signed
 
 Finding = Literal["holds", "fails", "even", "unknown"]

@@ -3,12 +3,12 @@ HTML page, which loads nothing from the network."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
 from cwtool import __version__
 from cwtool.files import complete_text
+from cwtool.records import dataclass
 
 PAPER, DIFFERENCE = "paper", "difference"  # heads of the columns beside a measured one
 

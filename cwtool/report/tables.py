@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from cwtool.records import dataclass
 from cwtool.report.page import DIFFERENCE, PAPER, Grid
 
 CSV_HEADS = ("table", "data", "method", "metric", "mean", "sd", "repeats", "paper", "difference")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from time import perf_counter
 from typing import Any
 
@@ -17,6 +17,7 @@ from cwtool.data.rows import Floats, Ints, Longs, Rows
 from cwtool.errors import UsageError
 from cwtool.model import Model
 from cwtool.parallel import EngineOptions
+from cwtool.records import dataclass
 from cwtool.run import Note, Run, no_note
 from cwtool.validation import fit
 

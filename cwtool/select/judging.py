@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from cwtool.algorithms.base import Linear
 from cwtool.data.rows import Floats, Ints, Rows
 from cwtool.model import Model
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.select.choosing import Selection
 from cwtool.validation import counted_metrics, evaluate, fit

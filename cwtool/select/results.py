@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from cwtool.errors import UsageError
 from cwtool.inspect import external, interactions
 from cwtool.metrics.confusion import label_order
 from cwtool.metrics.stability import density_shares, stability
+from cwtool.records import dataclass
 from cwtool.report.charts import Line, Panel
 from cwtool.run import no_note
 from cwtool.select.choosing import Selection, SelectOptions, selections

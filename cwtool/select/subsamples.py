@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,6 +16,7 @@ from cwtool.data.sources import absolute, read_once
 from cwtool.errors import CwtoolError, DataError, UsageError
 from cwtool.order import chosen
 from cwtool.parallel import opened
+from cwtool.records import dataclass
 from cwtool.run import no_note
 from cwtool.select.choosing import SelectOptions, selections
 

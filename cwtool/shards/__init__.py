@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from cwtool.errors import ModelError, UsageError
 from cwtool.parallel import EngineOptions, check
+from cwtool.records import dataclass
 from cwtool.shards.plan import GROWTH, HEAD, TAIL_ROWS
 
 GAP = 0.001

@@ -7,7 +7,7 @@ keeps from one step to the next. Any worker can do any task.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from cwtool.model import Model, file
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.scale import slotted
 from cwtool.params import build
+from cwtool.records import dataclass
 from cwtool.registry import algorithm
 from cwtool.run import Run
 from cwtool.shards.change import pack_pieces, write

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -23,6 +23,7 @@ from cwtool.metrics.confusion import Confusion
 from cwtool.metrics.tally import AnyTally, Tally, Weighted, dense, sparse
 from cwtool.model import Model, file, packing
 from cwtool.model.file import Arrays
+from cwtool.records import dataclass
 
 SHARD = "shard"
 ASIDE = "~"  # what separates a name from what makes a temporary name of it

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from cwtool.algorithms.base import Batch
 from cwtool.data.spans import Span
 from cwtool.model import Model, packing
 from cwtool.model.file import save
+from cwtool.records import dataclass
 from cwtool.shards import ShardOptions, plan
 from cwtool.shards.sources import Sources
 from cwtool.shards.task import Task

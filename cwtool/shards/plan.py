@@ -7,8 +7,9 @@ shards, and the end of each shard is its tail, which is left for the merge.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
+
+from cwtool.records import dataclass
 
 GROWTH = 2.0  # each round ends this many times as far from the start as the round before
 HEAD = 64 << 20  # bytes

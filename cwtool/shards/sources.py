@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from cwtool.data.remote import Remote
 from cwtool.data.sources import STDIN, absolute, display, is_remote, open_raw, peek
 from cwtool.data.spans import Span, line_end
 from cwtool.errors import UsageError
+from cwtool.records import dataclass
 from cwtool.shards.plan import pieces_of
 
 FIRST_ROWS = 1000  # rows with entries that the head has at least: they settle the row scale

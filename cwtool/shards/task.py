@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
@@ -20,6 +20,7 @@ from cwtool.errors import CwtoolError
 from cwtool.merging.changes import changes
 from cwtool.metrics.tally import AnyTally
 from cwtool.model import Model, file, packing
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.shards.change import Change, Piece, load, save
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from cwtool.messages.console import Console
 from cwtool.metrics.tally import AnyTally
 from cwtool.model import AnyReliability, Model
 from cwtool.order import chosen
+from cwtool.records import dataclass
 from cwtool.run import Run
 
 if TYPE_CHECKING:

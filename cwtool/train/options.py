@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cwtool.data.pipeline import ReadOptions
 from cwtool.errors import UsageError
 from cwtool.model import Model
 from cwtool.parallel import EngineOptions
+from cwtool.records import dataclass
 from cwtool.train.gate import Gate
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from math import ceil
@@ -23,6 +23,7 @@ from cwtool.messages.console import Console, Progress
 from cwtool.model.alongside import Alongside, alike, cut
 from cwtool.order import permutation
 from cwtool.parallel import KILLED, Outcome, attempt, opened
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.train.options import check_passes
 from cwtool.tune.grid import TIME, TuneOptions

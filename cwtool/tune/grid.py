@@ -4,7 +4,7 @@ the algorithm a grid may have `algo`, `passes`, `normalize`, `bias` and `multicl
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from cwtool.model import Model
 from cwtool.order import permutation, uniforms
 from cwtool.parallel import EngineOptions
 from cwtool.params import declared
+from cwtool.records import dataclass
 from cwtool.tune.tunable import SETTINGS, Values, edge, tunable, value_at
 from cwtool.validation import Point, points
 

@@ -3,11 +3,10 @@ rows, and the best of them on larger and larger shares. Without it, one rung has
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cwtool.errors import DataError
 from cwtool.messages.console import Console
 from cwtool.parallel import Outcome
+from cwtool.records import dataclass
 from cwtool.tune.grid import TuneOptions
 from cwtool.validation import Point, ranked, summary
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cwtool.messages.console import Console
+from cwtool.records import dataclass
 from cwtool.tune import folds as fold_trials
 from cwtool.tune import progressive
 from cwtool.tune.grid import PROGRESSIVE, TuneOptions

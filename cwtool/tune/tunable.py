@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from cwtool import registry
 from cwtool.params import Param, declared
+from cwtool.records import dataclass
 
 # what a grid may have besides the parameters of the algorithm
 SETTINGS = (

@@ -24,7 +24,7 @@ MODULES = {
 # leaves use other leaves and kernels at most; `data` and `report` are packages of leaves
 LEAVES = (
     "errors", "clock", "params", "run", "order", "memory", "files", "parallel", "ahead", "metrics",
-    "lock", "catalog", "cluster", "scratch",
+    "lock", "catalog", "cluster", "records", "scratch",
 )  # fmt: skip
 DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
@@ -46,6 +46,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "files": ("errors",),
     "lock": ("errors",),
     "catalog": (),
+    "records": (),
     "scratch": (),
     "parallel": ("errors", "cluster", "memory"),
     "cluster": ("errors",),
@@ -106,7 +107,7 @@ def test_no_arrow_goes_up(who: str) -> None:
         if part(name) == who
         for found in imports(path)
         if within(found, "cwtool")
-        and found not in ("cwtool.__version__", "cwtool")
+        and found not in ("cwtool.__version__", "cwtool", "cwtool.records.dataclass")
         and not any(within(found, package) for package in allowed)
     ]
     assert wrong == []
@@ -146,6 +147,10 @@ def test_only_estimators_know_scikit_learn() -> None:
 def test_only_the_package_itself_knows_the_estimators() -> None:
     outside = {n for n in users("cwtool.estimators") if not within(n, "cwtool.estimators")}
     assert outside == {"cwtool"}
+
+
+def test_all_dataclasses_are_those_that_are_made_fast() -> None:
+    assert users("dataclasses.dataclass") == {"cwtool.records"}
 
 
 def test_nothing_unsafe_is_unpacked() -> None:

@@ -1,0 +1,81 @@
+"""Classes of declared fields: `dataclass` as in the standard library, in a fifth of the time.
+
+The standard one writes and compiles up to six methods for each class, which was a sixth of the time
+in which a command starts. These classes share methods that go through the declared fields. Their
+objects are made more slowly, but there are few of them. `fields`, `replace` and `asdict` of the
+standard library work with them, and type checkers take this decorator for the standard one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import MISSING, FrozenInstanceError
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+else:
+
+    def dataclass(cls: type | None = None, *, frozen: bool = False, kw_only: bool = False) -> Any:
+        """Make a class whose objects hold the declared fields and are equal if these are. Those of
+        a frozen class cannot be changed, and have a hash."""
+        if cls is None:
+            return lambda found: dataclass(found, frozen=frozen, kw_only=kw_only)
+        cls.__doc__ = cls.__doc__ or cls.__name__  # the standard library would write one
+        dataclasses.dataclass(cls, init=False, repr=False, eq=False, kw_only=kw_only)
+        declared = dataclasses.fields(cls)
+        cls._names = {f.name for f in declared}
+        cls._defaults = {f.name: f.default for f in declared if f.default is not MISSING}
+        cls._makers = {
+            f.name: f.default_factory for f in declared if f.default_factory is not MISSING
+        }
+        cls._compared = tuple(f.name for f in declared if f.compare)
+        own = {"__init__": _init, "__repr__": _repr, "__eq__": _equal, "__hash__": None}
+        if frozen:
+            own |= {"__hash__": _hash, "__setattr__": _refuse, "__delattr__": _refuse}
+        for name, method in own.items():
+            if cls.__dict__.get(name) is None:
+                setattr(cls, name, method)
+        return cls
+
+
+def _init(self: Any, /, *given: Any, **named: Any) -> None:
+    kind = type(self)
+    positional = kind.__match_args__[: len(given)]
+    values = kind._defaults | dict(zip(positional, given, strict=False)) | named
+    for name, make in kind._makers.items():
+        if name not in values:
+            values[name] = make()
+    if (
+        values.keys() != kind._names
+        or len(positional) < len(given)
+        or not named.keys().isdisjoint(positional)
+    ):
+        raise TypeError(
+            f"{kind.__name__} was given {len(given)} values and {sorted(named)}; "
+            f"its fields are {', '.join(kind.__dataclass_fields__)}"
+        )
+    self.__dict__.update(values)
+    if hasattr(kind, "__post_init__"):
+        self.__post_init__()
+
+
+def _compared(self: Any) -> tuple[Any, ...]:
+    return tuple(getattr(self, name) for name in self._compared)
+
+
+def _equal(self: Any, other: object) -> bool:
+    return _compared(self) == _compared(other) if type(other) is type(self) else NotImplemented
+
+
+def _hash(self: Any) -> int:
+    return hash(_compared(self))
+
+
+def _repr(self: Any) -> str:
+    parts = (f"{name}={getattr(self, name)!r}" for name in self.__dataclass_fields__)
+    return f"{type(self).__qualname__}({', '.join(parts)})"
+
+
+def _refuse(self: Any, name: str, *value: Any) -> None:
+    raise FrozenInstanceError(f"cannot change the field {name!r}")
