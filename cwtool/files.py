@@ -5,11 +5,9 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from glob import escape
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
 
@@ -89,13 +87,24 @@ def replacing(path: Path, mode: str = "wb", *, durable: bool = False) -> Iterato
 def _remove_left(target: Path) -> None:
     """Remove the temporary files of this name, and of the old models of this name, that no process
     has locked."""
-    mine = re.compile(rf"\.{re.escape(target.name)}(\.\d+)?\.\d+\.tmp")
-    for left in target.parent.glob(f".{escape(target.name)}.*.tmp"):
-        if not mine.fullmatch(left.name):
+    beside: list[str] = []
+    with suppress(OSError):
+        beside = os.listdir(target.parent)  # noqa: PTH208 - names, of which there may be many
+    for name in beside:
+        if not _is_temporary(name, target.name):
             continue
+        left = target.with_name(name)
         with suppress(OSError), left.open("rb") as file:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
             left.unlink(missing_ok=True)
+
+
+def _is_temporary(name: str, of: str) -> bool:
+    """Whether a name is .OF.PROCESS.tmp, or .OF.K.PROCESS.tmp as of old models."""
+    if not (name.startswith(f".{of}.") and name.endswith(".tmp")):
+        return False
+    numbers = name[len(of) + 2 : -len(".tmp")].split(".")
+    return len(numbers) <= 2 and all(number.isdecimal() for number in numbers)
 
 
 def _sync_folder(folder: Path) -> None:

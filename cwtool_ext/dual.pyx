@@ -12,6 +12,8 @@ covariance.
 The same steps over dense rows are in dual_dense; dual_descent solves with P = I to the optimum.
 """
 
+import numpy as np
+
 from libc.math cimport fabs, fmax, fmin
 from libc.stdint cimport int32_t
 
@@ -94,23 +96,33 @@ def add_gram(Csr rows not None, const double[:] weight, double[:, ::1] G) -> Non
                         G[k, j] += weight[i] * z * x
 
 
-def variances(Csr rows not None, const double[:, ::1] S, double[::1] v) -> None:
-    """v_i = x_i' S x_i"""
+def variances(
+    Csr rows not None, const double[:, ::1] S, double[::1] v, bint by_feature=False
+) -> None:
+    """v_i = x_i' S x_i. The sums are in the order of the entries, or `by_feature` in that of the
+    features, so that it does not matter in which order a row has them."""
     cdef Row row
     cdef Py_ssize_t i, a, b
-    cdef double below, x, total
+    cdef double below, total
     rows.fit(min(S.shape[0], S.shape[1]))
     one_a_row("v", v.shape[0], rows)
+    cdef int32_t[::1] j = np.empty(rows.longest + 1, dtype=np.int32)
+    cdef double[::1] x = np.empty(rows.longest + 1)
     with nogil:
         for i in range(rows.count):
             row = row_at(rows, i)
             total = 0
             for a in range(row.nnz):
+                b = a
+                while by_feature and b > 0 and j[b - 1] > row.index[a]:
+                    j[b], x[b] = j[b - 1], x[b - 1]
+                    b -= 1
+                j[b], x[b] = row.index[a], row.scale * row.value[a]
+            for a in range(row.nnz):
                 below = 0
-                x = row.scale * row.value[a]
                 for b in range(a):
-                    below += S[row.index[a], row.index[b]] * (row.scale * row.value[b])
-                total += x * (S[row.index[a], row.index[a]] * x + 2 * below)
+                    below += S[j[a], j[b]] * x[b]
+                total += x[a] * (S[j[a], j[a]] * x[a] + 2 * below)
             v[i] = total
 
 

@@ -6,11 +6,24 @@ xh.xh, and on w = L' mu instead of mu. With fewer rows than features, `kernel_pa
 scores f_i = mu.x_i alone, which follow from the matrix K = X P^-1 X' over pairs of rows.
 """
 
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport fabs, fmax
-from scipy.linalg.cython_blas cimport dsyrk, dtrsm
 
 from cwtool_ext.csr cimport Csr, Row, row_at
 from cwtool_ext.dual cimport step
+
+from cwtool_ext.fortran import blas
+
+# the routines of BLAS themselves, as their modules in SciPy give them
+ctypedef void (*Syrk)(
+    const char*, const char*, int*, int*, double*, double*, int*, double*, double*, int*
+) noexcept nogil
+ctypedef void (*Trsm)(
+    const char*, const char*, const char*, const char*, int*, int*, double*, double*, int*, double*,
+    int*
+) noexcept nogil
+cdef Syrk dsyrk = <Syrk> PyCapsule_GetPointer(blas().dsyrk._cpointer, NULL)
+cdef Trsm dtrsm = <Trsm> PyCapsule_GetPointer(blas().dtrsm._cpointer, NULL)
 
 
 def densify(Csr rows not None, Py_ssize_t start, double[:, ::1] X) -> None:

@@ -108,7 +108,8 @@ def function(node: Any) -> Iterator[str]:
 def lines(nodes: list[Any], declared: list[Any], in_class: bool = False) -> Iterator[str]:
     """The stub of a module or class with these statements, and with those of its .pxd."""
     both = nodes + declared
-    enums = [item.name for node in both for item in getattr(node, "items", ())]
+    items = [item for node in both for item in getattr(node, "items", ())]
+    enums = [item.name for item in items if hasattr(item, "name")]  # others are imported names
     whole = re.compile("|".join([r"[-\d+*() ]", "//", "<<", *enums]))  # parts of an integer
     in_c = {named(item) for node in both for item in getattr(node, "declarators", ())}
     shown = [node for node in declared if in_class or getattr(node, "create_wrapper", False)]

@@ -19,7 +19,7 @@ from cwtool.algorithms import metric
 from cwtool.algorithms.batch import LEAST, MOST, weights
 from cwtool.algorithms.convex import Convex, minimize
 from cwtool.data.rows import Floats, SlotRows
-from cwtool_ext import hinge
+from cwtool_ext import fortran, hinge
 
 TOLERANCE = 1e-3  # of the objective, relative
 ROUGH = 1e-2  # the same for a sample of the rows, whose optimum is where the next search begins
@@ -44,10 +44,8 @@ class Gaussian(NamedTuple):
         """P0 v"""
         found: Floats = v.copy()
         if self.gram is not None:
-            from scipy.linalg.blas import dsymv
-
             # the lower half in the order of C is the upper half in the order of Fortran
-            found += dsymv(self.C, self.gram.T, v, lower=0)
+            found += fortran.blas().dsymv(self.C, self.gram.T, v, lower=0)
         return found
 
 
@@ -100,12 +98,10 @@ class ByFeatures(Convex):
 
     def solve(self, v: Floats) -> Floats:
         """P^-1 v, by the factor."""
-        from scipy.linalg.lapack import dpotrs
-
         if self.n == 0:  # LAPACK refuses systems without unknowns
             return v
         # in the order of Fortran, without a copy, the factor is an upper triangle
-        found: Floats = dpotrs(self.factor.T, v, lower=0)[0]
+        found: Floats = fortran.lapack().dpotrs(self.factor.T, v, lower=0)[0]
         return found
 
     def direction(self) -> Floats:
@@ -205,12 +201,10 @@ class ByRows(Convex):
         self.factor = metric.cholesky(inner) if len(inner) else inner
 
     def direction(self) -> Floats:
-        from scipy.linalg import cho_solve
-
         z: Floats = self.e.copy()
         if len(self.some):
             seen = (self.k @ self.e)[self.some]
-            z[self.some] -= cho_solve((self.factor, True), seen, check_finite=False)
+            z[self.some] -= fortran.lapack().dpotrs(self.factor, seen, lower=1)[0]
         return z
 
     def slope(self, d: Floats) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from cwtool.algorithms.metric import cholesky
 from cwtool.data.rows import Floats, Ints, Longs
 from cwtool.records import dataclass
+from cwtool_ext import fortran
 
 
 @dataclass
@@ -68,12 +69,10 @@ class Groups:
 
     def grow(self, k: int, gram: Floats) -> None:
         """G_k += gram"""
-        from scipy.linalg import cho_solve
-
         start, n = int(self.first[k]), self.sizes[k]
         total = self.gram[start : start + n, :n]
         total += gram
-        inverse = cho_solve((cholesky(np.eye(n) + self.c * total), True), np.eye(n))
+        inverse = fortran.cho_solve(cholesky(np.eye(n) + self.c * total), np.eye(n))
         self.sigma[start : start + n, :n] = (inverse + inverse.T) / 2
 
     def solve(self, s: Floats) -> Floats:

@@ -20,7 +20,7 @@ from cwtool.ahead import ahead
 from cwtool.algorithms.ascent import Ascended, Ascents, Start
 from cwtool.algorithms.batch import Bounds, weights
 from cwtool.data.rows import Floats, SlotRows
-from cwtool_ext import dual
+from cwtool_ext import dual, fortran
 
 ROWS = 256  # rows that are made dense at a time
 PARTS = 4  # parts of the rows whose X'X are added up in this order, whatever the threads
@@ -42,7 +42,7 @@ def add_gram(rows: SlotRows, gram: Floats, n: int, jobs: int, counts: Floats | N
         h = weights(rows)
         dual.add_gram(rows.csr, h if counts is None else h * counts, gram)
         return
-    from cwtool_ext import dual_dense  # which imports scipy.linalg, in as much time as numpy takes
+    from cwtool_ext import dual_dense
 
     if counts is not None:
         rows = rows.take(np.flatnonzero(counts))
@@ -100,10 +100,7 @@ class Metric(ABC):
 
     def solve(self, b: Floats) -> Floats:
         """P^-1 b"""
-        from scipy.linalg import cho_solve
-
-        # SciPy 1.11 cannot solve what is empty
-        solved: Floats = cho_solve((self.factor, True), b) if self.n else b.copy()
+        solved: Floats = fortran.cho_solve(self.factor, b)
         return solved
 
     def carried(self, rows: SlotRows, u: Floats) -> Floats:
@@ -129,13 +126,11 @@ class Metric(ABC):
 def cholesky(precision: Floats) -> Floats:
     """L with LL' = P from the lower half of P. P >= I, but rounding may hide that when rows are
     longer than about 1e8: then the diagonal is raised, by as little as helps."""
-    from scipy.linalg.lapack import dpotrf
-
     raised = 0.0
     np.clip(precision, -LARGEST, LARGEST, out=precision)
     while True:
         # the lower half in the order of C is the upper half in the order of Fortran
-        upper, failed = dpotrf(precision.T, lower=0, clean=1)
+        upper, failed = fortran.lapack().dpotrf(precision.T, lower=0, clean=1)
         if not failed:
             lower: Floats = upper.T
             return lower

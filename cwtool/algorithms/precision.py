@@ -4,9 +4,9 @@ the rows themselves as long as these are fewer than the features, and than MOST_
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from cwtool import memory
 from cwtool.algorithms import metric, row_space
@@ -16,6 +16,9 @@ from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import State
 from cwtool_ext import dual
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 MOST_ROWS = 5000  # kept instead of pairs of features: time grows with the cube of their number
 AT_ONCE = 256  # rows whose variances are computed together
@@ -79,23 +82,31 @@ def variances(states: Sequence[State], rows: SlotRows, c: float, square: str) ->
     first = states[0]
     grams = [state.squares[square] for state in states if square in state.squares]
     n = int(first.scratch.setdefault("known", len(grams[0]) if grams else _columns(first)))
+    if grams:
+        key = f"sigma of {len(states)}"
+        if key not in first.scratch:
+            sigma = np.zeros((n, n))
+            for gram in grams:
+                sigma += metric.Whitened(gram, n, c, 1).solve(np.eye(n))
+            first.scratch[key] = sigma / len(grams)
+        if rows.indices.max(initial=-1) < n:
+            return _by_sigma(rows, first.scratch[key])
     x = row_space.matrix(rows, max(first.index.n_slots, n))
     new = np.asarray(x[:, n:].multiply(x[:, n:]).sum(axis=1)).ravel()
     x = x[:, :n]
-    if not grams:
-        found = np.array([_by_kept(state, x, c, square) for state in states])
-        whole: Floats = new + found.mean(axis=0)
-        return whole
-    key = f"sigma of {len(states)}"
-    if key not in first.scratch:
-        sigma = np.zeros((n, n))
-        for gram in grams:
-            sigma += metric.Whitened(gram, n, c, 1).solve(np.eye(n))
-        first.scratch[key] = sigma / len(grams)
-    v = np.empty(rows.n_rows)
-    dual.variances(slot_rows(x, None).csr, first.scratch[key], v)
-    total: Floats = new + np.maximum(v, 0)
+    if grams:
+        found = _by_sigma(slot_rows(x, None), first.scratch[key])
+    else:
+        found = np.array([_by_kept(state, x, c, square) for state in states]).mean(axis=0)
+    total: Floats = new + found
     return total
+
+
+def _by_sigma(rows: SlotRows, sigma: Floats) -> Floats:
+    """x'P^-1 x of each row, by P^-1; not below 0, whatever the rounding."""
+    v = np.empty(rows.n_rows)
+    dual.variances(rows.csr, sigma, v, by_feature=True)
+    return np.maximum(v, 0)
 
 
 def _by_kept(state: State, x: csr_matrix, c: float, square: str) -> Floats:

@@ -8,10 +8,9 @@ time grow with the square and the cube of the number of rows, whatever the numbe
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, vstack
 
 from cwtool.algorithms.ascent import Ascended, Ascents, Start
 from cwtool.algorithms.batch import Bounds, weights
@@ -20,6 +19,9 @@ from cwtool.data.rows import Floats, Longs, SlotRows
 from cwtool.errors import Damage
 from cwtool.state import Array, State
 from cwtool_ext import dual_dense
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 # X with the row scale, and H; `rows.weight` is empty if all rows weigh 1
 ROWS = (
@@ -35,6 +37,8 @@ CURVED = Array("rows.curved", sizes=("rows?",), low=0, later=True)
 
 def matrix(rows: SlotRows, n: int) -> csr_matrix:
     """The rows as a matrix of n columns."""
+    from scipy.sparse import csr_matrix
+
     return csr_matrix((rows.values * rows.scale, rows.indices, rows.indptr), (rows.n_rows, n))
 
 
@@ -46,6 +50,8 @@ def products(x: csr_matrix) -> Floats:
 
 def kept(state: State, n: int) -> tuple[csr_matrix, Floats | None]:
     """The rows of all batches that the state keeps, with n columns, and their weights."""
+    from scipy.sparse import csr_matrix
+
     a = state.arrays
     x = csr_matrix((a["rows.values"], a["rows.indices"], a["rows.indptr"]), shape=(count(state), n))
     return x, a["rows.weight"] if len(a["rows.weight"]) else None
@@ -76,6 +82,8 @@ def check(state: State) -> None:
 
 def keep(state: State, rows: SlotRows, n: int) -> None:
     """Add rows to those that the state keeps."""
+    from scipy.sparse import vstack
+
     x, h = kept(state, n)
     both = vstack([x, matrix(rows, n)], format="csr")
     if h is not None or rows.weight is not None:

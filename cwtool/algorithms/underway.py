@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cwtool.algorithms.pool import Emitted, Pool
 from cwtool.algorithms.shelf import Shelf
 from cwtool.data.rows import Floats, Ints
+from cwtool.order import distinct
 from cwtool.state import State
 
 
@@ -131,7 +132,7 @@ def _apart(abreast: Touched, state: State) -> list[Touched]:
 
 def _joined(parts: list[Touched], state: State) -> Touched:
     """What the paths touched, together. A path that did not touch a feature has the weight now."""
-    slots, table = np.unique(np.concatenate([part.slots for part in parts])), state.tables[1]
+    slots, table = distinct(np.concatenate([part.slots for part in parts])), state.tables[1]
     began = table[slots, : table.shape[1] // 2]
     for m, part in enumerate(parts):
         began[np.searchsorted(slots, part.slots), m] = part.began

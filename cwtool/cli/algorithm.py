@@ -15,6 +15,7 @@ from cwtool.cli.options import Yielding
 from cwtool.params import declared
 
 ALGO = "cwtool.algo"
+OPTIONS = "cwtool.options"
 FLAGS = "qv"  # short options without a value
 
 
@@ -45,6 +46,13 @@ class AlgorithmCommand(click.Command):
         name = ctx.meta.get(ALGO)
         if name is None:
             return own
+        known = ctx.meta.setdefault(OPTIONS, {})  # click asks several times
+        if name not in known:
+            known[name] = self._with_those_of(name, own)
+        return list(known[name])
+
+    def _with_those_of(self, name: str, own: list[click.Parameter]) -> list[click.Parameter]:
+        """The command's own options and those of the algorithm."""
         kind = registry.algorithm(name)
         theirs = {p.name for p in declared(kind.Params)}
         own = [p for p in own if not (isinstance(p, Yielding) and p.name in theirs)]

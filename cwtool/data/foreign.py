@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable
 from pathlib import PurePath
 
@@ -19,12 +18,14 @@ class File:
     """The names of a file in commands: its own, that of its LIBSVM text, and that of a table."""
 
     def __init__(self, name: str) -> None:
+        from shlex import quote
+
         path = PurePath("FILE" if name.startswith("<") else name)
         plain = path.with_suffix("") if path.suffix in PACKED else path
         self.ending = plain.suffix.lower()
-        self.name = shlex.quote(str(path))
-        self.out = shlex.quote(f"{plain.with_suffix('')}.{'rows.' * (self.ending == '.svm')}svm")
-        self.table = shlex.quote(f"{plain.with_suffix('')}.csv")
+        self.name = quote(str(path))
+        self.out = quote(f"{plain.with_suffix('')}.{'rows.' * (self.ending == '.svm')}svm")
+        self.table = quote(f"{plain.with_suffix('')}.csv")
 
 
 def _convert(form: str, *more: str) -> Callable[[File], str]:

@@ -9,6 +9,7 @@ from cwtool.data.chunks import chunks_of, load
 from cwtool.data.digest import hexdigest
 from cwtool.data.sources import read_once
 from cwtool.errors import Damage
+from cwtool.order import distinct
 
 Hashes = NDArray[np.uint64]
 
@@ -53,9 +54,7 @@ class RowSample:
     def _settle(self) -> None:
         if not self._waiting:
             return
-        every = np.sort(np.concatenate([self._hashes, *self._waiting]))
-        # not np.unique, which imports numpy.ma: 20 ms at each start
-        self._hashes = every[np.append(True, every[1:] != every[:-1])]
+        self._hashes = distinct(np.concatenate([self._hashes, *self._waiting]))
         self._waiting, self._n_waiting = [], 0
         while len(self._hashes) > MOST:
             self._level += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, TypeVar
@@ -200,7 +199,9 @@ def _refuse_numbers(seen: list[float], n_rows: int, drawn: list[Block]) -> None:
 
 def _in_shell(source: str) -> str:
     """The name of a source in a command."""
-    return "FILE" if source.startswith("<") else shlex.quote(source)
+    from shlex import quote
+
+    return "FILE" if source.startswith("<") else quote(source)
 
 
 def drained(items: list[T]) -> Iterator[T]:

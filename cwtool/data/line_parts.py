@@ -12,12 +12,12 @@ from cwtool.data.chunks import SENTINEL, Bytes
 from cwtool.data.rows import Ints
 
 NO_LABEL = b"0 "
-ROW = re.compile(rb"(?m)^(?=[ \t\r\v\f]*[^\s#])")  # where a line with a row begins
+ROW = rb"(?m)^(?=[ \t\r\v\f]*[^\s#])"  # where a line with a row begins
 
 
 def with_labels(text: Bytes, start: int, stop: int) -> tuple[Bytes, int, int]:
     """The lines with a label in front of each row."""
-    found = ROW.sub(NO_LABEL, text[start:stop].tobytes())
+    found = re.sub(ROW, NO_LABEL, text[start:stop].tobytes())
     return np.concatenate([np.frombuffer(found, dtype=np.uint8), SENTINEL]), 0, len(found)
 
 

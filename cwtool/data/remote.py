@@ -8,18 +8,18 @@ from typing import IO, Any, cast
 
 from cwtool.errors import DataError, UsageError
 
-URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://(?:[^/?#@]*@)?([^?#]*)")
+URL = r"([A-Za-z][A-Za-z0-9+.-]+)://(?:[^/?#@]*@)?([^?#]*)"
 WEB = ("http", "https")
 CONNECT, SILENCE = 30, 120  # seconds that a server may take to answer, and between two pieces
 
 
 def is_url(path: str) -> bool:
-    return URL.match(path) is not None
+    return "://" in path and re.match(URL, path) is not None
 
 
 def shown(url: str) -> str:
     """A URL for messages and the history: without passwords and signatures."""
-    found = URL.match(url)
+    found = re.match(URL, url)
     assert found is not None
     return f"{found[1]}://{found[2]}"
 

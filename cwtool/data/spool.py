@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from typing import IO, NamedTuple
 
@@ -100,15 +99,19 @@ class Spool:
         try:
             self.windows.append(self._written(window))
         except OSError as failure:
+            from tempfile import gettempdir
+
             raise UsageError(
-                f"rows kept for another pass do not fit into {tempfile.gettempdir()}: "
+                f"rows kept for another pass do not fit into {gettempdir()}: "
                 f"{os.strerror(failure.errno or 0)}",
                 "set TMPDIR to a folder with more room, or train with `passes=1`",
             ) from None
 
     def _written(self, window: Rows) -> Stored:
+        from tempfile import TemporaryFile
+
         if self._file is None:
-            self._file = tempfile.TemporaryFile(prefix="cwtool-")  # noqa: SIM115
+            self._file = TemporaryFile(prefix="cwtool-")  # noqa: SIM115
         offset, n = self._file.seek(0, 2), window.n_rows
         out = np.empty(packed.room(n, window.nnz), dtype=np.uint8)
         size = packed.encode(

@@ -24,7 +24,7 @@ LIVE = 0.2  # seconds between two states of the live line on a terminal
 PLAIN = 30.0  # seconds between two plain lines elsewhere
 FIRST = 1.0  # seconds after which the first plain line of a long wait comes
 
-SETTING = re.compile(r"`([A-Za-z]\w*)(?:=([^`]*))?`")
+SETTING = r"`([A-Za-z]\w*)(?:=([^`]*))?`"
 
 
 def with_options(text: str) -> str:
@@ -35,7 +35,7 @@ def with_options(text: str) -> str:
         dashes = "-" if len(name) == 1 else "--"
         return f"{dashes}{name}" + (f" {value}" if value else "")
 
-    return SETTING.sub(option, text)
+    return re.sub(SETTING, option, text) if "`" in text else text
 
 
 class Progress:

@@ -64,8 +64,8 @@ class Held(NamedTuple):
 def folds(y: Ints, seed: int) -> list[Fold]:
     """The folds of rows of the classes y; none if all are of one class, or one has a single row.
     Every fold has the same share of each class."""
-    counts = np.unique(y, return_counts=True)[1]
-    if len(counts) < 2 or counts.min() < 2:
+    counts = np.bincount(y)
+    if np.count_nonzero(counts) < 2 or counts[counts > 0].min() < 2:
         return []
     mixed = permutation(len(y), seed)
     fold = np.empty(len(y), dtype=np.int64)

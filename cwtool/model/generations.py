@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from filecmp import cmp
 from pathlib import Path
@@ -46,7 +45,9 @@ def _second_name(path: Path, name: Path) -> None:
     try:
         os.link(path, aside)
     except OSError:
-        shutil.copy2(path, aside)
+        from shutil import copy2
+
+        copy2(path, aside)
     aside.replace(name)
 
 

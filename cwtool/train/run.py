@@ -14,7 +14,7 @@ from cwtool.errors import DataError, QualityError
 from cwtool.messages.console import Console
 from cwtool.messages.notices import noticed, ties
 from cwtool.metrics.tally import Tally, ratio
-from cwtool.model import Model, generations
+from cwtool.model import Model
 from cwtool.shards import ShardOptions, new_trainer
 from cwtool.train.options import TrainOptions
 
@@ -48,6 +48,8 @@ def train(
     record["time"] = now()[:10]  # the date alone: the same run on the same day gives the same bytes
     save = partial(trainer.model.save, jobs=options.read.jobs)
     if failed:
+        from cwtool.model import generations
+
         place, size = generations.reject(target, record["time"], REJECTED, save)
     else:
         place, size = target, save(target)

@@ -9,6 +9,7 @@ from cwtool.algorithms.bcw import BCW, BcwParams
 from cwtool.data.rows import Rows, SlotRows
 from cwtool.model import Model
 from cwtool.run import Run
+from cwtool_ext import dual
 
 FEATURES = 40
 
@@ -94,3 +95,23 @@ def test_features_that_came_later_have_their_prior_variance():
     assert variance[1] == pytest.approx(variance[0] + 4)
     again = model.copy().scores(strange).variance
     np.testing.assert_allclose(again, variance, rtol=1e-12)
+
+
+def test_variances_by_feature_do_not_depend_on_the_order_of_entries():
+    """In the order of the features they equal those of rows whose entries are ascending."""
+    random = np.random.default_rng(5)
+    (rows,) = batches(5, [50])
+    S = random.normal(size=(FEATURES, FEATURES))
+    S += S.T
+    mixed = [
+        random.permutation(np.arange(a, b))
+        for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+    ]
+    at = np.concatenate(mixed)
+    other = SlotRows(rows.indptr, rows.indices[at], rows.values[at], rows.y, None, rows.scale)
+    found, same = np.empty(50), np.empty(50)
+    dual.variances(rows.csr, S, found)
+    dual.variances(other.csr, S, same, by_feature=True)
+    assert (found == same).all()
+    x = row_space.matrix(rows, FEATURES).toarray()
+    np.testing.assert_allclose(found, np.einsum("ij,jk,ik->i", x, S, x), rtol=1e-9, atol=1e-9)

@@ -1,6 +1,7 @@
 """Rows kept for later passes come back whole, and in an order that depends on the seed alone."""
 
 import errno
+import tempfile
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -157,7 +158,7 @@ def test_a_full_disk_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
         def write(self, _: bytes) -> None:
             raise OSError(errno.ENOSPC, "")
 
-    monkeypatch.setattr(spool.tempfile, "TemporaryFile", lambda **_: Full())
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Full())
     kept = Spool(in_memory=0)
     with pytest.raises(UsageError, match="No space left") as failure:
         kept.add(some_rows(50, 1))
