@@ -4,12 +4,18 @@ A burst that is under way counts as if it had ended here: what is read does not 
 rows happened to stop.
 """
 
+import numpy as np
+
 from libc.stdint cimport int32_t
 
 from cwtool_ext.csr cimport Csr, Row, one_a_row, prefetch, row_at
 from cwtool_ext.stages cimport (
     DAMP, FAR, MOST, check_length, check_shared, check_slots, informed, pulled,
 )
+
+
+cdef enum:
+    USUAL = 8  # paths
 
 
 cdef inline double ended(double w, double k, double g0, bint by_norm) noexcept nogil:
@@ -25,11 +31,47 @@ cdef Py_ssize_t paths_of(const double[:, ::1] table) except -1:
     return M
 
 
+cdef void read_weights(
+    const double[:, ::1] shared, const double[:, ::1] table, double g0, bint by_norm,
+    double[:, ::1] out
+) noexcept nogil:
+    """The weights of each feature and path as they are read, divided by 1 + damp."""
+    cdef Py_ssize_t j, m, M = out.shape[1]
+    cdef double w, divisor
+    for j in range(out.shape[0]):
+        divisor = 1.0 + shared[j, DAMP]
+        for m in range(M):
+            w = ended(table[j, m], table[j, M + m], g0, by_norm)
+            out[j, m] = w / divisor if w != 0.0 else 0.0
+
+
+cdef inline void add_products(
+    Csr rows, const double[:, ::1] weights, Py_ssize_t M, double[::1] score
+) noexcept nogil:
+    """score_i += w.x_i of every path, for every row."""
+    cdef Py_ssize_t i, k, m
+    cdef Row row
+    cdef double x
+    cdef const double* w
+    cdef double[MOST] f
+    for i in range(rows.count):
+        row = row_at(rows, i)
+        for m in range(M):
+            f[m] = 0.0
+        for k in range(row.nnz):
+            w, x = &weights[row.index[k], 0], row.scale * row.value[k]
+            for m in range(M):
+                f[m] += w[m] * x
+        for m in range(M):
+            score[i] += f[m]
+
+
 def add_scores(
     Csr rows not None, const double[:, ::1] shared, const double[:, ::1] table, double g0,
     bint by_norm, double[::1] score,
 ) -> None:
-    """score_i += w.x_i of every path, for every row, without the intercept."""
+    """score_i += w.x_i of every path, for every row, without the intercept. Where rows have more
+    entries than there are features up to their highest, each weight is computed only once."""
     rows.fit(min(shared.shape[0], table.shape[0]))
     one_a_row("score", score.shape[0], rows)
     check_shared(shared)
@@ -38,6 +80,16 @@ def add_scores(
     cdef double w, x, divisor, scale = rows.scale
     cdef const double* at
     cdef double[MOST] f
+    cdef double[:, ::1] read
+    if rows.width() < rows.start[rows.count]:
+        read = np.empty((rows.width(), M))
+        with nogil:
+            read_weights(shared, table, g0, by_norm, read)
+            if M == USUAL:  # which the compiler knows
+                add_products(rows, read, USUAL, score)
+            else:
+                add_products(rows, read, M, score)
+        return
     with nogil:
         for i in range(rows.count):
             row, after = row_at(rows, i), row_at(rows, min(i + 1, rows.count - 1))

@@ -119,7 +119,7 @@ def compact(
     check_length("starts", starts.shape[0], rows.count + 1)
     check_length("numbers", room, last + 1)
     check_length("z", z.shape[0], last + 1)
-    cdef double a, scale = rows.scale
+    cdef double a, divisor, scaled, scale = rows.scale
     cdef Row row
     with nogil:
         starts[0] = 0
@@ -127,18 +127,20 @@ def compact(
             row = row_at(rows, i)
             for k in range(row.nnz):
                 prefetch(&places[row.index[min(k + FAR, last - rows.start[i])]])
-                a = scale * row.value[k]
                 p = places[row.index[k]]
-                highest = max(highest, p)
-                if 0 < p <= given and a != 0.0 and divisors[p - 1] != 0.0:
-                    a /= divisors[p - 1]
-                    if usable(a):
-                        numbers[end] = <int32_t> (p - 1)
-                        z[end] = a
-                        end += 1
-                elif p == 0:
-                    strangers += 1
-                    numbers[room - strangers] = row.index[k]
+                if p == 0 or p > given:
+                    highest = max(highest, p)
+                    if p == 0:
+                        strangers += 1
+                        numbers[room - strangers] = row.index[k]
+                    continue
+                # without a branch, which chance would decide: a place behind the last entry is free
+                a = scale * row.value[k]
+                divisor = divisors[max(p - 1, 0)] if given else 0.0
+                scaled = a / divisor if divisor != 0.0 else 0.0
+                numbers[end] = <int32_t> (p - 1)
+                z[end] = scaled
+                end += (p > 0) & (a != 0.0) & (divisor != 0.0) & usable(scaled)
             starts[i + 1] = end
     check_length("divisors", given, highest)
     return end, strangers

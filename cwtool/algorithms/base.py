@@ -87,6 +87,11 @@ class Algorithm(ABC):
         """An untrained state that refers to this feature index, or to one of its own."""
         return State(self.layout, index)
 
+    def lighter(self) -> Algorithm:
+        """An algorithm whose scores are about the same and take less time, or itself. Shadows, to
+        whose scores probabilities are fitted, learn with it (cwtool/model/shadows.py)."""
+        return self
+
     @abstractmethod
     def learn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
         """Visit the rows in this order; each is predicted before it is learned. Returns these

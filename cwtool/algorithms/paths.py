@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from cwtool.algorithms.losses import LOSSES
 from cwtool.algorithms.pool import Emitted
 from cwtool.algorithms.prepared import PreparedRows, threads
 from cwtool.algorithms.schedule import Numbers
-from cwtool.algorithms.sgd import LOSSES
 from cwtool.algorithms.stsgd_params import StsgdParams
 from cwtool.algorithms.underway import Touched, Underway
 from cwtool.data.rows import Floats, Longs

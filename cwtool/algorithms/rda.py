@@ -8,8 +8,9 @@ import numpy as np
 
 from cwtool.algorithms.base import Coefficients, Variants, each_choice
 from cwtool.algorithms.first_order import ROUNDS
+from cwtool.algorithms.losses import LOSSES
 from cwtool.algorithms.online import Online
-from cwtool.algorithms.sgd import LOSSES, LossParams
+from cwtool.algorithms.sgd import LossParams
 from cwtool.data.rows import Ints
 from cwtool.params import param
 from cwtool.records import dataclass

@@ -10,6 +10,7 @@ import numpy as np
 
 from cwtool.algorithms.base import Coefficients, Variants, each_choice
 from cwtool.algorithms.first_order import ROUNDS
+from cwtool.algorithms.losses import LOSSES
 from cwtool.algorithms.merged_rules import WEIGHTS
 from cwtool.algorithms.merging import Merging
 from cwtool.algorithms.online import Online
@@ -19,8 +20,6 @@ from cwtool.params import AUTO, param
 from cwtool.records import dataclass
 from cwtool.state import Column, Layout, Number, State
 from cwtool_ext.descent import Descent
-
-LOSSES = {"hinge": 0, "logistic": 1}
 
 
 @dataclass(frozen=True)

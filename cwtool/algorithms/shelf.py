@@ -7,8 +7,9 @@ These copies are small enough to stay in the cache while several paths visit row
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from cwtool.parallel import together
 from cwtool.state import State
 from cwtool.state.tables import Table
 from cwtool_ext import prepared
+
+Memory = Callable[[str, int, str], Any]  # an array by its name, of this size and type
 
 PARTS = 4  # rows are packed in so many parts
 LEFT = -1  # count of a feature that was removed while prepared rows still hold it
@@ -68,23 +71,34 @@ class Shelf:
             mine.reserve(len(self.own))
             mine.rows[n : len(self.own)] = theirs
 
-    def rows(self, state: State, rows: SlotRows, jobs: int) -> Entries:
-        """All rows by numbers, scaled by column."""
+    def rows(self, state: State, rows: SlotRows, jobs: int, room: Memory) -> Entries:
+        """All rows by numbers, scaled by column; with one thread in the memory of `room`, as long
+        as it is not used again."""
 
-        def packed(part: SlotRows) -> Packed:
-            starts, numbers = np.empty_like(part.indptr), np.empty_like(part.indices)
-            z = np.empty(len(numbers))
+        def packed(part: SlotRows, numbers: Ints | None = None, z: Floats | None = None) -> Packed:
+            starts = np.empty_like(part.indptr)
+            numbers = np.empty_like(part.indices) if numbers is None else numbers
+            z = np.empty(len(numbers)) if z is None else z
             nnz, strange = prepared.compact(
                 part.csr, self.places, self.divisors, starts, numbers, z
             )
             strangers = numbers[len(numbers) - strange :].copy()
             return Packed(Entries(starts, numbers[:nnz], z[:nnz]), strangers)
 
+        def whole() -> Packed:
+            return packed(
+                rows, room("packed numbers", rows.nnz, "i4"), room("packed z", rows.nnz, "f8")
+            )
+
+        if jobs == 1 and len(self.own) and not len((found := whole()).strangers):
+            return found.entries
         cuts = np.linspace(0, rows.n_rows, PARTS + 1, dtype=int).tolist()
         split = [rows.slice(i, j) for i, j in pairwise(cuts)]
         parts = together(packed, split, jobs)
         if any(len(part.strangers) for part in parts):
             self._admit(state, np.concatenate([part.strangers for part in parts]))
+            if jobs == 1:
+                return whole().entries
             parts = together(packed, split, jobs)
         return joined([part.entries for part in parts], jobs)
 

@@ -13,7 +13,7 @@ took no part. The other parameters were not searched.
 
 from __future__ import annotations
 
-from cwtool.algorithms.sgd import LOSSES
+from cwtool.algorithms.losses import LOSSES
 from cwtool.params import AUTO, param
 from cwtool.records import dataclass
 

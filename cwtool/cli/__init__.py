@@ -171,12 +171,12 @@ def _interrupt_behind(failure: BaseException | None) -> BaseException | None:
 
 
 def run(args: list[str]) -> int:
-    from click.shell_completion import shell_complete
-
     from cwtool.messages.console import complain
 
     try:
         if COMPLETE in os.environ:
+            from click.shell_completion import shell_complete
+
             return shell_complete(group, {}, "cwtool", COMPLETE, os.environ[COMPLETE])
         with group.make_context("cwtool", args) as ctx:
             group.invoke(ctx)

@@ -42,16 +42,20 @@ class Shadows:
         self.parts: list[Shadow] = []
         counts = np.arange(rows.n_rows) if rows.weight is None else np.flatnonzero(rows.weight)
         for fold in folds(rows.y[counts], run.seed):
-            model = self._before()
+            model = self._before(as_shadow=True)
             some = rows.take(counts[fold.learned])
             learned = model.learn(some, self.run)
             fold = Fold(counts[fold.learned], counts[fold.held])
             self.parts.append(Shadow(model, some.weighing(learned.weight), fold))
 
-    def _before(self) -> Model:
-        """The model before the run, of as many classes as there are now."""
+    def _before(self, *, as_shadow: bool = False) -> Model:
+        """The model before the run, of as many classes as there are now. That of a shadow, if it
+        has learned nothing, may have an algorithm that takes less time."""
         model = self.before.copy()
         model.labels = self.before.labels
+        if as_shadow and model.rows == 0:
+            model.algorithm = model.algorithm.lighter()
+            model.state = model.algorithm.new_state(model.index)
         model.settle()
         return model
 

@@ -1,8 +1,12 @@
-"""The kernels of stabilized truncated descent refuse arrays that do not fit together."""
+"""The kernels of stabilized truncated descent refuse arrays that do not fit together, and score rows
+in two ways that are the same."""
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
+from cwtool.algorithms.stsgd_state import DAMP
+from cwtool.data.rows import SlotRows
 from cwtool_ext import abreast, columns, path_weights, paths, prepared, stability
 from cwtool_ext.csr import Csr
 
@@ -185,3 +189,27 @@ def test_rows_that_are_met_are_counted():
 def test_arrays_that_do_not_fit_are_refused(call):
     with pytest.raises(ValueError, match=r"\w"):
         call()
+
+
+@pytest.mark.parametrize("paths", [1, 8, 11])
+@pytest.mark.parametrize("by_norm", [True, False])
+def test_scores_are_those_of_the_weights_however_many_rows_there_are(paths, by_norm):
+    """Weights are computed once a feature for many rows, and once an entry for few: the same bits,
+    which are those of w.x for w pulled by the gravity of the burst under way."""
+    random, n = np.random.default_rng(paths), 30
+    x = random.normal(size=(40, n)) * (random.random((40, n)) < 0.5)
+    many = SlotRows.from_csr(csr_array(x), np.zeros(40))
+    shared, table = np.zeros((n + 5, 8)), np.zeros((n + 5, 2 * paths))
+    shared[:, DAMP] = random.random(n + 5)
+    table[:, :paths] = random.normal(size=(n + 5, paths))
+    table[:, paths:] = random.random((n + 5, paths)) * (random.random((n + 5, paths)) < 0.5)
+    together, alone = np.zeros(40), np.zeros(40)
+    path_weights.add_scores(many.csr, shared, table, 0.3, by_norm, together)
+    for i in range(40):
+        one = many.slice(i, i + 1)
+        path_weights.add_scores(one.csr, shared, table, 0.3, by_norm, alone[i : i + 1])
+    assert (together == alone).all()
+    w, k = table[:n, :paths], table[:n, paths:]
+    bar = 0.3 * (np.sqrt(k) if by_norm else k)
+    pulled = np.sign(w) * np.maximum(np.abs(w) - bar, 0) / (1 + shared[:n, DAMP, None])
+    np.testing.assert_allclose(together, (x @ pulled).sum(axis=1), rtol=1e-9, atol=1e-12)

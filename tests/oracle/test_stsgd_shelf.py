@@ -6,6 +6,7 @@ from stabilized import N, P, algorithm, known, path_tables, problem, rows_of
 
 from cwtool.algorithms.shelf import Shelf
 from cwtool.algorithms.stsgd_state import DAMP, GONE
+from cwtool.algorithms.underway import Room
 
 
 def shelved(seed):
@@ -26,7 +27,7 @@ def test_a_shelf_has_the_rows_of_features_that_are_left(jobs):
     state, rows, X = shelved(12)
     shelf = Shelf(state)
     shelf.numbers(state, np.array([7], dtype=np.int32))
-    starts, numbers, z = shelf.rows(state, rows, jobs)
+    starts, numbers, z = shelf.rows(state, rows, jobs, Room())
     Z = 0.5 * X / (1 + state.table[:P, DAMP] + (np.arange(P) == 4))
     Z[:, [3, 4]] = 0
     dense = np.zeros((N, len(shelf.own)))
@@ -42,12 +43,12 @@ def test_what_changed_on_a_shelf_is_put_back():
     state, rows, _ = shelved(13)
     before = [table[:P].copy() for table in state.tables]
     shelf = Shelf(state)
-    shelf.rows(state, rows, 1)
+    shelf.rows(state, rows, 1, Room())
     for table in shelf.tables:
         table += 1
     shelf.leave(np.array([5], dtype=np.int32))
     left = shelf.own[5]
-    assert left not in shelf.own[shelf.rows(state, rows, 1).numbers]
+    assert left not in shelf.own[shelf.rows(state, rows, 1, Room()).numbers]
     shelf.put_back(state)
     for k, (old, new) in enumerate(zip(before, state.tables, strict=True)):
         old[np.arange(P) != 3] += 1

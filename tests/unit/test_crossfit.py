@@ -11,6 +11,7 @@ from cwtool.metrics.calibration import Calibration
 from cwtool.metrics.reliability import Reliability
 from cwtool.model import Model, crossfit
 from cwtool.model.crossfit import Shade, folds, held
+from cwtool.model.shadows import Shadows
 from cwtool.run import Run
 from cwtool.validation import fit
 
@@ -54,7 +55,7 @@ def test_learners_of_batches(name: str) -> None:
     assert found < losses(too_good, test)[0]
 
 
-@pytest.mark.parametrize("name", ["sgd", "arow", "rda"])
+@pytest.mark.parametrize("name", ["sgd", "arow", "rda", "stsgd"])
 def test_several_passes(name: str) -> None:
     rows, test = planted(3, 300), planted(4, 2000)
     model = fit(Model.new(name, {}), rows, Run(), passes=6)
@@ -62,6 +63,14 @@ def test_several_passes(name: str) -> None:
     np.testing.assert_array_equal(model.weights().weight, plain.weights().weight)
     found, best = losses(model, test)
     assert found < 1.05 * best
+
+
+def test_a_shadow_of_stsgd_has_half_of_the_paths_unless_the_model_has_learned_before() -> None:
+    rows, before = planted(7, 300), Model.new("stsgd", {})
+    for paths in (4, 8):
+        found = Shadows(before.copy(), rows, Run()).parts
+        assert {part.model.algorithm.params.paths for part in found} == {paths}
+        before.learn(rows, Run())
 
 
 def test_what_was_counted_before_a_run_of_several_passes_stays() -> None:
