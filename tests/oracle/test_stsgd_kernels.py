@@ -1,5 +1,5 @@
-"""The kernels of stabilized truncated descent refuse arrays that do not fit together, and score rows
-in two ways that are the same."""
+"""The kernels of stabilized truncated descent refuse arrays that do not fit together, and score
+rows in two ways that are the same."""
 
 import numpy as np
 import pytest
