@@ -119,28 +119,32 @@ def compact(
     check_length("starts", starts.shape[0], rows.count + 1)
     check_length("numbers", room, last + 1)
     check_length("z", z.shape[0], last + 1)
-    cdef double a, divisor, scaled, scale = rows.scale
-    cdef Row row
+    if last < 0:
+        starts[: rows.count + 1] = 0
+        return 0, 0
+    cdef double a, scaled, none = 1.0, scale = rows.scale
+    cdef const int32_t* place = &places[0]
+    cdef const double* divisor = &divisors[0] if given else &none
+    cdef int32_t* number = &numbers[0]
+    cdef double* to = &z[0]
     with nogil:
         starts[0] = 0
         for i in range(rows.count):
-            row = row_at(rows, i)
-            for k in range(row.nnz):
-                prefetch(&places[row.index[min(k + FAR, last - rows.start[i])]])
-                p = places[row.index[k]]
+            for k in range(rows.start[i], rows.start[i + 1]):
+                prefetch(place + rows.index[min(k + FAR, last)])
+                p = place[rows.index[k]]
                 if p == 0 or p > given:
                     highest = max(highest, p)
                     if p == 0:
                         strangers += 1
-                        numbers[room - strangers] = row.index[k]
+                        number[room - strangers] = rows.index[k]
                     continue
                 # without a branch, which chance would decide: a place behind the last entry is free
-                a = scale * row.value[k]
-                divisor = divisors[max(p - 1, 0)] if given else 0.0
-                scaled = a / divisor if divisor != 0.0 else 0.0
-                numbers[end] = <int32_t> (p - 1)
-                z[end] = scaled
-                end += (p > 0) & (a != 0.0) & (divisor != 0.0) & usable(scaled)
+                a = scale * rows.value[k]
+                scaled = a / divisor[max(p - 1, 0)]  # not usable if the divisor is 0
+                number[end] = <int32_t> (p - 1)
+                to[end] = scaled
+                end += (p > 0) & (a != 0.0) & usable(scaled)
             starts[i + 1] = end
     check_length("divisors", given, highest)
     return end, strangers

@@ -219,15 +219,16 @@ cdef inline uint64_t mixed(uint64_t h, uint64_t w) noexcept nogil:
 
 cdef inline uint64_t summed(const int32_t* ids, const double* values, int64_t start,
                             int64_t stop) noexcept nogil:
-    """sum over the entries of mix(value bits + id K1): the terms do not wait for one another. They
-    are not linear in the id: otherwise rows with the same number and sum of ids would be alike."""
+    """K1 times the sum over the entries of mix(value bits + id K1), whose terms do not wait for one
+    another. They are not linear in the id: otherwise rows with the same number and sum of ids would
+    be alike."""
     cdef uint64_t h = 0, w
     cdef int64_t k
     for k in range(start, stop):
         w = bits(values[k])
         w = ((w >> 32 | w << 32) + <uint64_t> (ids[k] + 1) * K1) * K0
-        h += (w ^ w >> 29) * K1
-    return h
+        h += w ^ w >> 29
+    return h * K1
 
 
 def hashes(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] values,
