@@ -8,8 +8,9 @@ scores f_i = mu.x_i alone, which follow from the matrix K = X P^-1 X' over pairs
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport fabs, fmax
+from libc.stdint cimport int64_t
 
-from cwtool_ext.csr cimport Csr, Row, row_at
+from cwtool_ext.csr cimport Csr, Row, check_order, row_at
 from cwtool_ext.dual cimport step
 
 from cwtool_ext.fortran import blas
@@ -26,17 +27,18 @@ cdef Syrk dsyrk = <Syrk> PyCapsule_GetPointer(blas().dsyrk._cpointer, NULL)
 cdef Trsm dtrsm = <Trsm> PyCapsule_GetPointer(blas().dtrsm._cpointer, NULL)
 
 
-def densify(Csr rows not None, Py_ssize_t start, double[:, ::1] X) -> None:
-    """X becomes the rows start .. start + len(X) - 1."""
+def densify(Csr rows not None, const int64_t[::1] some, double[:, ::1] X) -> None:
+    """X becomes the rows with these numbers."""
     cdef Row row
     cdef Py_ssize_t i, k
     rows.fit(X.shape[1])
-    if start < 0 or start + X.shape[0] > rows.count:
-        raise ValueError(f"rows {start}..{start + X.shape[0] - 1} lie outside 0..{rows.count - 1}")
+    check_order(some, rows)
+    if some.shape[0] != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows for {some.shape[0]} numbers")
     with nogil:
         X[:, :] = 0
         for i in range(X.shape[0]):
-            row = row_at(rows, start + i)
+            row = row_at(rows, some[i])
             for k in range(row.nnz):
                 X[i, row.index[k]] = row.scale * row.value[k]
 

@@ -10,17 +10,23 @@ def of_rows(
     y: NDArray[np.float64],
     cost: NDArray[np.float64],
     squared: bool,
+    stride: int,
     mu: NDArray[np.float64],
     pulled: NDArray[np.float64],
-    curved: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    curved: NDArray[np.int8],
 ) -> float: ...
-def bent_along(
-    rows: Csr,
+def shorter(
+    f: NDArray[np.float64],
+    g: NDArray[np.float64],
+    y: NDArray[np.float64],
     cost: NDArray[np.float64],
-    curved: NDArray[np.float64],
-    d: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None: ...
+    squared: bool,
+    stride: int,
+    slope: float,
+    bend: float,
+    enough: float,
+) -> float: ...
 def of_scores(
     f: NDArray[np.float64],
     y: NDArray[np.float64],

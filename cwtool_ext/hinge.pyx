@@ -7,9 +7,22 @@ A row pulls its score by cost * pull * y, and the loss is curved, with the secon
 where 0 < xi <= 1 (rounded) or 0 < xi (squared).
 """
 
-from libc.math cimport INFINITY, fmin
+from libc.math cimport INFINITY, fabs, fmin
+from libc.stdint cimport int8_t
 
 from cwtool_ext.csr cimport Csr, Row, one_a_row, row_at
+
+
+cdef inline double dot(Row row, const double* w) noexcept nogil:
+    """w . the stored values of a row, in two sums: one would wait for each of its additions."""
+    cdef Py_ssize_t k, even = row.nnz - row.nnz % 2
+    cdef double a = 0, b = 0
+    for k in range(0, even, 2):
+        a += w[row.index[k]] * row.value[k]
+        b += w[row.index[k + 1]] * row.value[k + 1]
+    if even < row.nnz:
+        a += w[row.index[even]] * row.value[even]
+    return a + b
 
 
 cdef inline double one_loss(
@@ -26,26 +39,31 @@ cdef inline double one_loss(
 
 
 def of_rows(
-    Csr rows not None, const double[::1] y, const double[:] cost, bint squared,
-    const double[::1] mu, double[::1] pulled, double[::1] curved,
+    Csr rows not None, const double[::1] y, const double[:] cost, bint squared, Py_ssize_t stride,
+    const double[::1] mu, double[::1] pulled, double[::1] scores, int8_t[::1] curved,
 ) -> float:
-    """The sum of the losses of the rows at the weights mu. `pulled` becomes the sum of all pulls,
-    times their rows, and `curved` is 1 for rows where the loss is curved, otherwise 0."""
+    """The sum of the losses of the rows 0, stride, 2 stride, ... at the weights mu. `pulled`
+    becomes the sum of all pulls, times their rows, `scores` the score of each, and `curved` is 1
+    for rows where the loss is curved, otherwise 0. That of other rows is left as it is."""
     cdef Row row
-    cdef Py_ssize_t i, k
-    cdef double f, pull, total = 0, corner = INFINITY if squared else 1
+    cdef Py_ssize_t i, k, s
+    cdef double f, pull, bent, total = 0, corner = INFINITY if squared else 1
     rows.fit(min(mu.shape[0], pulled.shape[0]))
     one_a_row("y", y.shape[0], rows)
     one_a_row("cost", cost.shape[0], rows)
+    one_a_row("scores", scores.shape[0], rows)
     one_a_row("curved", curved.shape[0], rows)
+    if stride < 1:
+        raise ValueError(f"the stride is {stride}; it is at least 1")
     with nogil:
         pulled[:] = 0
-        for i in range(rows.count):
+        for s in range(0, (rows.count + stride - 1) // stride):
+            i = s * stride
             row = row_at(rows, i)
-            f = 0
-            for k in range(row.nnz):
-                f += mu[row.index[k]] * row.value[k]
-            total += one_loss(1 - y[i] * row.scale * f, cost[i], corner, &pull, &curved[i])
+            f = row.scale * dot(row, &mu[0])
+            scores[i] = f
+            total += one_loss(1 - y[i] * f, cost[i], corner, &pull, &bent)
+            curved[i] = <int8_t> bent
             if pull != 0:
                 pull *= y[i] * row.scale
                 for k in range(row.nnz):
@@ -53,30 +71,37 @@ def of_rows(
     return total
 
 
-def bent_along(
-    Csr rows not None, const double[:] cost, const double[::1] curved, const double[::1] d,
-    double[::1] out,
-) -> None:
-    """out becomes the sum of cost (x.d) x over the rows where the loss is curved: the second
-    derivative of the sum of the losses, times d."""
-    cdef Row row
-    cdef Py_ssize_t i, k
-    cdef double s
-    rows.fit(min(d.shape[0], out.shape[0]))
-    one_a_row("cost", cost.shape[0], rows)
-    one_a_row("curved", curved.shape[0], rows)
+def shorter(
+    const double[::1] f, const double[::1] g, const double[::1] y, const double[:] cost,
+    bint squared, Py_ssize_t stride, double slope, double bend, double enough,
+) -> float:
+    """The share t of the way from the scores f to g that leads downwards: there the derivative of
+    slope t + bend t^2 / 2 + the losses of the rows 0, stride, 2 stride, ... is at most `enough` in
+    size, and at the end of the way it is greater. By Newton steps within a bracket."""
+    cdef Py_ssize_t i, s, n = f.shape[0]
+    cdef double t = 1, low = 0, high = 1, first, second, q, pull, curved
+    cdef double corner = INFINITY if squared else 1
+    if min(g.shape[0], y.shape[0], cost.shape[0]) < n or stride < 1:
+        raise ValueError("g, y and cost must have a place for each score")
     with nogil:
-        out[:] = 0
-        for i in range(rows.count):
-            if curved[i] == 0:
-                continue
-            row = row_at(rows, i)
-            s = 0
-            for k in range(row.nnz):
-                s += d[row.index[k]] * row.value[k]
-            s *= cost[i] * row.scale * row.scale
-            for k in range(row.nnz):
-                out[row.index[k]] += s * row.value[k]
+        while True:
+            first, second = slope + bend * t, bend
+            for s in range((n + stride - 1) // stride):
+                i = s * stride
+                q = y[i] * (g[i] - f[i])
+                one_loss(1 - y[i] * f[i] - t * q, cost[i], corner, &pull, &curved)
+                first -= pull * q
+                second += curved * cost[i] * q * q
+            if fabs(first) <= enough or high - low < 1e-9:
+                break
+            if first > 0:
+                high = t
+            else:
+                low = t
+            t -= first / second
+            if not low < t < high:
+                t = 0.5 * (low + high)
+    return t
 
 
 def of_scores(

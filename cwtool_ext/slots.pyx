@@ -10,11 +10,12 @@ import numpy as np
 
 from cwtool_ext.decimal cimport trailing_zeros
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 
 cdef enum:
     PER_LINE = 8  # doubles in a cache line
+    LATELY = 2048  # hashed ids that need not be looked for
 
 LINE = PER_LINE
 
@@ -64,12 +65,14 @@ def observe(const int32_t[::1] ids, int64_t start, int64_t direct, uint64_t[::1]
     cdef int64_t k, at, fresh = 0, done = ids.shape[0]
     cdef int64_t room = min(keys.shape[0], <int64_t> buckets.shape[0] - 1)
     cdef bint mapped = slots.shape[0] > 0
+    cdef uint64_t[LATELY] lately  # hashed ids with their slots, each at its last bits
     if not 0 <= direct <= seen.shape[0] * 64 or direct > 1 << 31 or start < 0:
         raise ValueError("there must be a bit for every direct id")
     if mapped and slots.shape[0] != ids.shape[0]:
         raise ValueError("one slot an id is needed")
     cdef uint64_t* bits = &seen[0] if seen.shape[0] else NULL
     with nogil:
+        memset(lately, 255, sizeof(lately))  # no id has 32 bits
         for k in range(start, start if mapped else ids.shape[0]):
             id = <uint32_t> ids[k]
             if id >= bound:
@@ -86,6 +89,9 @@ def observe(const int32_t[::1] ids, int64_t start, int64_t direct, uint64_t[::1]
                     fresh += 1
                 slots[k] = <int32_t> id
                 continue
+            if lately[id % LATELY] >> 32 == id:
+                slots[k] = <int32_t> lately[id % LATELY]
+                continue
             at = find(<int32_t> id, keys, buckets, shift, mask)
             if buckets[at] == 0:
                 if count == room or id >> 31:
@@ -95,6 +101,7 @@ def observe(const int32_t[::1] ids, int64_t start, int64_t direct, uint64_t[::1]
                 count += 1
                 buckets[at] = <int32_t> count
             slots[k] = <int32_t> (direct + buckets[at] - 1)
+            lately[id % LATELY] = <uint64_t> id << 32 | <uint32_t> slots[k]
     if done < ids.shape[0] and ids[done] < 0:
         raise ValueError("ids are not negative")
     return done, fresh, count

@@ -30,14 +30,20 @@ class Convex(ABC):
     def slope(self, d: Floats) -> float:
         """The derivative along d."""
 
+    def shorter(self, slope: float, expected: float) -> float:
+        """The share of a step that does not lead too far. At its beginning the slope along it is
+        -`expected`, and at its end, which was looked at last, `slope`; by default as a secant
+        says."""
+        return min(0.5, max(0.1, expected / (expected + max(slope, 0.0))))
+
 
 def minimize(function: Convex, x: Floats, tol: float, steps: int = STEPS) -> Floats:
     """A point whose value is above the least one by about `tol` times the value, from x on.
 
     A step along d is expected to lower the value by s/2, where -s is the slope along d, and to end
-    where the slope is 0. It is shortened, as a secant says, while it leads upwards. The curvature
-    is computed anew only after a step that does not end as expected, because a look at the rows
-    costs much less. At the end, the point that was looked at last is the one returned.
+    where the slope is 0. It is shortened while it leads upwards. The curvature is computed anew
+    only after a step that does not end as expected, because a look at the rows costs much less. At
+    the end, the point that was looked at last is the one returned.
     """
     value = function.look(x)
     function.bend()
@@ -53,11 +59,11 @@ def minimize(function: Convex, x: Floats, tol: float, steps: int = STEPS) -> Flo
             slope = function.slope(d)
             if found <= value and slope <= expected / 2:
                 break
-            length *= min(0.5, max(0.1, expected / (expected + max(slope, 0.0))))
+            length *= function.shorter(slope, expected)
         if not found <= value:
             function.look(x)
             break
         x, value = there, found
-        if abs(slope) > STALE * expected:
+        if length < 1 or abs(slope) > STALE * expected:
             function.bend()
     return x

@@ -22,15 +22,14 @@ from cwtool.data.rows import Floats, SlotRows
 from cwtool_ext import fortran, hinge
 
 TOLERANCE = 1e-3  # of the objective, relative
-ROUGH = 1e-2  # the same for a sample of the rows, whose optimum is where the next search begins
+ROUGH = 3e-2  # the same for a sample of the rows, whose optimum is where the next search begins
 # Rows of the sample: an eighth of all, but at least and at most so many for each feature. The more
 # there are, the fewer visits of all rows are needed after it.
 EIGHTH, LEAST_EACH, MOST_EACH = 8, 4, 64
 FEWEST = 500  # rows of the sample
 FEW = 4  # times the rows of a sample: fewer rows are visited without a sample
-STEPS = 6  # with a sample
-ITERATIONS = 10  # of conjugate gradients for a step
-CLOSE = 0.1  # share of the squared gradient that may be left after them
+STEPS = 4  # with a sample, at most
+ENDED = 0.1  # share of the slope of a step that may be left at its end, if it has to be shortened
 
 
 class Gaussian(NamedTuple):
@@ -71,7 +70,8 @@ class ByFeatures(Convex):
 
     def __init__(self, prior: Gaussian, loss: Loss) -> None:
         self.prior, self.loss = prior, loss
-        self.n = len(prior.mean)
+        self.n, self.times = len(prior.mean), 1.0  # how often the loss of a row counts
+        self.precision = np.empty((self.n, self.n))
 
     @abstractmethod
     def losses(self, mu: Floats) -> tuple[float, Floats]:
@@ -84,17 +84,30 @@ class ByFeatures(Convex):
 
     def look(self, x: Floats) -> float:
         away = x - self.prior.mean
-        back = self.prior.times(away)
+        self.point, self.back = x, self.prior.times(away)
         loss, pulled = self.losses(x)
-        self.gradient = back - pulled
-        return float(away @ back) / 2 + loss
+        self.gradient = self.back - pulled
+        return float(away @ self.back) / 2 + loss
 
     def bend(self) -> None:
-        precision = self.loss.C * self.gram_here()
+        from scipy.linalg.lapack import dpotrf
+
+        self._fill(self.gram_here())
+        if self.n and self.precision.diagonal().max() <= metric.LARGEST:  # no number is larger
+            # in place; the lower half in the order of C is the upper half in the order of Fortran
+            upper, failed = dpotrf(self.precision.T, lower=0, clean=0, overwrite_a=1)
+            self.factor = upper.T
+            if not failed:
+                return
+            self._fill(self.gram_here())
+        self.factor = metric.cholesky(self.precision.copy())
+
+    def _fill(self, gram: Floats) -> None:
+        """P on and below the diagonal."""
+        np.multiply(gram, self.loss.C * self.times, out=self.precision)
         if self.prior.gram is not None:
-            precision += self.prior.C * self.prior.gram
-        precision[np.diag_indices(self.n)] += 1.0
-        self.factor = metric.cholesky(precision)
+            self.precision += self.prior.C * self.prior.gram
+        self.precision.flat[:: self.n + 1] += 1.0
 
     def solve(self, v: Floats) -> Floats:
         """P^-1 v, by the factor."""
@@ -112,66 +125,50 @@ class ByFeatures(Convex):
 
 
 class RowsInMemory(ByFeatures):
+    """The losses of rows in memory, or of a sample of them, in which the loss of a row counts as
+    often as there are rows for it."""
+
     def __init__(self, prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -> None:
         super().__init__(prior, loss)
         self.rows, self.y, self.jobs, self.cost = rows, y, jobs, loss.cost(rows)
-        self.curved = np.empty(rows.n_rows)
+        # which rows are curved, which are in the matrix, and which are to be added or subtracted
+        self.curved, self.inside, self.changed = np.zeros((3, rows.n_rows), dtype=np.int8)
+        self.gram, self.room = np.zeros((self.n, self.n)), np.zeros((self.n, self.n))
+        # memory that is used again, because fresh memory costs as much as a look
+        self.scores, self.other = np.empty((2, rows.n_rows))
+        self.sample(1)
+
+    def sample(self, stride: int) -> None:
+        """Look at the rows 0, stride, 2 stride, ... alone from now on."""
+        some = weights(self.rows)
+        self.stride, self.times = stride, float(some.sum() / some[::stride].sum())
 
     def losses(self, mu: Floats) -> tuple[float, Floats]:
         pulled = np.empty(self.n)
-        each = self.rows.csr, self.y, self.cost, self.loss.squared
-        return hinge.of_rows(*each, mu, pulled, self.curved), pulled
-
-    def gram_here(self) -> Floats:
-        gram = np.zeros((self.n, self.n))
-        metric.add_gram(self.rows, gram, self.n, self.jobs, self.curved)
-        return gram
-
-
-class RowsWithSample(RowsInMemory):
-    """Many rows, with the factor of P over a sample of them. Directions are found by conjugate
-    gradients, which visit the curved rows once in an iteration and are preconditioned by the
-    factor; X'HX over all rows is computed for a new factor only when so many iterations were made
-    that they cost as much as that."""
-
-    def __init__(
-        self, prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int, factor: Floats
-    ) -> None:
-        super().__init__(prior, loss, rows, y, jobs)
-        self.factor, self.made, self.price = factor, 0, _price(rows, self.n)
-
-    def bend(self) -> None:
-        if self.made > self.price:
-            super().bend()
-            self.made = 0
+        each = self.rows.csr, self.y, self.cost, self.loss.squared, self.stride
+        loss = hinge.of_rows(*each, mu, pulled, self.scores, self.curved)
+        return self.times * loss, self.times * pulled
 
     def direction(self) -> Floats:
-        d, left = np.zeros(self.n), -self.gradient
-        along = z = self.solve(left)
-        first = size = float(left @ z)
-        out = np.empty(self.n)
-        for _ in range(ITERATIONS):
-            hinge.bent_along(self.rows.csr, self.cost, self.curved, along, out)
-            out += self.prior.times(along)
-            length = size / float(along @ out)
-            d += length * along
-            left -= length * out
-            z = self.solve(left)
-            self.made += 1
-            before, size = size, float(left @ z)
-            if not size > CLOSE * first:
-                break
-            along = z + size / before * along
-        return d
+        self.start = self.point, self.back, self.scores
+        self.scores, self.other = self.other, self.scores
+        return super().direction()
 
+    def shorter(self, slope: float, expected: float) -> float:
+        """Exact, because the scores at both ends of the step are known."""
+        point, back, scores = self.start
+        way = self.point - point
+        numbers = np.array([back @ way, (self.back - back) @ way, expected * ENDED]) / self.times
+        each = self.y, self.cost, self.loss.squared, self.stride
+        share = hinge.shorter(scores, self.scores, *each, *numbers)
+        return share if share < 1 else 0.5  # rounding alone leads upwards
 
-def _price(rows: SlotRows, n: int) -> float:
-    """What X'HX and its factor cost, in visits of all rows: a row takes nnz^2/2 products at random
-    places or n^2/2 in BLAS, and 2 nnz at random places when it is visited."""
-    nnz = max(1.0, rows.nnz / rows.n_rows)
-    fast = 2 * metric.blas(n)
-    one = min(nnz**2 / 2, n**2 / 2 / fast)
-    return (one + n**3 / 3 / fast / rows.n_rows) / (2 * nnz)
+    def gram_here(self) -> Floats:
+        """Only rows that have become curved since the last time, or are no longer, are added up."""
+        np.subtract(self.curved, self.inside, out=self.changed)
+        metric.add_gram(self.rows, self.gram, self.n, self.jobs, self.changed, self.room)
+        self.inside[:] = self.curved
+        return self.gram
 
 
 class ByRows(Convex):
@@ -214,18 +211,13 @@ class ByRows(Convex):
 def optimum(
     prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int
 ) -> tuple[Floats, Floats]:
-    """mu, and X'HX over the curved rows. The search begins with samples of the rows, in which the
-    loss of a row counts as often as there are rows for it."""
+    """mu, and X'HX over the curved rows. The search begins with a sample of many rows."""
     mu = prior.mean
+    whole = RowsInMemory(prior, loss, rows, y, jobs)
     most = min(MOST_EACH * len(mu), rows.n_rows // EIGHTH)
     size = max(FEWEST, LEAST_EACH * len(mu), most)
-    if rows.n_rows < FEW * size:
-        whole = RowsInMemory(prior, loss, rows, y, jobs)
-        return minimize(whole, mu, TOLERANCE), whole.gram_here()
-    some = np.arange(0, rows.n_rows, rows.n_rows // size)
-    part = rows.take(some)
-    share = float(weights(part).sum() / weights(rows).sum())
-    sample = RowsInMemory(prior, loss._replace(C=loss.C / share), part, y[some], jobs)
-    mu = minimize(sample, mu, ROUGH, STEPS)
-    many = RowsWithSample(prior, loss, rows, y, jobs, sample.factor)
-    return minimize(many, mu, TOLERANCE), many.gram_here()
+    if rows.n_rows >= FEW * size:
+        whole.sample(rows.n_rows // size)
+        mu = minimize(whole, mu, ROUGH, STEPS)
+        whole.sample(1)
+    return minimize(whole, mu, TOLERANCE), whole.gram_here()

@@ -15,17 +15,18 @@ from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cwtool.ahead import ahead
 from cwtool.algorithms.ascent import Ascended, Ascents, Start
 from cwtool.algorithms.batch import Bounds, weights
-from cwtool.data.rows import Floats, SlotRows
+from cwtool.data.rows import Floats, Longs, SlotRows
 from cwtool_ext import dual, fortran
 
 ROWS = 256  # rows that are made dense at a time
 PARTS = 4  # parts of the rows whose X'X are added up in this order, whatever the threads
 STORE = 1 << 30  # bytes of whitened rows that are kept for another pass
-SCATTERED = 6.0  # cost of adding a product at a random place, in products of a plain loop
+SCATTERED = 1.0  # cost of adding a product at a random place, in products of a plain loop
 
 
 def blas(n: int) -> float:
@@ -34,37 +35,52 @@ def blas(n: int) -> float:
     return min(8.0, max(1.5, n / 40))
 
 
-def add_gram(rows: SlotRows, gram: Floats, n: int, jobs: int, counts: Floats | None = None) -> None:
+def add_gram(
+    rows: SlotRows,
+    gram: Floats,
+    n: int,
+    jobs: int,
+    counts: NDArray[np.int8] | None = None,
+    room: Floats | None = None,
+) -> None:
     """gram += X'HX on and below the diagonal, over the n features. `counts` is 1 for each row that
-    takes part, and 0 for the others; None: all do."""
+    is added, -1 for each that is subtracted, and 0 for the others; None: all are added. `room` is
+    as large as the matrix and full of zeros, before and after it."""
     nnz = rows.nnz / max(1, rows.n_rows)
     if SCATTERED * nnz**2 < n**2 / 2 / blas(n):
-        h = weights(rows)
-        dual.add_gram(rows.csr, h if counts is None else h * counts, gram)
+        dual.add_gram(rows.csr, weights(rows), gram, counts, room)
         return
+    if counts is None:
+        _add_dense(rows, rows.order, gram[:n, :n], jobs)
+        return
+    _add_dense(rows, np.flatnonzero(counts > 0), gram[:n, :n], jobs)
+    _add_dense(rows, np.flatnonzero(counts < 0), gram[:n, :n], jobs, -1.0)
+
+
+def _add_dense(rows: SlotRows, some: Longs, gram: Floats, jobs: int, sign: float = 1.0) -> None:
+    """gram += sign X'HX over these rows, by BLAS."""
     from cwtool_ext import dual_dense
 
-    if counts is not None:
-        rows = rows.take(np.flatnonzero(counts))
-    csr = rows.csr  # made here, before several threads ask for it
-    root = None if rows.weight is None else np.sqrt(rows.weight)
+    csr, n = rows.csr, len(gram)  # made here, before several threads ask for it
+    root = None if rows.weight is None else np.sqrt(rows.weight[some])
 
     def part(numbers: range) -> Floats:
         total = np.zeros((n, n))
         dense = np.empty((min(ROWS, len(numbers)), n))
         for start in range(numbers.start, numbers.stop, ROWS):
-            some = dense[: min(ROWS, numbers.stop - start)]
-            dual_dense.densify(csr, start, some)
+            here = slice(start, min(start + ROWS, numbers.stop))
+            x = dense[: here.stop - start]
+            dual_dense.densify(csr, some[here], x)
             if root is not None:
-                some *= root[start : start + len(some), None]
-            dual_dense.add_gram(some, total)
+                x *= root[here, None]
+            dual_dense.add_gram(x, total)
         return total
 
     parts = PARTS if n <= 4000 else 1
-    ends = np.linspace(0, rows.n_rows, parts + 1).astype(int).tolist()
+    ends = np.linspace(0, len(some), parts + 1).astype(int).tolist()
     ranges = [range(a, b) for a, b in pairwise(ends) if b > a]
     for total in ahead(part, ranges, jobs):
-        gram[:n, :n] += total
+        gram += sign * total
 
 
 LARGEST = 1e290  # numbers of a precision matrix: of larger ones the factor may overflow
@@ -184,7 +200,7 @@ class Whitened(Metric):
         def rows_from(start: int) -> tuple[int, Floats, Floats]:
             x = np.empty((min(ROWS, rows.n_rows - start), self.n))
             v = np.empty(len(x))
-            dual_dense.densify(csr, start, x)
+            dual_dense.densify(csr, np.arange(start, start + len(x)), x)
             dual_dense.whiten(self.factor, x, v)
             return start, x, v
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 MOST_ROWS = 5000  # kept instead of pairs of features: time grows with the cube of their number
+SMALL = 1 << 24  # bytes that are there, without asking the system
 AT_ONCE = 256  # rows whose variances are computed together
 ALL, CURVED = "gram", "curvature"  # matrices of a state: over all rows, or those of curved loss
 
@@ -149,6 +150,8 @@ def check_room(n: int, what: str, run: Run, more: int = 0) -> None:
     number of those that are kept beside the first."""
     # a matrix, its factor, its inverse, and copies to work in and to save
     needed = (5 + more) * 8 * n * n
+    if needed <= SMALL and not (run.max_memory or memory.BOUNDS.limit):
+        return
     free = memory.allowed(run.max_memory)
     if needed > free:
         raise UsageError(

@@ -120,12 +120,10 @@ class Verdict:
 
     def judge(self, y: Ints, score: Floats, weight: Floats | None, *, predicted: bool) -> None:
         """Count the scores of a batch, `predicted` before it was learned or fitted after."""
-        batch = Tally()
-        batch.add(y, score, weight)
-        if predicted and batch.rows and self.of_batches.rows == self.rows:  # all of them fitted
-            self.of_batches = batch
-        else:
-            self.of_batches += batch
+        some = len(y) > 0 if weight is None else bool(weight.any())
+        if predicted and some and self.of_batches.rows == self.rows:  # all of them fitted
+            self.of_batches = Tally()
+        self.of_batches.add(y, score, weight)
 
     def count_batch(self, y: Ints, found: Scores, weight: Floats | None) -> None:
         """Count the scores of a batch that were given before it was learned."""

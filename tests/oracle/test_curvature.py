@@ -1,5 +1,6 @@
 """bcw by the curvature of the loss against dense text-book versions."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from scipy.optimize import minimize as generic
 from scipy.sparse import csr_array
 from shards_in_memory import InMemory
 
-from cwtool.algorithms import curvature, posterior, row_space
+from cwtool.algorithms import curvature, metric, posterior, row_space
 from cwtool.algorithms.bcw import BCW, BcwParams
 from cwtool.algorithms.dcd import DCD, DcdParams
 from cwtool.data.rows import Rows, SlotRows
@@ -79,18 +80,58 @@ def test_losses_and_their_derivatives(squared: bool) -> None:
     x, rows = made(1, 60, 7, weighted=True)
     y, cost, mu = rows.signs(), costs(rows, 0.3), np.linspace(-1, 1, 7)
     loss, pull, curved = slow_loss(y * (x @ mu), squared)
-    pulled, found, pulls, bent = np.ones(7), np.ones(60), np.empty(60), np.ones(7)
-    total = hinge.of_rows(rows.csr, y, cost, squared, mu, pulled, found)
-    assert total == pytest.approx(cost @ loss, rel=1e-13)
-    np.testing.assert_allclose(pulled, x.T @ (cost * pull * y), atol=1e-12)
-    np.testing.assert_array_equal(found, curved)
+    pulled, score, pulls, found = np.ones(7), np.full(60, 9.0), np.empty(60), np.ones(60)
     assert 0 < curved.sum() < 60
+    for stride in (1, 7):
+        some = np.arange(60) % stride == 0
+        bent = np.full(60, 5, dtype=np.int8)
+        total = hinge.of_rows(rows.csr, y, cost, squared, stride, mu, pulled, score, bent)
+        assert total == pytest.approx(cost[some] @ loss[some], rel=1e-13)
+        np.testing.assert_allclose(pulled, x.T @ (some * cost * pull * y), atol=1e-12)
+        np.testing.assert_allclose(score[some], (x @ mu)[some], atol=1e-13)
+        np.testing.assert_array_equal(bent, np.where(some, curved, 5))
     total = hinge.of_scores(x @ mu, y, cost, squared, pulls, found)
     assert total == pytest.approx(cost @ loss, rel=1e-13)
     np.testing.assert_allclose(pulls, cost * pull * y, atol=1e-14)
     np.testing.assert_array_equal(found, curved)
-    hinge.bent_along(rows.csr, cost, curved, mu, bent)
-    np.testing.assert_allclose(bent, x.T @ (cost * curved * (x @ mu)), atol=1e-12)
+
+
+@both
+@pytest.mark.parametrize("stride", [1, 3])
+def test_a_step_that_leads_too_far_is_shortened_to_the_minimum(squared: bool, stride: int) -> None:
+    rng = np.random.default_rng(11)
+    f, cost, y = rng.normal(size=90), rng.uniform(0.5, 2, 90), rng.choice([-1.0, 1.0], 90)
+    g = f + 5 * y + rng.normal(size=90)
+    slope, bend, some = -3.0, 40.0, slice(None, None, stride)
+
+    def derivative(t: float) -> float:
+        q = (g - f)[some]
+        pull = slow_loss((y * (f + t * (g - f)))[some], squared)[1]
+        return float(slope + bend * t - (cost * y)[some] @ (pull * q))
+
+    assert derivative(0) < 0 < derivative(1)
+    t = hinge.shorter(f, g, y, cost, squared, stride, slope, bend, 1e-6)
+    assert 0 < t < 1
+    assert abs(derivative(t)) <= 2e-6
+
+
+@pytest.mark.parametrize("scattered", [0.0, 1e9])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_are_added_to_a_matrix_and_subtracted(
+    monkeypatch: pytest.MonkeyPatch, scattered: float, weighted: bool
+) -> None:
+    monkeypatch.setattr(metric, "SCATTERED", scattered)
+    x, rows = made(12, 70, 9, weighted=weighted)
+    mixed = np.random.default_rng(0).permutation(9).astype(np.int32)
+    rows = replace(rows, indices=mixed[rows.indices])
+    x[:, mixed] = x.copy()
+    counts = np.random.default_rng(1).integers(-1, 2, 70).astype(np.int8)
+    gram, room = np.tril(np.ones((9, 9))), np.zeros((9, 9))
+    metric.add_gram(rows, gram, 9, 1, counts, room)
+    np.testing.assert_allclose(
+        np.tril(gram), np.tril(1 + (x.T * (counts * costs(rows, 1))) @ x), atol=1e-12
+    )
+    assert not room.any()
 
 
 @both
