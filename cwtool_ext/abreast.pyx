@@ -11,12 +11,13 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
 from cwtool_ext.csr cimport Csr, Row, effect, one_a_row, prefetch, row_at
+from cwtool_ext.eight cimport descend_eight, look_eight
 from cwtool_ext.loss cimport slope
 from cwtool_ext.paths cimport Rule, Walk
 from cwtool_ext.stages cimport MOST, check_length, check_slots, informed, usable
 
 cdef enum:
-    USUAL = 8  # the compiler unrolls the loops over so many paths
+    EIGHT = 8  # paths, the usual number: their loops are in eight.pxd, or unrolled
     SOON = 8  # features between the one in use and the one that is prefetched
 
 
@@ -196,8 +197,11 @@ def walk(
                 mask[m] = 1.0 if learned[m, i] and h > 0.0 else 0.0
                 some |= mask[m] > 0.0
             some &= not rule.by_gradient
-            if M == USUAL:
-                look(row, after, weights, h, some, mask, &touched, rule.by_norm, f, USUAL)
+            if M == EIGHT:
+                touched.count = look_eight(
+                    row.nnz, row.index, row.value, weights, h, some, rule.by_norm, mask,
+                    after.nnz, after.index, touched.slot, touched.began, touched.count, f,
+                )
             else:
                 look(row, after, weights, h, some, mask, &touched, rule.by_norm, f, M)
             score[i] = mean(f, M)
@@ -212,16 +216,14 @@ def walk(
                     intercept[m] -= c * rates[i, 1] * h
                     step[m] = -c * rates[i, 0] * h
                     some = True
-            if some and M == USUAL:
-                descend(
-                    row, weights, step, h, rule.by_gradient, mask, &touched, rule.by_norm, USUAL
-                )
+            if some and M == EIGHT and not rule.by_gradient:
+                descend_eight(row.nnz, row.index, row.value, weights, step)
             elif some:
                 descend(row, weights, step, h, rule.by_gradient, mask, &touched, rule.by_norm, M)
             into += 1
             if into >= rule.burst:
-                if M == USUAL:
-                    end_burst(weights, &touched, &out, rule, USUAL)
+                if M == EIGHT:
+                    end_burst(weights, &touched, &out, rule, EIGHT)
                 else:
                     end_burst(weights, &touched, &out, rule, M)
                 into = 0

@@ -58,3 +58,23 @@ def test_scores_are_those_of_the_mean_before_each_row():
     for i in range(N):
         before = X[i] @ np.mean([table[:, WEIGHT] for table in path_tables(state)], axis=0)
         assert algo.learn(state, rows, np.array([i]), RUN).score[i] == pytest.approx(before)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("huge", [False, True])
+def test_eight_paths_have_the_bits_of_any_number_of_paths(variant, huge):
+    """Before the first stage ends, paths do not depend on each other. With huge values some moves
+    are left out, and with equal ones weights return to 0."""
+    X, y = problem(5)
+    X, found = np.round(X, 1), []
+    if huge:
+        X[::3, :4] *= 1e99
+    for paths in (8, 9):
+        given = {**VARIANTS[variant], "burst": 2 * N, "paths": paths, "rate": 50.0 if huge else 0.5}
+        algo, rows = algorithm(**given), rows_of(X, y)
+        state = fresh(algo, rows)
+        for _ in range(2):
+            algo.learn(state, rows, rows.order, RUN)
+        assert state.numbers["stage"] == 1
+        found.append([table[:, WEIGHT].tobytes() for table in path_tables(state)][:8])
+    assert found[0] == found[1]
