@@ -8,8 +8,10 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from click import Context
 
 from cwtool import registry
+from cwtool.cli import COMMANDS, group
 from cwtool.model import Model
 
 GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
@@ -17,7 +19,10 @@ GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 
 @pytest.fixture
 def centroid(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The example as a module that is registered."""
+    """The example as a module that is registered. Commands are imported before, because they keep
+    the options of the algorithms that they find."""
+    for name in COMMANDS:
+        group.get_command(Context(group), name)
     (code,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
     module = ModuleType("cwtool.algorithms.centroid")
     monkeypatch.setitem(sys.modules, module.__name__, module)
