@@ -15,7 +15,7 @@ The same steps over dense rows are in dual_dense; dual_descent solves with P = I
 import numpy as np
 
 from libc.math cimport fabs, fmax, fmin
-from libc.stdint cimport int8_t
+from libc.stdint cimport int8_t, int32_t
 
 from cwtool_ext.csr cimport Csr, Row, one_a_row, row_at
 
