@@ -14,6 +14,8 @@ the changelog. Without such a reason, a difference that test_golden.py finds is 
     python tests/golden/freeze.py --probabilities
                                              freeze the probabilities of all cases anew, and
                                              nothing else
+    python tests/golden/freeze.py --progressive
+                                             the same for the metrics before learning
     python tests/golden/freeze.py --models   also write the files of models/; only with a version
                                              that writes file format 2 (cwtool 0.1.0)
 """
@@ -23,6 +25,7 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from itertools import pairwise
 from pathlib import Path
@@ -467,14 +470,14 @@ def kept(names: str) -> dict[str, Any]:
     return {c["name"]: c["result"] for c in cases if c["name"].split()[0].rstrip(",") not in anew}
 
 
-def freeze_probabilities(folder: Path) -> None:
+def freeze_part(take: Callable[[dict[str, Any], dict[str, Any]], None], folder: Path) -> None:
     frozen, continued = golden.stored(golden.CASES), golden.stored(golden.CONTINUED)
     for one in frozen["cases"]:
-        take_probabilities(one["result"], golden.run_case(run, one, frozen["data"], folder))
+        take(one["result"], golden.run_case(run, one, frozen["data"], folder))
     for one in continued["cases"]:
         got = golden.run_continued(run, one, continued["data"], folder)
         for when, result in one["result"].items():
-            take_probabilities(result, got[when])
+            take(result, got[when])
     write(golden.CASES, DATA, frozen["cases"])
     write(golden.CONTINUED, MODEL_DATA, continued["cases"])
 
@@ -482,6 +485,13 @@ def freeze_probabilities(folder: Path) -> None:
 def take_probabilities(result: dict[str, Any], got: dict[str, Any]) -> None:
     for key, row in result["predictions"]["sample"].items():
         row[2] = got["predictions"]["sample"][key][2]
+
+
+def take_progressive(result: dict[str, Any], got: dict[str, Any]) -> None:
+    result["progressive"] = got["progressive"]
+
+
+PARTS = {"--probabilities": take_probabilities, "--progressive": take_progressive}
 
 
 def main(words: list[str]) -> int:
@@ -492,9 +502,10 @@ def main(words: list[str]) -> int:
         os.chdir(folder)
         if "--bits" in words:
             return min(1, check_bits(folder))
-        if "--probabilities" in words:
-            freeze_probabilities(folder)
-            return 0
+        for word, take in PARTS.items():
+            if word in words:
+                freeze_part(take, folder)
+                return 0
         cases, continued = all_cases(), stored_cases()
         if "--models" in words:
             write_models(continued, MODEL_DATA, folder)
