@@ -160,6 +160,9 @@ def check_header(header: dict[str, Any]) -> None:
         met = run.get("labels", header["labels"])
         if any(one not in (None, now) for one, now in zip(met, header["labels"], strict=False)):
             raise Damage(f"its labels are not those of its history.{number_}")
+    of_class = zip(header["labels"], header.get("confusion", ()), strict=False)
+    if labels and any(one is None and any(rows) for one, rows in of_class):
+        raise Damage("its labels have none for a class that it has rows of")
 
 
 def _needed(run: dict[str, Any], several: bool) -> tuple[str, ...]:

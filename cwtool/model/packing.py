@@ -186,9 +186,6 @@ def _unpack_two(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
         _histogram(arrays, "score"), np.array(header["confusion"], dtype=np.int64)
     )
     progress.check()
-    of_class = zip(header["labels"], progress.confusion.sum(axis=1).tolist(), strict=True)
-    if any(label is None and rows for label, rows in of_class):
-        raise Damage("its labels have none for a class that it has rows of")
     if "weighted_confusion" in header:
         confusion = np.array(header["weighted_confusion"], dtype=np.int64)
         progress.weighted = Weighted(_histogram(arrays, "score.weight"), confusion)
