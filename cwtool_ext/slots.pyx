@@ -72,7 +72,8 @@ def observe(const int32_t[::1] ids, int64_t start, int64_t direct, uint64_t[::1]
         raise ValueError("one slot an id is needed")
     cdef uint64_t* bits = &seen[0] if seen.shape[0] else NULL
     with nogil:
-        memset(lately, 255, sizeof(lately))  # no id has 32 bits
+        memset(lately, 255, sizeof(lately))  # only -1 has all bits
+        lately[LATELY - 1] = 0  # where -1 would be, which is refused below
         for k in range(start, start if mapped else ids.shape[0]):
             id = <uint32_t> ids[k]
             if id >= bound:

@@ -90,12 +90,11 @@ class ByFeatures(Convex):
         return float(away @ self.back) / 2 + loss
 
     def bend(self) -> None:
-        from scipy.linalg.lapack import dpotrf
-
         self._fill(self.gram_here())
         if self.n and self.precision.diagonal().max() <= metric.LARGEST:  # no number is larger
             # in place; the lower half in the order of C is the upper half in the order of Fortran
-            upper, failed = dpotrf(self.precision.T, lower=0, clean=0, overwrite_a=1)
+            factored = fortran.lapack().dpotrf
+            upper, failed = factored(self.precision.T, lower=0, clean=0, overwrite_a=1)
             self.factor = upper.T
             if not failed:
                 return

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cwtool import registry
+from cwtool import memory, registry
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.errors import DataError
 
@@ -110,7 +110,8 @@ task = "test"
 """
 
 
-def test_bench_keeps_to_the_limit(cwtool: Run, ok: Run) -> None:
+def test_bench_keeps_to_the_limit(cwtool: Run, ok: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory.BOUNDS, "limit", 0)  # so that it is 0 again afterwards
     Path("one.toml").write_text(SUITE)
     ended = cwtool("bench", "one.toml", "-o", "out", "-j", "1", "--max-memory", "10kB")
     assert ended.code != 0
