@@ -25,6 +25,7 @@ from cwtool.shards.change import Change, unpack_pieces
 from cwtool.shards.deal import Deal
 from cwtool.shards.driver import ShardTrainer
 from cwtool.shards.working import run_all
+from cwtool.train.counts import Counts
 
 
 class BatchTrainer(ShardTrainer):
@@ -67,7 +68,7 @@ class BatchTrainer(ShardTrainer):
             for rows, _ in labels.rows_of(read_blocks(spans, read))
         ]
         self.model.settle()
-        self._new_tallies()
+        self.counts = Counts(self.model)
         head = joined(rows) if rows else Rows.from_lists([], [])
         for _ in self.model.scale.observe(slotted(head, head.indices)):
             pass
@@ -189,11 +190,11 @@ class BatchTrainer(ShardTrainer):
                 own, tally = None if weight is None else weight[here], self.model.new_tally()
                 tally.add(y[here], before[k].score[here], own)
                 self._count_in(number)
-                self.by_file[number] = self.file + tally
+                self.by_file[number] = self.counts.file + tally
                 self.met += rows
                 if after is not None:
-                    self.untrained += tally
-                    self.fitted.add(y[here], after[k].score[here], own)
+                    self.counts.untrained += tally
+                    self.counts.fitted.add(y[here], after[k].score[here], own)
 
     def _count_all(
         self, rows: Rows, found: list[Shade], before: Scores, after: Sequence[Scores] | None

@@ -22,6 +22,7 @@ from cwtool.shards.deal import Deal
 from cwtool.shards.sources import FIRST_ROWS, Sources
 from cwtool.shards.task import finished, piece_of, ready
 from cwtool.shards.working import folder_of, joined, run
+from cwtool.train.counts import Counts
 from cwtool.train.trainer import Trainer
 
 SMALL = 16 << 20  # bytes below which starting processes takes longer than what they save
@@ -107,7 +108,7 @@ class ShardTrainer(Trainer):
         read = replace(self.options.read, sampled=True)
         blocks = self.model.labels.rows_of(read_blocks(spans, read, report))
         self.model.settle()
-        self._new_tallies()
+        self.counts = Counts(self.model)
         for rows, origin in self.model.portions(blocks, self.settings):
             self._count_in(numbers[origin.file])
             self._learn_first(rows, origin)
@@ -117,7 +118,7 @@ class ShardTrainer(Trainer):
 
     def _count_in(self, number: int) -> None:
         """Count the rows that come next as those of the file with this number."""
-        self.file = self.by_file.setdefault(number, self.model.new_tally())
+        self.counts.file = self.by_file.setdefault(number, self.model.new_tally())
 
     # -- a round ----------------------------------------------------------------------------------
 
@@ -155,7 +156,7 @@ class ShardTrainer(Trainer):
             self.heaviest = max(self.heaviest, change.heaviest)
             for piece in change.pieces:
                 self._count_in(piece.file)
-                self.by_file[piece.file] = self.file + piece.tally
+                self.by_file[piece.file] = self.counts.file + piece.tally
                 self.met += piece.tally.rows
                 self.pieces.append(piece)
         bad = sum(piece.bad_lines for piece in self.pieces)
@@ -217,7 +218,7 @@ class ShardTrainer(Trainer):
         for number, name in enumerate(self.sources.names):
             parts = sorted((p for p in self.pieces if p.file == number), key=lambda p: p.start)
             self.report.files.append(joined(name, parts))
-            self.file = self.by_file.get(number, self.model.new_tally())
+            self.counts.file = self.by_file.get(number, self.model.new_tally())
             self._close_files(number + 1)
 
     def _dealt(self) -> dict[str, Any]:

@@ -71,22 +71,23 @@ def _report(
     trainer: Trainer, told: dict[str, Any], seconds: float, saved: dict[str, Any], console: Console
 ) -> None:
     """Tell what was learned, how good it is, and where it is saved."""
-    model, judged = trainer.model, trainer.judged
+    model, counts = trainer.model, trainer.counts
+    judged = counts.judged(model)
     result = {
         "algo": model.algorithm.name,
         **told,
-        **(trainer.predicted or trainer.total).summary(),
-        "rows": trainer.total.rows,
+        **(counts.predicted or counts.total).summary(),
+        "rows": counts.total.rows,
         "seconds": seconds,
-        "rows_per_second": ratio(trainer.total.rows, seconds),
+        "rows_per_second": ratio(counts.total.rows, seconds),
         **saved,
     }
     if model.operating_point and isinstance(judged, Tally):
         result["operating_point"] = model.operating_point.setting
         result["threshold"] = model.threshold
         result["at_threshold"] = judged.summary()
-    if trainer.fitted.rows:
-        result["fitted"] = trainer.fitted.summary()
+    if counts.fitted.rows:
+        result["fitted"] = counts.fitted.summary()
     state = model.described(0)
     advice = model.algorithm.advice(state) if state else None
     notices = noticed(model, judged), ties(model, judged)

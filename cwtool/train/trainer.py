@@ -14,10 +14,11 @@ from cwtool.data.pipeline import ReadReport, read_blocks
 from cwtool.data.rows import Floats, Origin, Rows
 from cwtool.errors import DataError
 from cwtool.messages.console import Console
-from cwtool.metrics.tally import AnyTally, Tally, ratio
+from cwtool.metrics.tally import AnyTally, ratio
 from cwtool.model import Learned, Model
 from cwtool.model.overlap import learned
 from cwtool.run import Run
+from cwtool.train.counts import Counts
 from cwtool.train.data_notices import Turns, tell_of_file, tell_of_rows
 from cwtool.train.heldout import Best, HeldOut, new_spool
 from cwtool.train.options import TrainOptions, check_passes
@@ -52,22 +53,13 @@ class Trainer:
         self.heldout = HeldOut(options.holdout, options.validation, options.read, console)
         self.kept = new_spool() if options.passes > 1 else None
         self.before = model.copy() if options.passes > 1 else None
-        self._new_tallies()
+        self.counts = Counts(self.model)
         self.best = Best()
         self.heaviest = 0.0  # the largest weight that a row was learned with
         self.n_paths = 0
         self.reported = 0  # files
         # rows met, learned or held out
         self.met = sum(f["rows"] for run in model.history for f in run["files"])
-
-    def _new_tallies(self) -> None:
-        """Metrics with nothing counted, for two classes or several."""
-        new = self.model.new_tally
-        self.total = new()  # of the files that are finished
-        self.file = new()  # of the file that is being read
-        self.since = new()  # since the last point of the curve
-        self.untrained = new()  # of rows that there was no model to predict with
-        self.fitted = new()  # of the same rows once they were learned
 
     def fit(self, paths: list[str]) -> dict[str, Any]:
         """Learn from all files; the model changes in place. Returns the record of the run."""
@@ -112,38 +104,23 @@ class Trainer:
     def measured(self, record: dict[str, Any]) -> dict[str, Any]:
         """What `require` is judged by: the rows held out, or the predictions before learning, by
         the threshold of the model if it has one."""
-        if self.untrained.rows or self.model.operating_point:
-            record = {**record, **self.judged.summary()}
-        return {**record, **self.best.summary, "rows": self.total.rows}
-
-    @property
-    def predicted(self) -> AnyTally | None:
-        """The predictions before learning, without the rows of a first batch, which there was no
-        model to predict; None if there are no others."""
-        found = self.total - self.untrained
-        return found if found.rows else None
-
-    @property
-    def judged(self) -> AnyTally:
-        """The predictions before learning, by the threshold of the model if it has one. Rows that
-        there was no model to predict count as they are once learned, if there are no others."""
-        found = self.predicted or self.fitted
-        if self.model.operating_point and isinstance(found, Tally):
-            return found.at(self.model.threshold)
-        return found
+        counts = self.counts
+        if counts.untrained.rows or self.model.operating_point:
+            record = {**record, **counts.judged(self.model).summary()}
+        return {**record, **self.best.summary, "rows": counts.total.rows}
 
     def _learn_all(self, paths: list[str]) -> None:
         """Learn the rows of all files."""
         options = replace(self.options.read, sampled=True)
         blocks = self.model.labels.rows_of(read_blocks(paths, options, self.report))
         self.model.settle()
-        self._new_tallies()
+        self.counts = Counts(self.model)
         portions = self.model.portions(blocks, self.settings)
         with self.console.progress(self.model.algorithm.name) as progress:
             for _ in self._learn_portions(portions):
                 progress.update(self._status)
             self._close_files(len(self.report.files))
-        self._trace(1, self.since)
+        self._trace(1, self.counts.since)
 
     def _learn_portions(self, portions: Iterator[tuple[Rows, Origin]]) -> Iterator[None]:
         """Learn the portions of rows, with a stop after each."""
@@ -170,7 +147,7 @@ class Trainer:
         for f in self.report.files:
             self.model.known += f.sample
         tell_of_rows(self.model, self.turns, self.heaviest, self.console)
-        if self.total.rows == 0:
+        if self.counts.total.rows == 0:
             if self.heldout.n_rows:
                 raise DataError(f"{self.report.names}: no rows to learn from", "lower `holdout`")
             raise self.report.nothing("learn from")
@@ -189,7 +166,7 @@ class Trainer:
             yield rows.slice(done, stop)
             done = stop
             if self.met % step == 0:
-                self._trace(1, self.since)
+                self._trace(1, self.counts.since)
         if done == 0:
             yield rows
 
@@ -203,7 +180,7 @@ class Trainer:
             point["validation_error"] = self.heldout.tally(self.model, self.settings).error
         point["nonzero_weights"] = self._nonzero()
         self.console.event("trace", point)
-        self.since = self.model.new_tally()
+        self.counts.since = self.model.new_tally()
 
     def _nonzero(self) -> int:
         return int(np.count_nonzero(self.model.weights().weight))
@@ -226,9 +203,7 @@ class Trainer:
 
     def _count(self, rows: Rows, found: Learned) -> None:
         """Count what a learner of single rows predicted of these rows before it learned them."""
-        self.file.add(rows.y, found.score, rows.weight)
-        if self.options.trace:
-            self.since.add(rows.y, found.score, rows.weight)
+        self.counts.add(rows, found.score, curve=self.options.trace > 0)
         if self.watch is not None:
             self.watch(rows, found.score)
         self._keep(rows, found)
@@ -250,15 +225,9 @@ class Trainer:
                 progress.update(lambda: {"text": what, "done": done})
 
             found = self.model.learn(rows, replace(self.settings, progress=tell))
-        batch = self.model.new_tally()
-        batch.add(rows.y, found.score, rows.weight)
-        self.file += batch
-        self.since += batch
+        batch = self.counts.add_batch(rows, found.score, found.fitted)
         if algorithm.batch_rows and batch.rows:  # a batch that is not a whole file
             self.console.event("batch", {"file": origin.source, **batch.summary()})
-        if found.fitted is not None:
-            self.untrained += batch
-            self.fitted.add(rows.y, found.fitted, rows.weight)
         return found
 
     def _another_pass(self, pass_: int) -> None:
@@ -280,17 +249,13 @@ class Trainer:
             f = self.report.files[self.reported]
             self.console.concerns(file=f.name, digest=f.digest)
             tell_of_file(f, self.model.known, self.options.again, self.console)
+            found = {**self.counts.end_file(), "bad_lines": f.bad_lines}
             if self.n_paths > 1 or self.console.json:
-                first = self.fitted.rows and not self.total.rows
-                fitted = {"fitted": self.fitted.summary()} if first else {}
-                found = {**self.file.summary(), **fitted, "bad_lines": f.bad_lines}
                 self.console.event("file", {"file": f.name, **found})
-            self.total += self.file
-            self.file = self.model.new_tally()
             self.reported += 1
 
     def _status(self) -> dict[str, Any]:
-        so_far = self.total + self.file
+        so_far = self.counts.total + self.counts.file
         return {
             "rows": so_far.rows,
             "error": so_far.error,
@@ -314,23 +279,12 @@ class Trainer:
 
     def _record(self) -> dict[str, Any]:
         """The run as it stands in the history of the model."""
-        fitted = {"fitted": _kept(self.fitted)} if self.fitted.rows else {}
         return {
             "files": [
                 {"name": f.name, "digest": f.digest, "rows": f.rows, "nnz": f.nnz}
                 for f in self.report.files
             ],
             "seed": self.options.seed,
-            **_kept(self.predicted or self.total),
-            **fitted,
-            "rows": self.total.rows,
+            **self.counts.for_history(),
             "features": self.model.index.count,
         }
-
-
-def _kept(tally: AnyTally) -> dict[str, Any]:
-    """The metrics that the history of a model keeps."""
-    summary = tally.summary()
-    names = ["rows", "weight", "error", "auc", "precision", "recall", "f1"]
-    names += ["macro_f1", "weighted_f1", "balanced_error"]  # of several classes
-    return {name: summary[name] for name in names if name in summary}
