@@ -10,7 +10,8 @@ import numpy as np
 
 from cwtool.algorithms.base import Recalls
 from cwtool.data.parse import Block
-from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks, read_worked
+from cwtool.data.pipeline import ReadOptions, read_blocks, read_worked
+from cwtool.data.reports import ReadReport
 from cwtool.data.rows import Floats, Ints, Rows
 from cwtool.messages.notices import noticed
 from cwtool.metrics.confusion import label_order, predicted

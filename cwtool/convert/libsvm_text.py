@@ -12,7 +12,8 @@ from cwtool.convert.row import Input, Row
 from cwtool.data import writer
 from cwtool.data.labels import written
 from cwtool.data.parse import Block
-from cwtool.data.pipeline import ReadReport, read_blocks
+from cwtool.data.pipeline import read_blocks
+from cwtool.data.reports import ReadReport
 from cwtool_ext import text
 
 

@@ -16,11 +16,11 @@ from cwtool.ahead import AHEAD, ahead
 from cwtool.data.buffers import Pool
 from cwtool.data.chunks import Chunk, chunks_of
 from cwtool.data.digest import hexdigest
-from cwtool.data.foreign import FIRST_LINES, told
 from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels, drained
 from cwtool.data.line_parts import first_item, has_labels
-from cwtool.data.parse import Block, Fault, Parsed, Reading, parse
+from cwtool.data.parse import Block, Parsed, Reading, parse
+from cwtool.data.reports import FileReport, ReadReport, count
 from cwtool.data.rows import Origin, Rows, joined
 from cwtool.data.sources import display
 from cwtool.data.spans import Span
@@ -54,70 +54,6 @@ class ReadOptions:
     labelled: bool | None = True  # None: told by the first row of each source
     labels: tuple[float, ...] = ()  # that may have a weight, if it is to be told
     store: Store | None = None  # that has parsed rows of files, or takes them
-
-
-@dataclass
-class FileReport:
-    """What was met in one source."""
-
-    name: str
-    bytes: int = 0
-    rows: int = 0
-    nnz: int = 0
-    lines: int = 0
-    qids: int = 0
-    bad_lines: int = 0
-    first_bad: str = ""
-    digest: str = ""  # of the text; known when the file is finished
-    stored: str = ""  # digest of a compressed file as it is stored: what cwtool 0.1 kept
-    sample: RowSample = field(default_factory=RowSample)  # filled if `ReadOptions.sampled`
-    span: Span | None = None  # the part of the file that was read, if it was not all of it
-    cells: bytearray = field(default_factory=bytearray)  # of the digest
-    stored_cells: bytearray = field(default_factory=bytearray)  # of the digest `stored`
-
-    def place(self, line: int, column: int) -> str:
-        """The file, line and column for messages; `line` counts from the start of what was read."""
-        before = self.span.lines_before() if self.span else 0
-        return f"{self.name}:{before + line}:{column}"
-
-    @property
-    def digests(self) -> tuple[str, ...]:
-        """By which a model may know the file."""
-        return (self.digest, self.stored) if self.stored else (self.digest,)
-
-
-@dataclass
-class ReadReport:
-    """What was met in the whole input; fills as blocks come."""
-
-    files: list[FileReport] = field(default_factory=list)
-    size: int = 0  # bytes of all sources; 0: not known
-
-    @property
-    def bytes(self) -> int:
-        return sum(f.bytes for f in self.files)
-
-    @property
-    def bad_lines(self) -> int:
-        return sum(f.bad_lines for f in self.files)
-
-    @property
-    def qids(self) -> int:
-        return sum(f.qids for f in self.files)
-
-    @property
-    def names(self) -> str:
-        return ", ".join(f.name for f in self.files)
-
-    def nothing(self, purpose: str) -> DataError:
-        """The error for files without rows; one of no bytes is mostly a download that failed."""
-        empty = [f.name for f in self.files if f.bytes == 0]
-        if not empty:
-            return DataError(f"{self.names}: no rows to {purpose}")
-        return DataError(
-            f"{', '.join(empty)}: no rows to {purpose}; the file is empty",
-            "if it was downloaded, fetch it again; curl -f fails where the server has no file",
-        )
 
 
 def read_blocks(
@@ -168,7 +104,7 @@ def read_worked(
                 current = _begun(parsed, next(spans))
                 report.files.append(current)
             block = _placed(parsed.block, len(report.files) - 1, current)
-            _count(parsed, current, report, options)
+            count(parsed, current, report, options.max_bad_lines)
             keeper = parsed.chunk.keeper
             if keeper is not None:
                 keeper.add(parsed.packed)
@@ -267,37 +203,3 @@ def size_of(paths: Sequence[str | Span]) -> int:
     except OSError:
         return 0
     return sum(sizes) if all(sizes) else 0
-
-
-def _bad_line(fault: Fault, place: str, current: FileReport) -> DataError:
-    """The error for a line; one of the first lines may tell that the file is something else."""
-    strange = told(fault.text, current.name) if current.lines + fault.line < FIRST_LINES else None
-    if strange is None:
-        return DataError(f"{place}: {fault.message}", fault.hint)
-    what, hint = strange
-    why = fault.message.partition(";")[0]
-    return DataError(f"{place}: this is {what}, not LIBSVM text ({why})", hint)
-
-
-def _count(parsed: Parsed, current: FileReport, report: ReadReport, options: ReadOptions) -> None:
-    if parsed.fault is not None:
-        place = current.place(current.lines + 1 + parsed.fault.line, parsed.fault.column)
-        current.first_bad = current.first_bad or f"{place}: {parsed.fault.message}"
-        if report.bad_lines + parsed.n_faults > options.max_bad_lines:
-            if options.max_bad_lines:
-                raise DataError(
-                    f"more than {options.max_bad_lines:,} bad lines; the first in this file is "
-                    f"{current.first_bad}",
-                    "look at the file, or raise `max_bad_lines`",
-                )
-            raise _bad_line(parsed.fault, place, current)
-    if parsed.hashes is not None:
-        current.sample.add(parsed.hashes)
-    current.cells += parsed.cells
-    current.stored_cells += parsed.chunk.stored
-    current.bytes += parsed.chunk.n_bytes
-    current.rows += parsed.block.n_rows
-    current.nnz += len(parsed.block.values)
-    current.lines += parsed.n_lines
-    current.qids += parsed.n_qids
-    current.bad_lines += parsed.n_faults

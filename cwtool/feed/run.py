@@ -15,7 +15,8 @@ import numpy as np
 
 from cwtool.clock import now
 from cwtool.data.known import file_digests
-from cwtool.data.pipeline import FileReport, ReadOptions, ReadReport
+from cwtool.data.pipeline import ReadOptions
+from cwtool.data.reports import FileReport, ReadReport
 from cwtool.data.sources import display
 from cwtool.errors import DataError, QualityError
 from cwtool.feed import recent

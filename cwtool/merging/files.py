@@ -9,7 +9,8 @@ from typing import Any
 
 from cwtool.data.known import file_digests
 from cwtool.data.labels import Labels
-from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
+from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.reports import ReadReport
 from cwtool.data.rows import Rows
 from cwtool.data.sources import display
 from cwtool.errors import DataError

@@ -17,7 +17,8 @@ import numpy as np
 from cwtool.algorithms.batch import squared_norms, usable
 from cwtool.algorithms.dealt import Arrays, Shard, Step, columns_of
 from cwtool.data.labels import Labels
-from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
+from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.reports import ReadReport
 from cwtool.data.rows import Rows, joined
 from cwtool.data.spans import Span
 from cwtool.errors import CwtoolError

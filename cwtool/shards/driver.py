@@ -9,7 +9,8 @@ from time import perf_counter
 from typing import Any
 
 from cwtool.data.labels import Labels
-from cwtool.data.pipeline import ReadReport, read_blocks
+from cwtool.data.pipeline import read_blocks
+from cwtool.data.reports import ReadReport
 from cwtool.data.rows import Origin, Rows
 from cwtool.errors import DataError
 from cwtool.merging import Merged, merge

@@ -13,7 +13,8 @@ import numpy as np
 
 from cwtool.data.known import RowSample
 from cwtool.data.parse import Block
-from cwtool.data.pipeline import FileReport, ReadOptions, ReadReport, read_blocks
+from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.reports import FileReport, ReadReport
 from cwtool.data.rows import Rows
 from cwtool.data.spans import Span
 from cwtool.errors import CwtoolError

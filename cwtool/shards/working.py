@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from cwtool.data.digest import hexdigest
-from cwtool.data.pipeline import FileReport
+from cwtool.data.reports import FileReport
 from cwtool.data.spans import Span
 from cwtool.errors import CwtoolError, DataError, UsageError
 from cwtool.parallel import Engine

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.data.known import RowSample
-from cwtool.data.pipeline import FileReport
+from cwtool.data.reports import FileReport
 from cwtool.messages.console import Console
 from cwtool.model import Model
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
+from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.reports import ReadReport
 from cwtool.data.rows import Rows
 from cwtool.data.sources import display
 from cwtool.errors import DataError

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from cwtool.clock import now
-from cwtool.data.pipeline import ReadReport
+from cwtool.data.reports import ReadReport
 from cwtool.data.sources import display
 from cwtool.errors import DataError, QualityError
 from cwtool.messages.console import Console

@@ -10,7 +10,8 @@ import numpy as np
 
 from cwtool.algorithms.base import Batch
 from cwtool.clock import today
-from cwtool.data.pipeline import ReadReport, read_blocks
+from cwtool.data.pipeline import read_blocks
+from cwtool.data.reports import ReadReport
 from cwtool.data.rows import Floats, Origin, Rows
 from cwtool.errors import DataError
 from cwtool.messages.console import Console

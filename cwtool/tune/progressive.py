@@ -8,7 +8,8 @@ from functools import partial
 from math import ceil
 
 from cwtool.data.lines import count_lines
-from cwtool.data.pipeline import ReadReport, read_blocks
+from cwtool.data.pipeline import read_blocks
+from cwtool.data.reports import ReadReport
 from cwtool.data.rows import Rows
 from cwtool.data.sources import STDIN
 from cwtool.errors import UsageError

@@ -10,7 +10,8 @@ import pytest
 from cwtool.data import cache as caching
 from cwtool.data.cache import Cache
 from cwtool.data.parse import Reading
-from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
+from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.reports import ReadReport
 from cwtool.errors import DataError
 from unit.test_rowfile import OPTIONS, TEXT, everything
 

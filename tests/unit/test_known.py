@@ -10,7 +10,8 @@ import pytest
 from cwtool.data import known
 from cwtool.data.known import RowSample, file_digests
 from cwtool.data.parse import row_hashes
-from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
+from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.reports import ReadReport
 from cwtool.data.sources import kept
 
 

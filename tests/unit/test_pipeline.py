@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from cwtool.data.known import file_digests
 from cwtool.data.parse import Block, Reading
-from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
+from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.reports import ReadReport
 from cwtool.errors import DataError
 
 CELL = 1 << 16

@@ -18,7 +18,8 @@ from cwtool.convert.row import Input
 from cwtool.convert.rows_file import FromText, copied
 from cwtool.data.known import file_digests
 from cwtool.data.parse import Reading
-from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
+from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.reports import ReadReport
 from cwtool.data.rowfile import FRAME, HEAD, LAST, Last, Writer, checksum
 from cwtool.errors import DataError
 

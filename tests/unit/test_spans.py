@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from cwtool.data.digest import hexdigest
-from cwtool.data.pipeline import ReadOptions, ReadReport, read_blocks
+from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.reports import ReadReport
 from cwtool.data.spans import Span, line_end
 from cwtool.errors import DataError
 
