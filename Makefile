@@ -98,7 +98,7 @@ WATCHED := LD_PRELOAD="$(PRELOADED)" ASAN_OPTIONS=detect_leaks=0 \
 sanitize: .venv/test
 	CWTOOL_SANITIZE=1 $(BIN)/python setup.py -q build_ext --build-lib build/sanitize \
 		--build-temp build/sanitize/temp
-	cp cwtool_ext/__init__.py build/sanitize/cwtool_ext/
+	cp cwtool_ext/*.py build/sanitize/cwtool_ext/
 	cd build && $(WATCHED) ../$(BIN)/python -c 'import cwtool_ext.libsvm as k; assert "sanitize" in k.__file__'
 	$(WATCHED) $(BIN)/pytest -n auto tests/unit tests/oracle tests/fuzz tests/property --ignore tests/unit/test_layers.py
 
