@@ -115,7 +115,7 @@ class _Work(Generic[T, R]):
         return self.drawn - self.taken < self.most
 
     def over(self) -> bool:
-        """Whether no item is left and the consumer has taken every result."""
+        """Whether the source has no further item and every result has been taken."""
         return self.ended and self.taken == self.drawn
 
     def wait(self, *, helping: bool) -> bool:

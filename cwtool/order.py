@@ -1,5 +1,5 @@
-"""Random orders that depend on their seeds alone, distinct values in their order, and sums that
-depend on the order alone."""
+"""Random permutations and numbers that are the same on every machine, distinct values in the order
+of their first appearance, and sums of floats that are the same in every version of Python."""
 
 from __future__ import annotations
 

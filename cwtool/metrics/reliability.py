@@ -35,8 +35,9 @@ class Reliability:
         self.count(y == 1, p, np.where(y == 1, p, 1 - p), weight)
 
     def count(self, hit: Flags, p: Floats, right: Floats, weight: Floats | None) -> None:
-        """Count what had the probability p by whether it came true (`hit`); `right` is the
-        probability that each row gave to its own class."""
+        """Count the probability p of one class for each row: the positive class of two, or the
+        predicted one of several. `hit` says whether the row is of that class, and `right` is the
+        probability of the row's own class."""
         right = np.clip(right, 1e-15, 1)
         if weight is not None:
             other = weight != 1
@@ -54,8 +55,8 @@ class Reliability:
         self.weighted_loss -= int(np.rint(n * np.log(right)).astype(np.int64).sum())
 
     def bins(self) -> list[list[float]]:
-        """Of each bin of probabilities: the rows, by weight, the sum of their probabilities, and
-        how many of them were right."""
+        """Three sums over the rows of each bin of probabilities between 0 and 1: row weights, row
+        weights times probabilities, and weights of the rows that are of the class."""
         found = self.counts / np.array([[1.0], [self.UNIT], [self.UNIT]]) + self.weighted / UNIT
         rounded: list[list[float]] = np.round(found.T, 3).tolist()
         return rounded

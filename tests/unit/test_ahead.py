@@ -43,15 +43,17 @@ def test_the_consumer_does_not_draw_what_may_never_come() -> None:
     assert list(found) == [2]
 
 
+def nine(*, drawing: bool) -> Iterator[int]:
+    """The numbers 0 to 8; with `drawing`, an error instead of the number 5."""
+    yield from range(5)
+    if drawing:
+        raise OSError("drawn")
+    yield from range(5, 9)
+
+
 @pytest.mark.parametrize("endless", [False, True])
 @pytest.mark.parametrize("drawing", [False, True])
 def test_a_failure_comes_in_the_place_of_its_result(drawing: bool, endless: bool) -> None:
-    def items() -> Iterator[int]:
-        yield from range(5)
-        if drawing:
-            raise OSError("drawn")
-        yield from range(5, 9)
-
     def one(k: int) -> int:
         if k == 5:
             raise OSError("worked on")
@@ -59,7 +61,7 @@ def test_a_failure_comes_in_the_place_of_its_result(drawing: bool, endless: bool
 
     found = []
     with pytest.raises(OSError, match="drawn" if drawing else "worked on"):
-        for result in ahead(one, items(), 3, endless=endless):
+        for result in ahead(one, nine(drawing=drawing), 3, endless=endless):
             found.append(result)
     assert found == [0, 1, 2, 3, 4]
 
@@ -138,12 +140,6 @@ def test_calls_beside_run_while_the_next_item_is_drawn_and_the_last_one_is_used(
 def test_a_failure_beside_comes_after_all_items_before_it(drawing: bool) -> None:
     begun, found = [], []
 
-    def items() -> Iterator[int]:
-        yield from range(5)
-        if drawing:
-            raise OSError("drawn")
-        yield from range(5, 9)
-
     def one(k: int) -> int:
         begun.append(k)
         if k == 5:
@@ -151,7 +147,7 @@ def test_a_failure_beside_comes_after_all_items_before_it(drawing: bool) -> None
         return k
 
     with pytest.raises(OSError, match="drawn" if drawing else "worked on"):
-        for item, _ in beside(one, items()):
+        for item, _ in beside(one, nine(drawing=drawing)):
             found.append(item)
     assert found == [0, 1, 2, 3, 4]
     assert begun == found + [5] * (not drawing)

@@ -32,8 +32,8 @@ def path(request: pytest.FixtureRequest, tmp_path: Path, ok: Run) -> Path:
 
 
 def test_shorter(path: Path) -> None:
-    """An error with the name of the file, also in Python, where a mapped file would end the process
-    with a signal."""
+    """A file that becomes shorter while it is read is an error that names the file. A mapped file
+    would end the process with a signal."""
     blocks = read_blocks([str(path)], ReadOptions(block_bytes=1 << 16, jobs=1))
     next(blocks)
     os.truncate(path, path.stat().st_size // 2)

@@ -19,8 +19,8 @@ GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 
 @pytest.fixture
 def centroid(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The example as a module that is registered. Commands are imported before, because they keep
-    the options of the algorithms that they find."""
+    """Register the algorithm of the example in CONTRIBUTING.md for one test. The commands are
+    imported first, because a command keeps the options of all algorithms it finds at its import."""
     for name in COMMANDS:
         group.get_command(Context(group), name)
     (code,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)

@@ -103,6 +103,8 @@ def test_the_standard_library_knows_the_fields() -> None:
 
 
 def test_objects_can_be_copied_and_pickled() -> None:
+    """Tasks for worker processes are records, and joblib and Dask send them as pickles. Model files
+    are never pickles."""
     place = Place(1, names=["a"])
     assert pickle.loads(pickle.dumps(place)) == place
     assert copy.deepcopy(place) == place
