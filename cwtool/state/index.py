@@ -21,8 +21,8 @@ SPARE = 64 << 20  # bytes of tables that may go unused
 def direct_for(ids: Ints, row_bytes: int) -> int:
     """The number below which a feature id is its own row of the tables, so that it needs no hash.
 
-    It is the largest power of two from 64 to DIRECT for which the rows up to the last smaller one of
-    the ascending `ids` take at most SPARE bytes, `row_bytes` each, or half of them are used."""
+    It is the largest power of two from 64 to DIRECT for which the rows up to the last smaller one
+    of the ascending `ids` take at most SPARE bytes, `row_bytes` each, or half of them are used."""
     direct = DIRECT
     while direct > 64:
         used = int(np.searchsorted(ids, direct))
