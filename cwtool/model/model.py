@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwtool import __version__, memory, params, registry
+from cwtool import __version__, params, registry
 from cwtool.algorithms.base import Algorithm, Batch, Coefficients, Linear, Ranks, Recalls, Scores
 from cwtool.data.batches import batches
 from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
-from cwtool.data.rows import Longs, Origin, Rows, SlotRows, joined
-from cwtool.errors import UsageError
+from cwtool.data.rows import Longs, Origin, Rows, SlotRows
 from cwtool.metrics.calibration import Calibration
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import file, latest, opening, packing
 from cwtool.model.arithmetic import computing
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.crossfit import shades
+from cwtool.model.intake import check_memory, check_takes_weights, observed
 from cwtool.model.latest import Latest
-from cwtool.model.results import Learned, Prediction, Weights, bounded
+from cwtool.model.results import Learned, Prediction, Weights, bounded, in_units_of_data
 from cwtool.model.scale import RowScale, slotted
 from cwtool.model.verdict import Verdict
 from cwtool.records import dataclass
@@ -76,8 +76,8 @@ class Model(Verdict):
         )
         model.class_weight = ClassWeight(class_weight)
         model.operating_point = OperatingPoint(threshold)
-        if class_weight and not kind.takes_weights:
-            raise _no_weights(algorithm, "class weights")
+        if class_weight:
+            check_takes_weights(algorithm, "class weights")
         if model.labels.multiclass not in ("auto", "no"):
             from cwtool.model.several import check_mode
 
@@ -162,18 +162,18 @@ class Model(Verdict):
     def met(self, rows: Rows) -> SlotRows:
         """The rows by slots, with the weights that they are learned with; the index has met their
         features, and the state may have no room for them."""
-        if rows.weight is not None and not self.algorithm.takes_weights:
-            raise _no_weights(self.algorithm, "row weights")
+        if rows.weight is not None:
+            check_takes_weights(self.algorithm, "row weights")
         self.settle()
         weight = self.class_weight.learning(rows, self.labels, at_once=self.batch is not None)
-        return self._observed(rows if weight is rows.weight else replace(rows, weight=weight))
+        weighted = rows if weight is rows.weight else replace(rows, weight=weight)
+        return observed(self.index, weighted)
 
     def make_room(self, run: Run, classes: int) -> None:
         """Make room in the state for so many classes and for all features met."""
         if self.labels.several is not None and len(self.state.labels) < classes:
             self.state.admit(self.labels.several[:classes])
-        if run.max_memory or memory.BOUNDS.limit:
-            self._check_memory(run)
+        check_memory(self.algorithm, self.state, run.max_memory)
         self.state.reserve()
 
     def calibrate(self) -> None:
@@ -199,32 +199,6 @@ class Model(Verdict):
             self.calibration = Calibration()
             self.calibration.add(y, *scores, at_once=True)
 
-    def _check_memory(self, run: Run) -> None:
-        """Refuse features whose tables would take more than may be used."""
-        features, free = self.index.count, memory.allowed(run.max_memory)
-        if (needed := self.state.bytes_for(features)) <= free:
-            return
-        each = max(1, self.state.bytes_for(1 << 20) - self.state.bytes_for(0)) >> 20
-        fits = max(0, (free - self.state.bytes_for(0)) // max(1, each)).bit_length() - 1
-        hint = f"fold the feature ids with `hash_bits={fits}`, or " if fits > 0 else ""
-        raise UsageError(
-            f"{self.algorithm.name} needs {memory.words(needed)} for {features:,} features, and "
-            f"{memory.words(free)} may be used",
-            f"{hint}raise `max_memory`",
-        )
-
-    def _observed(self, rows: Rows) -> SlotRows:
-        """The rows by slots. Features that only rows of weight 0 have stay unknown: such rows are
-        without them."""
-        if rows.weight is None or rows.weight.all():
-            return slotted(rows, self.index.observe(rows.indices))
-        learned, others = np.flatnonzero(rows.weight), np.flatnonzero(rows.weight == 0)
-        first = rows.take(learned)
-        first = slotted(first, self.index.observe(first.indices))
-        rest, _, _ = self.index.lookup(rows.take(others), 1.0)
-        mixed = joined([first, rest]).take(np.argsort(np.concatenate([learned, others])))
-        return slotted(mixed, mixed.indices)
-
     @computing
     def relearn(self, rows: Rows, order: Longs, run: Run) -> Scores:
         """Visit rows that were learned in an earlier pass once more, in this order. Their weights
@@ -245,21 +219,14 @@ class Model(Verdict):
         """Feature ids with their weights and variances in the units of the data, and the
         intercept; importances of an algorithm that is not linear."""
         ids, slots = self.index.ids_and_slots()
-        found, scale = Coefficients(np.zeros(len(ids))), self.scale.value
+        found = Coefficients(np.zeros(len(ids)))
         if self.several is not None:
             found = self.several.coefficients(self.state, slots)
         elif isinstance(self.algorithm, Linear):
             found = self.algorithm.coefficients(self.state, slots)
         elif isinstance(self.algorithm, Ranks):
             found = Coefficients(self.algorithm.importance(self.state, slots))
-        with np.errstate(over="ignore"):  # the scale of tiny rows may be up to 2^1000
-            weight, variance = found.weight * scale, found.variance
-            np.nan_to_num(weight, copy=False)
-            if variance is not None:
-                variance = variance * scale
-                variance *= scale
-                np.nan_to_num(variance, copy=False)
-        return Weights(ids, weight, variance, found.intercept)
+        return in_units_of_data(ids, found, self.scale.value)
 
     def described(self, class_: int | None = None) -> State | None:
         """The state that the algorithm can describe, of several classes that of this one; None if
@@ -296,12 +263,6 @@ class Model(Verdict):
         """The model of the bytes of a file; everything wrong with them is a ModelError."""
         path = Path("the model in memory")
         return opening.unpacked(path, *file.parsed(path, data))
-
-
-def _no_weights(algorithm: Algorithm, what: str) -> UsageError:
-    instead = algorithm.weighted_instead
-    hint = f"use {instead}, which does" if instead else None
-    return UsageError(f"{algorithm.name} does not take {what}", hint)
 
 
 def _joined(parts: list[Scores]) -> Scores:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cwtool.algorithms.base import Coefficients
 from cwtool.data.rows import Floats, Ints
 
 
@@ -45,3 +46,16 @@ def bounded(score: Floats, variance: Floats, lowest: float | None = None) -> tup
     Rounding, or a file, may make v negative; probabilities need 1 + v > 0."""
     np.nan_to_num(score, copy=False, neginf=lowest)
     return score, np.maximum(np.nan_to_num(variance, copy=False), -0.5)
+
+
+def in_units_of_data(ids: Ints, found: Coefficients, scale: float) -> Weights:
+    """Coefficients of rows x scale as those of the rows themselves: w scale and v scale^2, with
+    the largest double for what exceeds it."""
+    with np.errstate(over="ignore"):  # the scale of tiny rows may be up to 2^1000
+        weight, variance = found.weight * scale, found.variance
+        np.nan_to_num(weight, copy=False)
+        if variance is not None:
+            variance = variance * scale
+            variance *= scale
+            np.nan_to_num(variance, copy=False)
+    return Weights(ids, weight, variance, found.intercept)

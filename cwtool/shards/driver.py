@@ -24,6 +24,7 @@ from cwtool.shards.sources import FIRST_ROWS, Sources
 from cwtool.shards.task import finished, piece_of, ready
 from cwtool.shards.working import folder_of, joined, run
 from cwtool.train.counts import Counts
+from cwtool.train.curve import nonzero_weights
 from cwtool.train.trainer import Trainer
 
 SMALL = 16 << 20  # bytes below which starting processes takes longer than what they save
@@ -188,7 +189,7 @@ class ShardTrainer(Trainer):
             else:
                 self._learn_tail(rows, next(origins))
 
-        between = replace(self.settings, calibrate=False)  # nobody asks the model of a round
+        between = replace(self.settings, calibrate=False)  # this model predicts no row
         found = merge([*(c.model for c in changes), *empty], base, tail, run=between, learn=learn)
         self.model = found.model
         return found
@@ -206,12 +207,8 @@ class ShardTrainer(Trainer):
 
     def _another_pass(self, pass_: int) -> None:
         wrong, rows = self._round(0, self.sources.total, pass_)
-        seen = {
-            "pass": pass_,
-            "error": ratio(wrong, rows) or 0.0,
-            "nonzero_weights": self._nonzero(),
-        }
-        self.console.event("pass", seen)
+        error, nonzero = ratio(wrong, rows) or 0.0, nonzero_weights(self.model)
+        self.console.event("pass", {"pass": pass_, "error": error, "nonzero_weights": nonzero})
         self.met += self.total_rows
 
     def _report_files(self) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from cwtool.algorithms.base import Batch
 from cwtool.clock import today
 from cwtool.data.pipeline import read_blocks
@@ -20,6 +18,7 @@ from cwtool.model import Learned, Model
 from cwtool.model.overlap import learned
 from cwtool.run import Run
 from cwtool.train.counts import Counts
+from cwtool.train.curve import Curve, nonzero_weights
 from cwtool.train.data_notices import Turns, tell_of_file, tell_of_rows
 from cwtool.train.heldout import Best, HeldOut, new_spool
 from cwtool.train.options import TrainOptions, check_passes
@@ -49,6 +48,7 @@ class Trainer:
             warn=console.warn,
             day=today(),
         )
+        self.curve = Curve(options.trace, console)
         self.turns = Turns()
         self.report = ReadReport()
         self.heldout = HeldOut(options.holdout, options.validation, options.read, console)
@@ -125,7 +125,7 @@ class Trainer:
 
     def _learn_portions(self, portions: Iterator[tuple[Rows, Origin]]) -> Iterator[None]:
         """Learn the portions of rows, with a stop after each."""
-        if self.model.batch is None and not self.options.trace:
+        if self.model.batch is None and not self.curve:
             arrived = ((self._arrived(rows), origin) for rows, origin in portions)
             for rows, origin, found in learned(self.model, arrived, self.settings):
                 self._close_files(origin.file)
@@ -135,10 +135,20 @@ class Trainer:
             return
         for rows, origin in portions:
             self._close_files(origin.file)
-            for piece in self._pieces(rows):
-                self._learn_first(piece, origin)
-            del rows, origin, piece
+            self._learn_portion(rows, origin)
+            del rows, origin
             yield
+
+    def _learn_portion(self, rows: Rows, origin: Origin) -> None:
+        """Learn rows met for the first time: a batch whole, others from point to point of the
+        curve."""
+        if self.model.batch is not None:
+            self._learn_first(rows, origin)
+            return
+        for piece, at_point in self.curve.pieces(rows, self.met):
+            self._learn_first(piece, origin)
+            if at_point:
+                self._trace(1, self.counts.since)
 
     def _first_pass(self, paths: list[str]) -> None:
         self._learn_all(paths)
@@ -159,32 +169,12 @@ class Trainer:
                 "add rows of the other class",
             )
 
-    def _pieces(self, rows: Rows) -> Iterator[Rows]:
-        """The rows, cut where the curve has points; batches stay whole."""
-        step, done = self.options.trace, 0
-        while step and self.model.batch is None and done < rows.n_rows:
-            stop = min(rows.n_rows, done + step - self.met % step)
-            yield rows.slice(done, stop)
-            done = stop
-            if self.met % step == 0:
-                self._trace(1, self.counts.since)
-        if done == 0:
-            yield rows
-
     def _trace(self, pass_: int, tally: AnyTally) -> None:
-        """A point of the curve: the error since the last one, of rows before they were learned,
-        the error on the rows held out, and the number of weights that are not zero."""
-        if self.options.trace == 0 or tally.rows == 0:
-            return
-        point: dict[str, Any] = {"pass": pass_, "rows": self.met, "error": tally.error}
-        if self.heldout:
-            point["validation_error"] = self.heldout.tally(self.model, self.settings).error
-        point["nonzero_weights"] = self._nonzero()
-        self.console.event("trace", point)
-        self.counts.since = self.model.new_tally()
-
-    def _nonzero(self) -> int:
-        return int(np.count_nonzero(self.model.weights().weight))
+        """A point of the curve, if there is one and rows were counted since the last point."""
+        if self.curve and tally.rows:
+            model, heldout = self.model, self.heldout
+            self.curve.point(pass_, self.met, tally, model, heldout, self.settings)
+            self.counts.since = model.new_tally()
 
     def _arrived(self, rows: Rows) -> Rows:
         """Those of the rows, met for the first time, that are to be learned."""
@@ -200,11 +190,11 @@ class Trainer:
         if self.model.batch is None:
             self._count(rows, self.model.learn(rows, self.settings))
         else:
-            self._keep(rows, self._learn_batch(self.model.batch, rows, origin))
+            self._learn_batch(self.model.batch, rows, origin)
 
     def _count(self, rows: Rows, found: Learned) -> None:
         """Count what a learner of single rows predicted of these rows before it learned them."""
-        self.counts.add(rows, found.score, curve=self.options.trace > 0)
+        self.counts.add(rows, found.score, curve=bool(self.curve))
         if self.watch is not None:
             self.watch(rows, found.score)
         self._keep(rows, found)
@@ -217,8 +207,8 @@ class Trainer:
             counted = None if rows.weight is None else rows.weight[rows.weight > 0]
             self.kept.add(rows.weighing(found.weight), counted)
 
-    def _learn_batch(self, algorithm: Batch, rows: Rows, origin: Origin) -> Learned:
-        """The same for a whole batch, whose fit may take long."""
+    def _learn_batch(self, algorithm: Batch, rows: Rows, origin: Origin) -> None:
+        """Predict, learn and count a whole batch, whose fit may take long."""
         title = f"{self.model.algorithm.name}  fit to {self.met:,} rows"
         with self.console.progress(title) as progress:
 
@@ -229,7 +219,7 @@ class Trainer:
         batch = self.counts.add_batch(rows, found.score, found.fitted)
         if algorithm.batch_rows and batch.rows:  # a batch that is not a whole file
             self.console.event("batch", {"file": origin.source, **batch.summary()})
-        return found
+        self._keep(rows, found)
 
     def _another_pass(self, pass_: int) -> None:
         assert self.kept is not None
@@ -239,8 +229,8 @@ class Trainer:
                 score = self.model.relearn(rows, order, self.settings).score
                 tally.add(rows.y, score, counted)
                 progress.update(lambda: {"pass": pass_})
-        seen = {"pass": pass_, "error": tally.error or 0.0, "nonzero_weights": self._nonzero()}
-        self.console.event("pass", seen)
+        error, nonzero = tally.error or 0.0, nonzero_weights(self.model)
+        self.console.event("pass", {"pass": pass_, "error": error, "nonzero_weights": nonzero})
         self.met += self.kept.n_rows
         self._trace(pass_, tally)
 

@@ -1,0 +1,51 @@
+"""What a model checks and looks up before it learns rows: weights, memory, slots of features."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwtool import memory
+from cwtool.algorithms.base import Algorithm
+from cwtool.data.rows import Rows, SlotRows, joined
+from cwtool.errors import UsageError
+from cwtool.model.scale import slotted
+from cwtool.state import FeatureIndex, State
+
+
+def check_takes_weights(algorithm: Algorithm, what: str) -> None:
+    """Refuse weights (`what`: row weights or class weights) that the algorithm does not take."""
+    if algorithm.takes_weights:
+        return
+    instead = algorithm.weighted_instead
+    hint = f"use {instead}, which does" if instead else None
+    raise UsageError(f"{algorithm.name} does not take {what}", hint)
+
+
+def check_memory(algorithm: Algorithm, state: State, max_memory: int) -> None:
+    """Refuse features whose tables would take more than may be used; `max_memory` 0: no limit."""
+    if not max_memory and not memory.BOUNDS.limit:
+        return
+    features, free = state.index.count, memory.allowed(max_memory)
+    if (needed := state.bytes_for(features)) <= free:
+        return
+    each = max(1, state.bytes_for(1 << 20) - state.bytes_for(0)) >> 20
+    fits = max(0, (free - state.bytes_for(0)) // max(1, each)).bit_length() - 1
+    hint = f"fold the feature ids with `hash_bits={fits}`, or " if fits > 0 else ""
+    raise UsageError(
+        f"{algorithm.name} needs {memory.words(needed)} for {features:,} features, and "
+        f"{memory.words(free)} may be used",
+        f"{hint}raise `max_memory`",
+    )
+
+
+def observed(index: FeatureIndex, rows: Rows) -> SlotRows:
+    """The rows by slots; the index has met their features. Features that only rows of weight 0
+    have stay unknown: such rows are without them."""
+    if rows.weight is None or rows.weight.all():
+        return slotted(rows, index.observe(rows.indices))
+    learned, others = np.flatnonzero(rows.weight), np.flatnonzero(rows.weight == 0)
+    first = rows.take(learned)
+    first = slotted(first, index.observe(first.indices))
+    rest, _, _ = index.lookup(rows.take(others), 1.0)
+    mixed = joined([first, rest]).take(np.argsort(np.concatenate([learned, others])))
+    return slotted(mixed, mixed.indices)
