@@ -14,7 +14,7 @@ from cwtool.bench.results import Record, Results
 from cwtool.bench.suite import Claim, Figure, Table
 from cwtool.files import complete_text
 from cwtool.report import charts
-from cwtool.report.claims import Wording, paragraph
+from cwtool.report.claims import TABLES, Wording, told
 from cwtool.report.page import Grid, Heading, Part, Picture, Points, Words, html, markdown
 from cwtool.report.tables import CSV_HEADS, Comparison, Entry
 
@@ -78,13 +78,13 @@ def maps_of(figure: Figure, results: Results) -> Any:
     return charts.maps(rows, figure.x, figure.y) if rows else None
 
 
-def judged(claim: Claim, results: Results) -> str:
-    """What the numbers say of a claim, in words."""
+def judged(claim: Claim, results: Results) -> list[Part]:
+    """What the numbers say of a claim, in words and perhaps a table."""
     metric = claim.parsed[-1]
     table = next((t for t in results.suite.tables if t.metric == metric), None)
     labels = {name: method.label for name, method in results.suite.methods.items()}
     wording = Wording(labels, table.scale, table.digits) if table else Wording(labels)
-    return paragraph(claim.text, judge(claim, results), wording)
+    return told(claim.text, judge(claim, results), wording)
 
 
 def at_edge(value: Any, tried: list[Any]) -> bool:
@@ -127,7 +127,10 @@ def parts(results: Results, pictures: dict[str, Any]) -> Iterator[Part]:
     if suite.claims and results.records:
         claims = "What the paper claims" if suite.paper else "Claims"
         yield Heading(f"{claims}, and what we measure")
-        yield Points([judged(claim, results) for claim in suite.claims])
+        found = [part for claim in suite.claims for part in judged(claim, results)]
+        if any(isinstance(part, Grid) for part in found):
+            yield Words(TABLES)
+        yield from found
     yield from _tables(results)
     yield from _figures(results, pictures)
     if (picked := chosen(results)) is not None:

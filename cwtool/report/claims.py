@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import Literal
 
 from cwtool.records import dataclass
+from cwtool.report.page import Grid, Part, Words
 from cwtool.report.tables import number, signed
 
 Finding = Literal["holds", "fails", "even", "unknown"]
+
+FEW = 4  # comparisons that a sentence can list; more of them make a table
+TABLES = (
+    "The table below a claim has the mean of its method minus that of the method of the column, "
+    "with the standard error of the difference. A difference in **bold** contradicts the claim; "
+    "one in parentheses is not significant (paired t-test, 5 %)."
+)
 
 
 @dataclass(frozen=True)
@@ -32,27 +40,60 @@ class Wording:
     scale: float = 1.0
     digits: int = 4
 
+    def gap(self, verdict: Verdict) -> str:
+        """The difference with its standard error."""
+        assert verdict.difference is not None
+        error = f" ± {number(self.scale * verdict.error, self.digits)}" if verdict.error else ""
+        return signed(self.scale * verdict.difference, self.digits) + error
+
     def listed(self, verdicts: list[Verdict]) -> str:
         """The verdicts by data set, each with its difference and standard error."""
         words: dict[str, list[str]] = {}
         for verdict in verdicts:
-            assert verdict.difference is not None
-            error = f" ± {number(self.scale * verdict.error, self.digits)}" if verdict.error else ""
-            gap = signed(self.scale * verdict.difference, self.digits)
-            words.setdefault(verdict.data, []).append(
-                f"{self.labels[verdict.other]} ({gap}{error})"
-            )
+            one = f"{self.labels[verdict.other]} ({self.gap(verdict)})"
+            words.setdefault(verdict.data, []).append(one)
         return "; ".join(f"{data} against {', '.join(of)}" for data, of in words.items())
 
+    def table(self, verdicts: list[Verdict]) -> Grid:
+        """The differences: a line for each data set, a column for each other method."""
+        marks = {"fails": "**{}**", "even": "({})", "holds": "{}"}
+        cells = {(v.data, v.other): marks[v.ours].format(self.gap(v)) for v in verdicts}
+        others = list(dict.fromkeys(v.other for v in verdicts))
+        rows = [
+            [data, *(cells.get((data, other), "–") for other in others)]
+            for data in dict.fromkeys(v.data for v in verdicts)
+        ]
+        return Grid(["data", *(f"against {self.labels[other]}" for other in others)], rows)
 
-def paragraph(text: str, verdicts: list[Verdict], wording: Wording) -> str:
+
+def told(text: str, verdicts: list[Verdict], wording: Wording) -> list[Part]:
     """The claim in bold, then what our numbers and those of the paper say of it."""
-    return " ".join([f"**{text}**", *_of_ours(verdicts, wording), *_of_paper(verdicts, wording)])
+    measured = [v for v in verdicts if v.ours != "unknown"]
+    few = len(measured) <= FEW
+    ours = _listed(measured, wording) if few else [_counted(measured)]
+    said = Words(" ".join([f"**{text}**", *ours, *_of_paper(verdicts, wording)]))
+    return [said] if few else [said, wording.table(measured)]
 
 
-def _of_ours(verdicts: list[Verdict], wording: Wording) -> list[str]:
-    holds, fails, even = ([v for v in verdicts if v.ours == w] for w in ("holds", "fails", "even"))
-    total = len(holds) + len(fails) + len(even)
+def _by_finding(measured: list[Verdict]) -> list[list[Verdict]]:
+    """Those that hold, those that fail, and those that are even."""
+    return [[v for v in measured if v.ours == which] for which in ("holds", "fails", "even")]
+
+
+def _counted(measured: list[Verdict]) -> str:
+    """How many of many comparisons agree with the claim."""
+    holds, fails, even = map(len, _by_finding(measured))
+    total = len(measured)
+    if holds == total:
+        return f"Our numbers confirm it in all {total} comparisons."
+    said = f"Of {total} comparisons {holds} confirm it and {fails} contradict it"
+    return f"{said}; without a significant difference: {even}." if even else f"{said}."
+
+
+def _listed(measured: list[Verdict], wording: Wording) -> list[str]:
+    """What few comparisons say, each of them named."""
+    holds, fails, even = _by_finding(measured)
+    total = len(measured)
     if not total:
         return ["Not measured here."]
     if len(holds) == total:

@@ -15,7 +15,8 @@ from cwtool.bench.results import Record, Results
 from cwtool.bench.sources import Source
 from cwtool.parallel import Outcome
 from cwtool.report import charts
-from cwtool.report.page import assemble
+from cwtool.report.claims import Finding, Verdict, Wording, told
+from cwtool.report.page import Grid, Words, assemble
 
 TEXT = """
 title = "a & b"
@@ -144,12 +145,46 @@ def test_the_edge_of_a_grid() -> None:
 
 
 def test_words(found: Results) -> None:
-    said = report.judged(found.suite.claims[0], found)
+    (part,) = report.judged(found.suite.claims[0], found)
+    assert isinstance(part, Words)
+    said = part.text
     assert said.startswith("**A is better than B.** Our numbers contradict it in 1 of 2")
     assert "x against B (+3.33 ± 0.33)" in said
     assert "No significant difference: y against B" in said
     assert "By the numbers printed in the paper it holds in 1 of 2." in said
     assert "On the paper's own data we find the reverse: x against B." in said
+
+
+def test_many_comparisons_make_a_table() -> None:
+    wording = Wording({"b": "B", "c": "C"}, 100, 1)
+    ours: dict[tuple[str, str], tuple[Finding, float]] = {
+        ("x", "b"): ("holds", -0.02),
+        ("x", "c"): ("fails", 0.01),
+        ("y", "b"): ("even", 0.001),
+        ("z", "b"): ("fails", 0.03),
+        ("z", "c"): ("holds", 0.0),
+        ("u", "b"): ("unknown", 0.0),
+    }
+    verdicts = [Verdict(*at, which, "unknown", gap, 0.002) for at, (which, gap) in ours.items()]
+    words, table = told("A is better.", verdicts, wording)
+    counted = (
+        "Of 5 comparisons 2 confirm it and 2 contradict it; without a significant difference: 1."
+    )
+    assert words == Words(f"**A is better.** {counted}")
+    assert isinstance(table, Grid)
+    assert table.heads == ["data", "against B", "against C"]
+    assert table.rows == [
+        ["x", "\N{MINUS SIGN}2.0 ± 0.2", "**+1.0 ± 0.2**"],
+        ["y", "(+0.1 ± 0.2)", "–"],
+        ["z", "**+3.0 ± 0.2**", "+0.0 ± 0.2"],
+    ]
+    all_hold = [replace(v, ours="holds") for v in verdicts]
+    words, _ = told("A is better.", all_hold, wording)
+    assert words == Words("**A is better.** Our numbers confirm it in all 6 comparisons.")
+    (words,) = told("A is better.", all_hold[:1], wording)
+    assert words == Words(
+        "**A is better.** Our numbers confirm it: x against B (\N{MINUS SIGN}2.0 ± 0.2)."
+    )
 
 
 def test_a_claim_along_a_curve(tmp_path: Path) -> None:
