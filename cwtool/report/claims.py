@@ -86,8 +86,8 @@ def _counted(measured: list[Verdict]) -> str:
     total = len(measured)
     if holds == total:
         return f"Our numbers confirm it in all {total} comparisons."
-    said = f"Of {total} comparisons {holds} confirm it and {fails} contradict it"
-    return f"{said}; without a significant difference: {even}." if even else f"{said}."
+    said = f"Our numbers confirm it in {holds} of {total} comparisons and contradict it in {fails}"
+    return f"{said}; in {even} there is no significant difference." if even else f"{said}."
 
 
 def _listed(measured: list[Verdict], wording: Wording) -> list[str]:

@@ -168,7 +168,8 @@ def test_many_comparisons_make_a_table() -> None:
     verdicts = [Verdict(*at, which, "unknown", gap, 0.002) for at, (which, gap) in ours.items()]
     words, table = told("A is better.", verdicts, wording)
     counted = (
-        "Of 5 comparisons 2 confirm it and 2 contradict it; without a significant difference: 1."
+        "Our numbers confirm it in 2 of 5 comparisons and contradict it in 2; in 1 there is no "
+        "significant difference."
     )
     assert words == Words(f"**A is better.** {counted}")
     assert isinstance(table, Grid)
