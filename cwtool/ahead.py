@@ -1,4 +1,4 @@
-"""Work on items, in threads, ahead of whoever needs the results."""
+"""Work on items, in threads, ahead of the consumer of the results."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class _Work(Generic[T, R]):
             self.results[number] = self.function(item)
         except BaseException as failure:
             self.failures[number] = failure
-            if not isinstance(failure, Exception):  # an interrupt waits for nobody
+            if not isinstance(failure, Exception):  # an interrupt does not wait for other threads
                 raise
         finally:
             with self.changed:

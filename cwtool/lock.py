@@ -1,10 +1,10 @@
 """One run at a time on a model.
 
 The lock is a `flock` of the system, which ends with the process, so that a kill leaves no stale
-lock. Its holder removes the file, and whoever waited for it sees by its inode that it is gone. The
-package filelock uses the same `flock`. It is not used here because its import takes several hundred
-times as long, it polls where this waits, its file stays in the folder, and on file systems without
-`flock` it changes to files whose presence is the lock, which outlive a kill.
+lock. Its holder removes the file, and a process that waited for it sees by its inode that it
+is gone. The package filelock uses the same `flock`. It is not used here because its import takes
+several hundred times as long, it polls where this waits, its file stays in the folder, and on file
+systems without `flock` it changes to files whose presence is the lock, which outlive a kill.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ class Local:
             self.starting.start()
 
     def _start(self, function: Callable[[int], object]) -> None:
-        with suppress(WorkerDied):  # whoever has work for the processes is told then
+        with suppress(WorkerDied):  # the next call that needs the processes raises it
             list(in_processes(function, range(self.jobs), self.jobs))
 
     def each(

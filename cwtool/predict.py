@@ -48,7 +48,7 @@ def predict(
         n_rows += rows.n_rows
         nnz += rows.nnz
         unknown += dropped
-        p = model.probability(score, variance) if wanted else score  # which nobody reads then
+        p = model.probability(score, variance) if wanted else score  # which is not used then
         if judged is not None:
             judged.add(rows, score, variance, p)
         if write is not None:

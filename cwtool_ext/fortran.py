@@ -38,7 +38,7 @@ def _routines(compiled: str, public: str) -> Any:
         if spec is not None and spec.loader is not None:
             module = module_from_spec(spec)
             spec.loader.exec_module(module)
-            sys.modules.pop(spec.name, None)  # whoever imports the package gets it from there
+            sys.modules.pop(spec.name, None)  # so that an import of the package finds it there
             return module
     return import_module(f"scipy.linalg.{public}")
 

@@ -1,7 +1,7 @@
 """Whole numbers in few bytes, little-endian.
 
 A code of 2 bits each, four to a byte from its low end, then the bytes of all numbers: code 0, 1, 2
-and 3 stand for 0, 1, 2 and 4 bytes. Whoever reads makes sure that PADDING bytes behind the end can
+and 3 stand for 0, 1, 2 and 4 bytes. The reader makes sure that PADDING bytes behind the end can
 be read: numbers are loaded 4 bytes at a time.
 """
 

@@ -139,7 +139,7 @@ class Algorithm(ABC):
         return
 
     def advice(self, state: State) -> str | None:
-        """A sentence for whoever trained this state, or nothing."""
+        """A sentence of advice for the user who trained this state, or nothing."""
         return None
 
 

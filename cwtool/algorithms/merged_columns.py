@@ -122,7 +122,7 @@ class ColumnsMerger(Merger):
         """The columns for rows that are divided by this number."""
 
     def rule(self, base: Floats, moved: list[Moved], rule: Rule) -> Floats:
-        """The merged rows: those of the base where nobody moved, and of a single part that did."""
+        """The merged rows: those of the base where no part moved, and of a single part that did."""
         c = np.zeros(len(base))
         for part in moved:
             c[part.rows] += 1

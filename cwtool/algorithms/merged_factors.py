@@ -2,8 +2,9 @@
 
 Each part is first fitted to its own D and R. The mean is merged as with a diagonal covariance of
 the precisions D_jj - 1 + |R_j|^2. D is the mean over the parts that moved a row. W = [R_1 .. R_S]
-has zeros in the rows that a part did not move, times 1 / sqrt(c_j); rows that nobody moved have R_0
-in place of R_1. Then R = W E_m, E_m the leading eigenvectors of W'D^-1 W, and D gains what R lost.
+has zeros in the rows that a part did not move, times 1 / sqrt(c_j); rows that no part moved have
+R_0 in place of R_1. Then R = W E_m, E_m the leading eigenvectors of W'D^-1 W, and D gains what R
+lost.
 """
 
 from __future__ import annotations

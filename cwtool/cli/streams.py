@@ -15,8 +15,9 @@ def prepare_streams() -> None:
 
 
 def _open_closed() -> None:
-    """Streams that were closed by whoever started this process go nowhere. Otherwise the next file
-    that is opened would take the place of one, and messages would be written into it."""
+    """Open standard streams that were closed before this process started on the null device.
+    Otherwise the next file that is opened would take the place of one, and messages would be
+    written into it."""
     for number in range(3):
         try:
             os.fstat(number)

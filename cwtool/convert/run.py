@@ -29,7 +29,7 @@ from cwtool.lock import locked
 from cwtool.records import dataclass
 
 WIDE = ("csv", "tsv", "parquet")  # formats with a column for each feature
-FAILED = "conversion-failed\n"  # no LIBSVM row: whoever reads a pipe must not take it as complete
+FAILED = "conversion-failed\n"  # no LIBSVM row: the reader of a pipe must not take it as complete
 
 
 class Writer(Protocol):

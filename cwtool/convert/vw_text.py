@@ -71,7 +71,7 @@ def _head(head: str) -> tuple[str, float, str]:
     words, tag = head.split(), ""
     touching = bool(words) and not head[-1].isspace()
     if touching and len(words) == 1 and number_text(words[0]):
-        touching = False  # VW takes `1|` as a tag, and whoever wrote it meant a label
+        touching = False  # VW takes `1|` as a tag, where a label was meant
     if words and (words[-1][0] == "'" or touching):
         tag = words.pop().removeprefix("'")
     if len(words) > 3 or (words and ":" in words[0]):

@@ -32,7 +32,7 @@ class Buffers:
 
 
 def _references() -> int:
-    """What getrefcount says of an array of Buffers that nobody looks at."""
+    """What getrefcount says of an array of Buffers to which there is no other reference."""
     return next(getrefcount(array) for array in vars(Buffers(1, 1)).values())
 
 
@@ -47,7 +47,7 @@ class Pool:
         self._lock = Lock()
 
     def take(self, n_rows: int, nnz: int) -> Buffers:
-        """Buffers of at least this size that nobody looks at."""
+        """Buffers of at least this size of whose arrays no view is left."""
         with self._lock:
             for found in [b for b in self._all if b.idle]:
                 self._all.remove(found)
@@ -56,7 +56,7 @@ class Pool:
         return Buffers(n_rows + n_rows // 4, nnz + nnz // 16)
 
     def lend(self, buffers: Buffers) -> None:
-        """From now on the buffers are free as soon as nobody looks at them."""
+        """From now on the buffers are free as soon as no view of their arrays is left."""
         with self._lock:
             self._all.append(buffers)
 

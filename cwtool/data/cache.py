@@ -23,7 +23,7 @@ ENDING = ".cwrows"
 
 
 def untold(warning: str) -> None:
-    """A warning that nobody hears."""
+    """Warning callback that does nothing."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Rows:
     """Rows in CSR form. `indices` are 0-based feature ids, `y` the number of each row's class
     (0 negative, 1 positive; several classes are numbered in the order of their first rows, and -1
     stands for labels that were never learned), `weight` the importance of each row (None: all 1).
-    Whoever holds Rows may keep them; nobody changes their arrays."""
+    Rows may be kept by every holder of a reference, because their arrays are never changed."""
 
     indptr: Longs
     indices: Ints

@@ -92,8 +92,8 @@ def open_raw(path: str) -> Source:
 
 
 def first_bytes(path: str, most: int) -> bytes:
-    """The first bytes of a source, which can be opened as if nobody had looked at it. Of a pipe
-    they end with what was read together with the first line."""
+    """The first bytes of a source, which can be opened afterwards as if nothing had been read. Of
+    a pipe they end with what was read together with the first line."""
     source, once, head = open_raw(path), read_once(path), b""
     while len(head) < most and b"\n" not in head and (more := source.read(most - len(head))):
         head += more

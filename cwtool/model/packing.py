@@ -33,7 +33,7 @@ COUNTS = ("score.", "odds.", "margin.", "batch.", "known", "latest", "confusion"
 
 def pack(model: Model, *, calibrated: bool = True, jobs: int = 1) -> tuple[dict[str, Any], Arrays]:
     """Everything that a file holds, packed in `jobs` threads; the state is finished first. Without
-    `calibrated`, the probabilities are not fitted, for a file that nobody predicts with."""
+    `calibrated`, the probabilities are not fitted, for a file that is never used to predict."""
     model.learner.finish(model.state)
     if calibrated:
         model.calibrate()

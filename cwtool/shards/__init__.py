@@ -69,7 +69,7 @@ def new_trainer(
 
 
 def _kind(model: Model) -> type[Trainer]:
-    """Who learns this model in shards; an error if nobody does."""
+    """The trainer that learns this model in shards; an error if there is none."""
     from cwtool.algorithms.dealt import Dealt
     from cwtool.algorithms.merging import Refusal
 

@@ -157,6 +157,6 @@ def _check_values(declared: Array, values: NDArray[Any], lengths: dict[str, int]
 
 
 def without_others(packed: Collection[str], known: Collection[str]) -> None:
-    """Refuse arrays that nobody asked for."""
+    """Refuse arrays that the layout does not declare."""
     if others := sorted(set(packed) - set(known)):
         raise Damage(f"it has an array {others[0][:60]!r} that its algorithm does not have")
