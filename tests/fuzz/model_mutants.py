@@ -10,6 +10,7 @@ from hashlib import sha256
 import array_mutants as of_arrays
 import content_mutants as of_content
 import header_mutants as of_header
+import joint_mutants as of_many
 from model_parts import PRELUDE, Parts, parts_of, sealed
 
 Change = Callable[[random.Random, Parts], bytes]
@@ -102,6 +103,7 @@ OF_PARTS: list[Change] = [
     of_arrays.other_length, of_arrays.exchanged_arrays, of_arrays.reread_array,
     *(3 * [of_arrays.values_of_array, of_arrays.filled_array, of_arrays.flipped_bits]),
     of_arrays.magnified_array, of_arrays.magnified_array, *of_content.CHANGES,
+    *of_many.CHANGES,
 ]  # fmt: skip
 OF_BYTES: list[Change] = [
     of_header.text_of_header, of_header.literal, of_header.literal, of_header.repeated_inside,
