@@ -72,10 +72,14 @@ class SideBySide(Several):
 
     def _ready(self, state: State) -> Learner:
         """The learner, once every class has its number of rounds."""
+        self._count_all(state)
+        return self.learner(state)
+
+    def _count_all(self, state: State) -> None:
+        """Give classes that have learned nothing their number of rounds, 0."""
         rounds = np.zeros(state.ghosts + len(state.labels), dtype=np.int64)
         rounds[: len(state.arrays["rounds"])] = state.arrays["rounds"]
         state.arrays["rounds"] = rounds
-        return self.learner(state)
 
     def relearn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
         return self.learn(state, rows, order, run)
@@ -86,6 +90,7 @@ class SideBySide(Several):
         return Scores(score, variance + unknown if self.base.counts_unknown else variance)
 
     def coefficients(self, state: State, slots: Ints) -> Coefficients:
+        self._count_all(state)
         return self.wide.class_coefficients(state, slots)
 
     def untrained(self, state: State) -> bool:

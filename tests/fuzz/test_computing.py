@@ -88,6 +88,13 @@ def test_histories_that_cannot_be_shown_are_damage(changed: dict[str, object]) -
         Model.from_bytes(model.to_bytes())
 
 
+def test_a_class_without_rounds_is_shown() -> None:
+    model = models.trained("perceptron", {"average": True}, 4, 0)
+    model.state.arrays["rounds"] = model.state.arrays["rounds"][:2]
+    shown = text(describe(Model.from_bytes(model.to_bytes()), 5, {}, 3))
+    assert "weight" in shown
+
+
 def test_rows_of_a_class_without_a_label_are_damage() -> None:
     model = models.trained("arow", {}, 2, 0)
     model.history.clear()
