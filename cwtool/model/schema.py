@@ -26,7 +26,7 @@ def whole(low: int = 0, high: int = MOST) -> Check:
     """A whole number within these bounds."""
 
     def check(value: Any, place: str) -> None:
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        if type(value) is not int or not low <= value <= high:
             raise _wrong(value, place, "a whole number in its range")
 
     return check
@@ -39,9 +39,9 @@ def number(low: float = -inf, high: float = inf, *, none: bool = False) -> Check
     def check(value: Any, place: str) -> None:
         if value is None and none:
             return
-        good = isinstance(value, int | float) and not isinstance(value, bool)
-        most = MOST if isinstance(value, int) else LARGEST
-        if not good or not abs(value) <= most or not low <= value <= high:
+        kind = type(value)  # of JSON: true and false are no numbers
+        most = LARGEST if kind is float else MOST if kind is int else -1
+        if most < 0 or not -most <= value <= most or not low <= value <= high:
             raise _wrong(value, place, "a number in its range")
 
     return check
@@ -55,10 +55,13 @@ def text(longest: int = 4096, choices: tuple[str, ...] = ()) -> Check:
             raise _wrong(value, place, "text")
         if choices and value not in choices:
             raise _wrong(value, place, f"one of {', '.join(choices)}")
-        if any("\ud800" <= letter <= "\udfff" for letter in value):
+        if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
             raise _wrong(value, place, "text that can be printed")
 
     return check
+
+
+NAME = text(200)  # of an entry
 
 
 def flag(value: Any, place: str) -> None:
@@ -94,10 +97,11 @@ def entries(
             if name not in value:
                 raise Damage(f"its {place} has no entry {name}")
         for name, item in value.items():
-            if name not in known and others is None:
+            check_item = known.get(name, others)
+            if check_item is None:
                 raise Damage(f"its {place} has an entry {ascii(name)[:60]} that is not known")
-            text(200)(name, place)
-            check_item = known.get(name, others or anything)
+            if name not in known:
+                NAME(name, place)
             check_item(item, f"{place}.{name}" if place != HEADER else name)
 
     return check

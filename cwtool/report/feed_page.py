@@ -13,6 +13,8 @@ from cwtool.report.svg import line_chart, reliability, sparkline
 Shown = Callable[[float | None], str]
 Figures = dict[str, tuple[str, Shown]]
 
+DAYS = 4000  # that are drawn at most: more take seconds, and a chart has no room for them
+
 MARKS = ". Red dots are refused days; at an edge they lie beyond it or have no value."
 
 LOOKS = """
@@ -53,6 +55,7 @@ def curves(days: Sequence[Any], figures: Figures) -> list[tuple[str, Shown, list
 
 def page(title: str, days: Sequence[Any], figures: Figures, moved: dict[str, Any]) -> str:
     """The page as HTML."""
+    summary, days = _summary(days), days[-DAYS:]
     dates, bad = [day.date for day in days], [bool(day.refused) for day in days]
     charts = []
     for name, shown, values in curves(days, figures):
@@ -70,7 +73,7 @@ def page(title: str, days: Sequence[Any], figures: Figures, moved: dict[str, Any
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<link rel="icon" href="data:,"><title>{escape(title)}</title>'
         f"<style>{STYLE}{LOOKS}</style></head><body><h1>{escape(title)}</h1>"
-        f"<p>{escape(_summary(days))}{MARKS if any(bad) else ''}</p>\n"
+        f"<p>{escape(summary)}{MARKS if any(bad) else ''}</p>\n"
         f'<div class="charts">{"".join(charts)}</div>\n{body}'
         f"<footer>cwtool {__version__}</footer></body></html>\n"
     )
@@ -79,7 +82,8 @@ def page(title: str, days: Sequence[Any], figures: Figures, moved: dict[str, Any
 def _summary(days: Sequence[Any]) -> str:
     refused = sum(bool(day.refused) for day in days)
     span = f", {days[0].date} to {days[-1].date}" if days else ""
-    return f"{len(days) - refused:,} days learned, {refused:,} refused{span}"
+    drawn = f"; the latest {DAYS:,} days are shown" if len(days) > DAYS else ""
+    return f"{len(days) - refused:,} days learned, {refused:,} refused{span}{drawn}"
 
 
 def _tables(days: Sequence[Any], figures: Figures, moved: dict[str, Any]) -> list[Part]:
@@ -112,7 +116,7 @@ def _tables(days: Sequence[Any], figures: Figures, moved: dict[str, Any]) -> lis
 
 def text(title: str, days: Sequence[Any], figures: Figures, moved: dict[str, Any]) -> str:
     """The same for a terminal."""
-    lines = [title, _summary(days), ""]
+    lines, days = [title, _summary(days), ""], days[-DAYS:]
     found, bad = curves(days, figures), [bool(day.refused) for day in days]
     width = max((len(name) for name, _, _ in found), default=0)
     for name, shown, values in found:

@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cwtool.feed.report import psi
+from cwtool.feed.report import FIGURES, Day, psi
+from cwtool.report import feed_page
 from cwtool.report.svg import line_chart, reliability, sparkline
 
 Run = Callable[..., str]
@@ -117,3 +118,12 @@ def test_psi() -> None:
 
     expected = (p - q) * log(p / q) + (1 - p - q) * log((1 - p) / q)
     assert moved == pytest.approx(expected)
+
+
+def test_of_very_many_days_the_latest_are_shown() -> None:
+    days = [Day("", f"day {k}", figures={"error": 0.5}) for k in range(feed_page.DAYS + 5)]
+    page, text = (draw("Feed", days, FIGURES, {}) for draw in (feed_page.page, feed_page.text))
+    for shown in (page, text):
+        assert "4,005 days learned" in shown and "; the latest 4,000 days are shown" in shown
+    assert page.count("<circle") == feed_page.DAYS and ">day 5<" in page and ">day 4<" not in page
+    assert text.count("▄") + text.count("▅") == feed_page.DAYS
