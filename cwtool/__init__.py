@@ -10,12 +10,13 @@ if TYPE_CHECKING:
 __version__ = "0.2.0.dev0"
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], **given: Any) -> Any:
     """The classifier of a model file, written by `save` or by the command line. It needs
-    scikit-learn."""
+    scikit-learn. A model with settings that make learning very long, such as iterations=10000000,
+    is continued by partial_fit only if they are `given` here."""
     from cwtool.estimators.loading import load as found
 
-    return found(path)
+    return found(path, **given)
 
 
 def read_libsvm(

@@ -157,6 +157,7 @@ def command(
     from cwtool.files import complete_text
     from cwtool.metrics.ranking import Ranking
     from cwtool.model import Model
+    from cwtool.model.opening import doubt_labels
     from cwtool.predict import COLUMNS, column_names, predict
 
     if evaluate and (unlabeled or follow):
@@ -167,6 +168,7 @@ def command(
         predicting.check_plot(plot, evaluate)
     console = options.console(as_json, quiet, verbose)
     subject = Model.load(model)
+    doubt_labels(subject, model)
     read = replace(
         options.read_options(subject.reading, on_bad_line, max_bad_lines, block_size, jobs),
         **predicting.labelling(subject, evaluate, unlabeled),

@@ -194,6 +194,7 @@ def subject_of(
     """The model to train: a new one, or the one to go on from, with nothing contradicting it."""
     from cwtool.data.parse import Reading
     from cwtool.model import Model
+    from cwtool.model.opening import doubt_labels, unasked_work
 
     name = ctx.meta[ALGO]
     own = tuple(p.name for p in declared(registry.algorithm(name).Params))
@@ -205,6 +206,7 @@ def subject_of(
         labels = class_options.labels(classes)
         return Model.new(name, params, Reading(**wanted), labels=labels, **weight)
     model = Model.load(resume)
+    doubt_labels(model, resume)
     if algo is not None and algo != model.algorithm.name:
         raise ModelError(
             f"{resume} is a model of {model.algorithm.name}, not of {algo}", "leave out --algo"
@@ -223,21 +225,13 @@ def subject_of(
                 f"{_with(option, value)}",
                 f"leave out {option}, or train a new model",
             )
-    _check_work(model, resume, params)
+    if asked := unasked_work(model, params):
+        option = f"--{asked.replace('_', '-')} {getattr(model.algorithm.params, asked)}"
+        raise ModelError(
+            f"{resume} asks for {option}, with which learning may take very long",
+            f"give {option} as well if you want that",
+        )
     return model
-
-
-def _check_work(model: Model, path: Path, given: dict[str, Any]) -> None:
-    """Refuse a model that asks for much more work than the defaults, unless the user does too: its
-    file may be of a stranger."""
-    for p in declared(type(model.algorithm.params)):
-        value = getattr(model.algorithm.params, p.name)
-        if p.name not in given and isinstance(value, int | float) and value > p.unasked:
-            option = f"--{p.name.replace('_', '-')} {value}"
-            raise ModelError(
-                f"{path} asks for {option}, with which learning may take very long",
-                f"give {option} as well if you want that",
-            )
 
 
 def _with(option: str, value: Any) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cwtool.data.parse import Block
 from cwtool.data.rows import Ints, Origin, Rows
-from cwtool.errors import DataError
+from cwtool.errors import DataError, ModelError
 from cwtool.records import dataclass
 
 T = TypeVar("T")
@@ -38,6 +38,7 @@ class Labels:
     several: list[float] | None = None  # labels by class number; None: there are two classes
     # how many labels other than `positive` were met, 2 standing for any number; 0: two labels
     rest: int = 0
+    doubted: str = ""  # the model file with these labels, if it has no history that confirms them
 
     @classmethod
     def against_rest(cls, positive: float) -> Labels:
@@ -86,8 +87,14 @@ class Labels:
                 raise self._third(block, int(np.flatnonzero(strange)[0]))
         return Rows(block.indptr, block.indices, block.values, y, block.weight)
 
-    def _third(self, block: Block, row: int) -> DataError:
+    def _third(self, block: Block, row: int) -> DataError | ModelError:
         two = f"{self.name(0)} and {self.name(1)}"
+        if self.doubted:
+            return ModelError(
+                f"{self.doubted} has the labels {two[:200]}, which no history confirms, and "
+                f"{block.origin.place(row)} has the label {written(float(block.labels[row]))}",
+                "mend the row if it is wrong, or else restore the model from a copy",
+            )
         hint = (
             "train a new model with `multiclass=rival` for more than two classes, or with "
             f"`positive={self.name(1)}` for one label against all others"

@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from cwtool.errors import ModelError
 from cwtool.estimators import classes
 from cwtool.run import Run
 
@@ -30,6 +31,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         "random_state", "n_jobs",
     )  # fmt: skip
 
+    _unasked = ""  # a setting of a loaded model with which learning may take very long
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -44,6 +47,11 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     def _partial_fit(self: L, X: Any, y: Any, labels: Any, sample_weight: Any) -> L:
         """Continue the model with these rows, in one pass."""
         first = not hasattr(self, "model_")
+        if self._unasked:
+            raise ModelError(
+                f"the model asks for {self._unasked}, with which learning may take very long",
+                f"load it with cwtool.load(path, {self._unasked}) if you want that",
+            )
         X, y, weight = self._checked(X, y, sample_weight, reset=first)
         if first and labels is None:
             raise ValueError("the first call of partial_fit needs `classes`, all classes there are")
@@ -65,7 +73,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         settings = self.get_params(deep=False)
         common = {name: settings.pop(name) for name in self.common if name in settings}
         given = {self.renamed.get(name, name): value for name, value in settings.items()}
-        self.model_ = new_model(self.algorithm, given, common, found)
+        self.model_, self._unasked = new_model(self.algorithm, given, common, found), ""
         self.model_.estimator = {"columns": self.n_features_in_, **classes.packed(found)}
         self.classes_ = found
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from cwtool.data.rows import BIAS
-from cwtool.errors import ModelError
+from cwtool.errors import ModelError, UsageError
 from cwtool.estimators import classes, classifiers
 from cwtool.estimators.classifier import Classifier
 from cwtool.model import Model
+from cwtool.model.opening import unasked_work
 
 CLASSIFIERS: dict[str, type[Classifier]] = {
     made.algorithm: made
@@ -20,12 +21,20 @@ CLASSIFIERS: dict[str, type[Classifier]] = {
 }
 
 
-def load(path: str | os.PathLike[str]) -> Classifier:
+def load(path: str | os.PathLike[str], **given: Any) -> Classifier:
     """The classifier of a model file. Its parameters are those that the model was trained with,
-    and `passes`, `random_state` and `n_jobs`, which a file does not keep, have their defaults."""
+    and `passes`, `random_state` and `n_jobs`, which a file does not keep, have their defaults.
+    Parameters that are `given` must be those of the model. A model with settings that make learning
+    very long, such as iterations=10000000, is continued by partial_fit only if they are given."""
     model = Model.load(Path(path))
     kind = CLASSIFIERS[model.algorithm.name]
-    found = kind(**_parameters(model, kind))
+    parameters = _parameters(model, kind)
+    for name, value in given.items():
+        if name not in parameters or parameters[name] != value:
+            raise UsageError(f"{path} is no model with `{name}={value}`")
+    found = kind(**parameters)
+    if asked := unasked_work(model, {kind.renamed.get(name, name) for name in given}):
+        found._unasked = f"{asked}={getattr(model.algorithm.params, asked)}"
     found.model_, found._uncalibrated = model, []
     found.classes_ = classes.unpacked(model.labels, model.estimator.get("classes"))
     if len(found.classes_) == 0:

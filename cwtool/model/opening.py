@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwtool import __version__, registry
 from cwtool.errors import Damage, ModelError, UsageError
 from cwtool.model import file, packing
+from cwtool.params import declared
 
 if TYPE_CHECKING:
     from cwtool.model.model import Model
@@ -38,3 +40,20 @@ def algorithm_of(path: Path) -> str:
     if name not in registry.names():
         raise ModelError(f"{path} is a model of {name}, which this cwtool does not have")
     return name
+
+
+def doubt_labels(model: Model, path: Path) -> None:
+    """Let a third label tell of the model in this file, and not of the rows alone, where no run of
+    its history says which two labels it met: it may have been changed."""
+    if model.labels.complete and not any("labels" in run for run in model.history):
+        model.labels.doubted = str(path)
+
+
+def unasked_work(model: Model, given: Collection[str]) -> str:
+    """The first parameter, if there is one, with which this model asks for much more work than the
+    defaults, other than those that were `given` as well: its file may be of a stranger."""
+    for p in declared(type(model.algorithm.params)):
+        value = getattr(model.algorithm.params, p.name)
+        if p.name not in given and isinstance(value, int | float) and value > p.unasked:
+            return p.name
+    return ""

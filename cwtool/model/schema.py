@@ -39,8 +39,7 @@ def number(low: float = -inf, high: float = inf, *, none: bool = False) -> Check
     def check(value: Any, place: str) -> None:
         if value is None and none:
             return
-        kind = type(value)  # of JSON: true and false are no numbers
-        most = LARGEST if kind is float else MOST if kind is int else -1
+        most = LARGEST if isinstance(value, float) else MOST if type(value) is int else -1
         if most < 0 or not -most <= value <= most or not low <= value <= high:
             raise _wrong(value, place, "a number in its range")
 

@@ -9,6 +9,7 @@ import pytest
 
 from cwtool import __version__, registry
 from cwtool.cli.declared import spellings
+from cwtool.model import Model
 from cwtool.model import file as modelfile
 from cwtool.params import declared
 
@@ -362,6 +363,21 @@ def test_resume_with_other_labels(cwtool: Run, ok: Run, planted: Run) -> None:
     assert ended.code == 3
     assert "b.svm:1: label 0 is a third class" in ended.err
     assert "sed 's/^0 /-1 /' b.svm" in ended.err
+
+
+def test_labels_that_no_history_confirms(cwtool: Run, ok: Run, planted: Run) -> None:
+    ok("train", planted("a.svm", 1, 50), "-m", "m.cw")
+    model = Model.load(Path("m.cw"))
+    model.labels.positive = 7.0
+    for run in model.history:
+        del run["labels"]
+    model.save(Path("m.cw"))
+    train = ["train", "--resume", "m.cw", "-m", "n.cw"]
+    for args in (train, ["predict", "-m", "m.cw", "--evaluate"], ["feed", "-m", "m.cw"]):
+        ended = cwtool(*args, planted("b.svm", 2, 50))
+        assert ended.code == 4
+        assert "m.cw has the labels -1 and 7, which no history confirms, and b.svm:" in ended.err
+        assert "restore the model from a copy" in ended.err
 
 
 def test_missing_old_model(cwtool: Run, planted: Run) -> None:

@@ -12,7 +12,7 @@ from sklearn.datasets import load_svmlight_file
 
 import cwtool
 from cwtool import registry
-from cwtool.errors import DataError, ModelError
+from cwtool.errors import DataError, ModelError, UsageError
 from cwtool.estimators import ArowClassifier, SCW1Classifier
 from cwtool.model import Model
 
@@ -116,6 +116,22 @@ def test_every_algorithm_has_a_classifier() -> None:
     from cwtool.estimators.loading import CLASSIFIERS
 
     assert set(CLASSIFIERS) == set(registry.names())
+
+
+def test_long_work_of_a_file_is_given_again(folder: Path, ok: Run, planted: Run) -> None:
+    one = planted("one.svm", 1, 60)
+    ok("train", one, "-m", "one.cw", "--algo", "dcd", "--max-batch-passes", "20000", "--tol", "0.5")
+    X, y = cwtool.read_libsvm(one)
+    made = cwtool.load("one.cw")
+    assert made.predict(X).shape == y.shape
+    with pytest.raises(
+        ModelError, match="asks for max_batch_passes=20000, with which learning may take"
+    ):
+        made.partial_fit(X, y)
+    with pytest.raises(UsageError, match="is no model with `max_batch_passes=30`"):
+        cwtool.load("one.cw", max_batch_passes=30)
+    assert cwtool.load("one.cw", max_batch_passes=20_000).partial_fit(X, y).model_.rows == 120
+    assert made.fit(X, y).partial_fit(X, y).model_.rows == 120
 
 
 def test_a_model_without_rows_is_no_classifier(folder: Path) -> None:
