@@ -62,7 +62,7 @@ def packed(classes: NDArray[Any]) -> dict[str, Any]:
 def unpacked(labels: Labels, kept: list[str] | str | None) -> NDArray[Any]:
     """The classes of a model, ascending."""
     values = np.unique([label for label in labels.values if label is not None])
-    if kept is None:
+    if kept is None or not values.size:
         return values
     if isinstance(kept, str):
         kind: Any = {"b": np.bool_, "u": np.uint64}.get(kept, np.int64)

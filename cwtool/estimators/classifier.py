@@ -77,9 +77,10 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
             calibrate(self._uncalibrated.pop())
 
     def _places(self, labels: Any) -> NDArray[np.intp]:
-        """The places in `classes_` of labels inside the model."""
+        """The places in `classes_` of labels inside the model; a class that no row had yet, which
+        has no label, is taken for the last one."""
         places: NDArray[np.intp] = np.searchsorted(classes.numbers(self.classes_), labels)
-        return places
+        return np.minimum(places, len(self.classes_) - 1)
 
     def _by_class(self, values: Floats, missing: float) -> Floats:
         """The columns in the order of `classes_`; classes without a row so far are `missing`."""

@@ -12,6 +12,9 @@ from sklearn.datasets import load_svmlight_file
 
 import cwtool
 from cwtool import registry
+from cwtool import run as cwtool_run
+from cwtool.data.labels import Labels
+from cwtool.data.rows import Rows
 from cwtool.errors import DataError, ModelError, UsageError
 from cwtool.estimators import ArowClassifier, SCW1Classifier
 from cwtool.model import Model
@@ -134,7 +137,17 @@ def test_long_work_of_a_file_is_given_again(folder: Path, ok: Run, planted: Run)
     assert made.fit(X, y).partial_fit(X, y).model_.rows == 120
 
 
+def test_a_model_of_one_class_calls_every_row_so(folder: Path) -> None:
+    model = Model.new("arow", {}, labels=Labels(positive=1.0))
+    model.learn(Rows.from_lists([[(0, 1.0)], [(1, 1.0)]], [1, 1]), cwtool_run.Run())
+    model.save(folder / "one.cw")
+    made = cwtool.load("one.cw")
+    assert made.predict([[1.0, 0.0], [-5.0, -5.0]]).tolist() == [1.0, 1.0]
+
+
 def test_a_model_without_rows_is_no_classifier(folder: Path) -> None:
-    Model.new("arow", {}).save(folder / "m.cw")
-    with pytest.raises(ModelError, match="has learned no rows, and has no classes"):
-        cwtool.load("m.cw")
+    model = Model.new("arow", {})
+    for model.estimator in ({}, {"columns": 2, "classes": ["a"]}):
+        model.save(folder / "m.cw")
+        with pytest.raises(ModelError, match="has learned no rows, and has no classes"):
+            cwtool.load("m.cw")
