@@ -10,6 +10,8 @@ from cwtool.errors import UsageError
 from cwtool.export.scorer import Scorer
 
 MOST = 1 << 26  # weights of all columns and classes
+# more than a few are so many at most for each weight, as three copies are in memory at a time
+FEW, SPARSE = 1 << 23, 16
 OPSET = 18
 
 
@@ -44,7 +46,7 @@ def data(scorer: Scorer) -> bytes:
     except ImportError:
         raise UsageError("`format=onnx` needs onnx: pip install 'cwtool[onnx]'") from None
     scorer.check_width(
-        MOST,
+        min(MOST, max(FEW, SPARSE * scorer.weight.size)),
         "the rows of ONNX are dense",
         "fold the features with `hash_bits`, or use `format=python` or sql",
     )

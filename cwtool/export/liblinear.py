@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from cwtool.data.rows import Floats, Longs
 from cwtool.errors import ModelError
 from cwtool.export.scorer import Scorer
 
@@ -35,12 +36,33 @@ def text(scorer: Scorer) -> Iterator[str]:
     bias = 1 if np.any(constant) else -1
     yield from ("solver_type L2R_L2LOSS_SVC_DUAL", f"nr_class {len(labels)}")
     yield from (f"label {' '.join(labels)}", f"nr_feature {scorer.width}", f"bias {bias}", "w")
-    dense = scorer.dense(weight)
-    for start in range(0, len(dense), AT_ONCE):
-        yield from map(_line, dense[start : start + AT_ONCE].tolist())
+    yield from _lines(scorer.places, weight + 0.0)  # no -0.0
     if bias == 1:
-        yield _line(constant.tolist())
+        yield from _lines(np.zeros(1, dtype=np.int64), constant[None, :] + 0.0)
 
 
-def _line(weights: list[float]) -> str:
-    return "".join(f"{w!r} " for w in (w + 0.0 for w in weights))  # no -0.0
+def _lines(places: Longs, weight: Floats) -> Iterator[str]:
+    """The lines of these weights, some at a time, and lines of zeros for places between them."""
+    order, nothing = np.argsort(places), _text([[0.0] * weight.shape[1]])
+    done = 0
+    for start in range(0, len(order), AT_ONCE):
+        some = order[start : start + AT_ONCE]
+        at, lines = places[some], weight[some].tolist()
+        cuts = np.flatnonzero(np.diff(at, prepend=done - 1) > 1)  # before which places are left out
+        for cut, end in zip([0, *cuts.tolist()], [*cuts.tolist(), len(some)], strict=True):
+            if cut < end:
+                yield from _zeros(nothing, int(at[cut]) - done)
+                yield _text(lines[cut:end])
+                done = int(at[end - 1]) + 1
+
+
+def _zeros(nothing: str, n: int) -> Iterator[str]:
+    """So many lines of zeros."""
+    for start in range(0, n, AT_ONCE):
+        yield "\n".join([nothing] * min(AT_ONCE, n - start))
+
+
+def _text(lines: list[list[float]]) -> str:
+    """Each number and a blank, a line after the other: [[1.0, 2.0], [3.0, 4.0]] as text, without
+    brackets."""
+    return repr(lines)[2:-2].replace(", ", " ").replace("] [", " \n") + " "

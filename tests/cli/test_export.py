@@ -15,7 +15,11 @@ import pytest
 
 from cwtool import registry
 from cwtool.algorithms.base import Linear
+from cwtool.data.labels import Labels
+from cwtool.data.rows import Rows
 from cwtool.metrics import calibration
+from cwtool.model import Model
+from cwtool.run import Run as JustRun
 
 Run = Callable[..., Any]
 LINEAR = [n for n in registry.names() if issubclass(registry.algorithm(n), Linear)]
@@ -347,6 +351,29 @@ def test_few_features_with_large_ids_are_no_dense_rows(
     found = cwtool("export", "m.cw", "--format", form, "-o", "out")
     assert found.code == 4
     assert "the model has 3 features up to 2,000,000, and" in found.err
+
+
+def test_memory_of_dense_rows_is_bounded(folder: Path, cwtool: Run) -> None:
+    """Each feature has 125 columns, of which ONNX would have three copies in memory."""
+    pytest.importorskip("onnx")
+    rows = Rows.from_lists([[(500 * k, 1.0) for k in range(20_000)]] * 4, [0, 1, 2, 3])
+    model = Model.new("perceptron", {}, labels=Labels(several=[0.0, 1.0, 2.0, 3.0]))
+    model.learn(rows, JustRun())
+    model.save(folder / "m.cw")
+    found = cwtool("export", "m.cw", "--format", "onnx", "-o", "out")
+    assert found.code == 4 and "up to 9,999,501, and the rows of ONNX are dense" in found.err
+
+
+def test_liblinear_has_lines_between_features(folder: Path, ok: Run) -> None:
+    (folder / "a.svm").write_text("+1 3:1 90000:2\n-1 4:3\n")
+    ok("train", "a.svm", "-m", "m.cw", "--algo", "arow", "--bias")
+    lines = ok("export", "m.cw", "--format", "liblinear").splitlines()
+    assert len(lines) == 6 + 90_000 + 1
+    found = {k: float(line) for k, line in enumerate(lines[6:], 1) if float(line)}
+    table = [line.split("\t") for line in ok("export", "m.cw", "--format", "tsv").splitlines()]
+    weights = {int(j): float(w) for j, w in table[1:-2]} | {90_001: float(table[-2][1])}
+    assert set(weights) == {3, 4, 90_000, 90_001}
+    assert found == weights or found == {j: -w for j, w in weights.items()}
 
 
 def test_covariances_of_features_with_large_ids(folder: Path, ok: Run) -> None:
