@@ -31,6 +31,7 @@ from cwtool.model.verdict import Verdict
 from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, State
+from cwtool.state.index import SPARE
 
 if TYPE_CHECKING:
     from cwtool.algorithms.several import Several
@@ -234,9 +235,10 @@ class Model(Verdict):
         return self.state if self.several is None else self.several.described(self.state, class_)
 
     def copy(self) -> Model:
-        """A model that goes on independently of this one."""
+        """A model that goes on independently of this one. There may be several of them, so that
+        they take less memory for features that lie far apart."""
         header, arrays = packing.pack(self)
-        copied = packing.unpack(header | {"history": []}, arrays)  # which copies the arrays
+        copied = packing.unpack(header | {"history": []}, arrays, SPARE // 8)  # copies the arrays
         copied.history = self.history  # not checked again: it may be long
         return copied
 

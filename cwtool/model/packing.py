@@ -22,7 +22,7 @@ from cwtool.model.latest import Latest
 from cwtool.params import AUTO
 from cwtool.state import FeatureIndex
 from cwtool.state.checking import array_of, ascending, without_others
-from cwtool.state.index import direct_for
+from cwtool.state.index import SPARE, direct_for
 
 if TYPE_CHECKING:
     from cwtool.model.model import Model
@@ -111,9 +111,9 @@ def _pack_two(model: Model) -> tuple[dict[str, Any], Arrays]:
     return header, arrays
 
 
-def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
+def unpack(header: dict[str, Any], arrays: Arrays, spare: int = SPARE) -> Model:
     """The model that was packed, by this version or an older one. All of it is checked before it
-    is used; what cannot be is raised as Damage."""
+    is used; what cannot be is raised as Damage. Its tables may have `spare` bytes of no use."""
     from cwtool.model.model import Model
 
     check_header(header)
@@ -131,7 +131,7 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
         several.unpack(model, header, arrays)
     else:
         _unpack_two(model, header, arrays)
-    _index(model, arrays, partial=header.get("partial", False))
+    _index(model, arrays, spare, partial=header.get("partial", False))
     known = model.state.unpack(arrays, header["numbers"])
     without_others([name for name in arrays if not name.startswith(COUNTS)], known)
     model.learner.check(model.state)
@@ -148,12 +148,12 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Model:
     return model
 
 
-def _index(model: Model, arrays: Arrays, *, partial: bool) -> None:
+def _index(model: Model, arrays: Arrays, spare: int, *, partial: bool) -> None:
     """Give the new model an index by which tables take memory for the features of the file alone,
     where these lie so far apart that it matters."""
     direct = 0 if partial else model.index.direct
     if direct and "ids" in arrays:
-        direct = direct_for(arrays["ids"].ravel(), model.state.row_bytes)
+        direct = direct_for(arrays["ids"].ravel(), model.state.row_bytes, spare)
     reindex(model, direct)
 
 

@@ -18,16 +18,17 @@ LOAD = 0.8  # of the hash buckets
 SPARE = 64 << 20  # bytes of tables that may go unused
 
 
-def direct_for(ids: Ints, row_bytes: int) -> int:
+def direct_for(ids: Ints, row_bytes: int, spare: int = SPARE) -> int:
     """The number below which a feature id is its own row of the tables, so that it needs no hash.
 
     It is the largest power of two from 64 to DIRECT for which the rows up to the last smaller one
-    of the ascending `ids` take at most SPARE bytes, `row_bytes` each, or half of them are used."""
+    of the ascending `ids` take at most `spare` bytes, `row_bytes` each, or half of them are
+    used."""
     direct = DIRECT
     while direct > 64:
         used = int(np.searchsorted(ids, direct))
         rows = int(ids[used - 1]) + 1 if used else 0
-        if rows * row_bytes <= SPARE or rows <= 2 * used:
+        if rows * row_bytes <= spare or rows <= 2 * used:
             break
         direct //= 2
     return direct

@@ -5,7 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cwtool.data.labels import Labels
 from cwtool.data.rows import BIAS, Ints, Rows
+from cwtool.model import Model
+from cwtool.run import Run
 from cwtool.state.index import DIRECT, FeatureIndex, direct_for
 from cwtool_ext import slots
 
@@ -206,3 +209,12 @@ def test_values_are_scattered_to_places_of_their_own(
 )
 def test_ids_far_apart_do_not_make_large_tables(ids: range, row_bytes: int, direct: int) -> None:
     assert direct_for(ints(list(ids)), row_bytes) == direct
+
+
+def test_copies_of_models_take_less_memory_for_ids_far_apart() -> None:
+    rows = Rows.from_lists([[(1000 * k, 1.0) for k in range(4000)]], [1])
+    model = Model.new("arow", {}, labels=Labels(-1.0, 1.0))
+    model.learn(rows, Run())
+    copied = model.copy()
+    assert (model.index.direct, copied.index.direct) == (DIRECT, DIRECT // 8)
+    assert copied.to_bytes() == model.to_bytes()
