@@ -44,6 +44,8 @@ def check_classes(paths: Sequence[str], labels: Labels) -> None:
     """Refuse data, once all of it was read, whose rows have the same label."""
     if not labels.complete:
         names = ", ".join(map(display, paths))
+        if all(label is None for label in labels.values):
+            raise DataError(f"{names}: no rows")
         raise DataError(f"{names}: all rows have one label; two classes are needed")
 
 

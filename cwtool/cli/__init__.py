@@ -142,7 +142,8 @@ def _cannot_write(failure: OSError) -> int:
     unheard(sys.stdout)
     if failure.errno == errno.EPIPE:
         return 0
-    complain(f"cannot write the result: {os.strerror(failure.errno or errno.EIO)}")
+    what = failure.filename if isinstance(failure.filename, str) else "the result"
+    complain(f"cannot write {what}: {os.strerror(failure.errno or errno.EIO)}")
     return CANNOT_WRITE
 
 

@@ -221,3 +221,10 @@ def test_the_page_in_a_browser(
     title = shown.partition("<title>")[2].partition("</title>")[0]
     # tables of errors: three sets; of choices: one method on two sets in two experiments
     assert title == "0 7 1 true"
+
+
+@pytest.mark.parametrize("place", ["/proc/out", "/dev/null/out"])
+def test_a_folder_that_cannot_be_made(place: str, cwtool: Run, small: list[str]) -> None:
+    ended = cwtool(*small, "-o", place)
+    assert ended.code == 74
+    assert f"cannot write {place}" in ended.err and "Traceback" not in ended.err

@@ -155,6 +155,12 @@ def test_progressive_numbers_are_those_of_train(ok: Run, data: str, planted: Any
         ]
 
 
+def test_progressive_without_rows(cwtool: Run, folder: Path) -> None:
+    (folder / "none.svm").write_text("# nothing\n")
+    ended = cwtool("tune", "none.svm", "--grid", "r=1,2", "--by", "progressive")
+    assert ended.code == 3 and "none.svm: no rows" in ended.err
+
+
 def test_progressive_trains_the_winner(ok: Run, data: str) -> None:
     grid = ["--grid", "algo=pa1,perceptron", "--by", "progressive", "-m", "m.cw", "--json"]
     winner = next(o for o in objects(ok("tune", data, *grid)) if o["event"] == "winner")
