@@ -12,9 +12,9 @@ from libc.math cimport isinf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memcpy
 
-from cwtool_ext.decimal cimport (
-    EXACT, EXACT_TENS, digits, eight_digits, load8, non_digits, number, rounded, trailing_zeros,
-)
+from cwtool_ext.decimal cimport digits, number
+from cwtool_ext.plain_pairs cimport nonzero, plain_pairs
+from cwtool_ext.usual_pairs cimport Marks, begin_marks, usual_pairs
 
 cdef extern from * nogil:
     bint likely(bint condition)
@@ -22,87 +22,37 @@ cdef extern from * nogil:
 
 PADDING = 64
 
-cdef inline bint nonzero(double x) noexcept nogil:
-    """x != 0 for a number: all bits but the sign."""
-    cdef uint64_t bits
-    memcpy(&bits, &x, 8)
-    return bits << 1 != 0
-
-
-cdef inline const uint8_t* plain_pairs(
-    const uint8_t* p,
-    int64_t base,
-    int64_t* previous,
-    int32_t* indices,
-    double* values,
-    int64_t* nnz,
-) noexcept nogil:
-    """Store pairs written ` index:value` up to the first with anything unusual; its place."""
-    cdef const uint8_t* v  # the value
-    cdef const uint8_t* end
-    cdef uint64_t word, stops, w
-    cdef unsigned int bit
-    cdef int64_t index, places, last = previous[0], n = nnz[0]
-    cdef double x, any_x  # two, so that x, whose address is not taken, may live in a register
-    while True:
-        word = load8(p + 1)
-        stops = non_digits(word)
-        if likely(stops != 0):
-            bit = trailing_zeros(stops)
-            v = p + 2 + (bit >> 3)
-            index = <int64_t> eight_digits(word << (63 - bit) << 8)
-            if unlikely(bit == 7):
-                break
-        elif p[0] == c" ":
-            w = 0
-            v = digits(p + 1, &w) + 1
-            index = <int64_t> w
-            if v - p > 12 or index - base > LAST_STORED:
-                break
-        else:
-            break
-        if unlikely(p[0] != c" " or (v - 1)[0] != c":" or index <= last):
-            break
-        w = v[0] - c"0"
-        if ends_item(v[1]):  # one digit, most often `1`
-            if unlikely(w > 9):
-                break
-            x = <double> <int64_t> w
-            end = v + 1
-        elif likely(v[1] == c"." and w <= 9):
-            end = digits(v + 2, &w)
-            if unlikely(not ends_item(end[0])):
-                break
-            places = end - v - 2
-            if likely(w <= EXACT and places < 19):
-                x = <double> <int64_t> w / EXACT_TENS[places]
-            else:
-                x = rounded(v, places + 1, w, -places)
-        else:
-            end = number(v, &any_x)
-            if end == NULL or not ends_item(end[0]) or isinf(any_x):
-                break
-            x = any_x
-        indices[n] = <int32_t> (index - base)
-        values[n] = x
-        n += nonzero(x)
-        last = index
-        p = end
-    previous[0] = last
-    nnz[0] = n
-    return p
+cdef enum:
+    LOST = 8  # trust in usual pairs that each other one costs
+    MOST_TRUST = 64
+    PAUSE = 2048  # pairs that are not taken for usual ones when there was no trust left
 
 
 cdef int all_pairs(
-    const uint8_t** at, int base, int32_t* indices, double* values, int64_t* nnz
+    const uint8_t** at, int base, int32_t* indices, double* values, int64_t* nnz, Marks* marks,
+    int64_t* trust,
 ) noexcept nogil:
-    """Store the pairs up to the end of the line or the first fault; `at` shows where that is."""
+    """Store the pairs up to the end of the line or the first fault; `at` shows where that is. Each
+    pair is first taken for a usual one, as long as there is trust that most of them are."""
     cdef const uint8_t* p = at[0]
-    cdef int64_t previous = base - 1
+    cdef int64_t previous = base - 1, before
     cdef double value
     cdef int fault
     while True:
-        p = plain_pairs(p, base, &previous, indices, values, nnz)
+        before = nnz[0]
+        if trust[0] > 0:
+            p = at[0] = usual_pairs(p, base, &previous, indices, values, nnz, marks)
+            if p[0] == c"\n":
+                return NO_FAULT
+            trust[0] = min(trust[0] + nnz[0] - before, MOST_TRUST) - LOST
+            if trust[0] <= 0:
+                trust[0] = -PAUSE
+            p = plain_pairs(p, base, &previous, indices, values, nnz, 1)
+            if p != at[0]:
+                continue
+        else:
+            p = plain_pairs(p, base, &previous, indices, values, nnz, PAUSE)
+            trust[0] += nnz[0] - before + 1
         at[0] = skip_blanks(p)
         if at[0][0] == c"\n" or at[0][0] == c"#":
             return NO_FAULT
@@ -113,6 +63,17 @@ cdef int all_pairs(
         indices[nnz[0]] = <int32_t> (previous - base)
         values[nnz[0]] = value
         nnz[0] += nonzero(value)
+
+
+cdef inline const uint8_t* any_label(const uint8_t* p, double* label) noexcept nogil:
+    """Read a label without a weight, most often one digit; the place behind it, or NULL."""
+    cdef bint negative = p[0] == c"-"
+    cdef const uint8_t* digit = p + (negative or p[0] == c"+")
+    if likely(c"0" <= digit[0] <= c"9" and ends_item(digit[1])):
+        label[0] = <double> (digit[0] - c"0") / (1 - 2 * negative)
+        return digit + 1
+    p = number(p, label)
+    return p if p != NULL and ends_item(p[0]) and not isinf(label[0]) else NULL
 
 
 cdef inline const uint8_t* skip_qid(const uint8_t* p, bint* found) noexcept nogil:
@@ -200,12 +161,14 @@ def parse(
     cdef const uint8_t* p = origin + start
     cdef const uint8_t* end = origin + stop
     cdef const uint8_t* item
-    cdef int64_t row = 0, nnz = 0, line = 0, greatest = -1, qids = 0, bad = 0, weighted = 0, i
+    cdef int64_t trust = MOST_TRUST, row = 0, nnz = 0, line = 0, greatest = -1, qids = 0, bad = 0, weighted = 0, i
     cdef bint qid = False
     cdef int fault
     cdef double h
+    cdef Marks marks
 
     with nogil:
+        begin_marks(&marks, origin + 8, end)
         indptr[0] = 0
         while p < end:
             p = item = skip_blanks(p)
@@ -214,13 +177,13 @@ def parse(
                     break
                 fault = NO_FAULT
                 h = 1.0
-                p = number(item, &labels[row])
-                if unlikely(p == NULL or not ends_item(p[0]) or isinf(labels[row])):
+                p = any_label(item, &labels[row])
+                if unlikely(p == NULL):
                     p = item
                     fault = careful_label(&p, &labels[row], &h)
                 if likely(fault == NO_FAULT):
                     p = skip_qid(p, &qid)
-                    fault = all_pairs(&p, base, &indices[0], &values[0], &nnz)
+                    fault = all_pairs(&p, base, &indices[0], &values[0], &nnz, &marks, &trust)
                 if likely(fault == NO_FAULT):
                     if nnz > indptr[row]:
                         greatest = max(greatest, <int64_t> indices[nnz - 1])
