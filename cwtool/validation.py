@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, pairwise, product
+from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from cwtool.data.labels import Labels
-from cwtool.data.pipeline import ReadOptions, read_parts
-from cwtool.data.rows import Ints, Longs, Origin, Rows, joined
+from cwtool.data.pipeline import ReadOptions, read_joined
+from cwtool.data.rows import Ints, Longs, Origin, Rows
 from cwtool.data.sources import display
 from cwtool.errors import DataError
 from cwtool.metrics.tally import AnyTally, Tally
@@ -35,7 +35,7 @@ L = TypeVar("L", "Model", "Alongside")
 
 def read(paths: Sequence[str], labels: Labels, options: ReadOptions) -> Rows:
     """All rows of these files in memory; they must have two classes."""
-    rows = joined(list(chain.from_iterable(read_parts(paths, labels, options))))
+    rows = read_joined(paths, labels, options)
     check_classes(paths, labels)
     return rows
 
@@ -139,9 +139,17 @@ def counted_metrics(tally: AnyTally) -> dict[str, Any]:
 
 
 def folds(y: Ints, n: int, seed: int = 0) -> Iterator[tuple[Longs, Longs]]:
-    """n times: the numbers of the rows to learn and of the rows to check, both ascending. Every
-    row is checked once, and each fold has the same share of every class. The folds depend on the
-    classes y and the seed alone. Of several classes, some may have fewer than n rows."""
+    """n times: the numbers of the rows to learn and of the rows to check, both ascending, by
+    `fold_of_rows`."""
+    fold = fold_of_rows(y, n, seed)
+    for k in range(n):
+        yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+
+
+def fold_of_rows(y: Ints, n: int, seed: int = 0) -> Ints:
+    """The number of the fold in which each row is checked; in all others it is learned. Each fold
+    has the same share of every class. The folds depend on the classes y and the seed alone. Of
+    several classes, some may have fewer than n rows."""
     classes = np.maximum(y, 0)  # -1 has no class: a row of weight 0
     counts = np.bincount(classes, minlength=2)
     needed = int(counts.min() if len(counts) == 2 else counts.sum())
@@ -149,20 +157,19 @@ def folds(y: Ints, n: int, seed: int = 0) -> Iterator[tuple[Longs, Longs]]:
         raise DataError(f"{n} folds need {n} rows of each class; one class has {needed}")
     mixed = permutation(len(y), seed)
     spread = mixed[np.argsort(classes[mixed], kind="stable")]
-    fold = np.empty(len(y), dtype=np.int64)
+    fold = np.empty(len(y), dtype=np.int32)
     fold[spread] = np.arange(len(y)) % n
-    for k in range(n):
-        yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+    return fold
 
 
-def time_folds(y: Ints, n: int, seed: int = 0) -> Iterator[tuple[Longs, Longs]]:
+def time_fold_of_rows(n_rows: int, n: int) -> Ints:
     """The same in the order of time: the rows are cut into n + 1 parts of equal size, and each part
-    but the first is checked by what was learned from all parts before it. The seed has no say."""
-    cuts = np.linspace(0, len(y), n + 2).astype(np.int64).tolist()
-    if len(y) < 2 * (n + 1):
-        raise DataError(f"{n} folds by time need {2 * (n + 1)} rows; there are {len(y)}")
-    for start, stop in pairwise(cuts[1:]):
-        yield np.arange(start), np.arange(start, stop)
+    but the first, which has the number -1, is checked by what was learned from all parts before
+    it."""
+    cuts = np.linspace(0, n_rows, n + 2).astype(np.int64)
+    if n_rows < 2 * (n + 1):
+        raise DataError(f"{n} folds by time need {2 * (n + 1)} rows; there are {n_rows}")
+    return np.repeat(np.arange(-1, n, dtype=np.int32), np.diff(cuts))
 
 
 def cross_validate(

@@ -160,6 +160,28 @@ def members(const uint64_t[::1] seen, int32_t[::1] ids):
         raise ValueError(f"there are {n} ids, and room for {room}")
 
 
+def clear(double[:, ::1] table, const uint64_t[::1] seen, int64_t direct, int64_t count) -> None:
+    """Set the rows of all slots that were given out to zero, in parts of 64: those of the direct
+    ids whose bits are set, and of `count` hashed ids. The memory of other rows is not looked at."""
+    cdef int64_t word = 0, first, last, words = seen.shape[0]
+    cdef size_t row = table.shape[1] * sizeof(double)
+    if not 0 <= direct <= 64 * words or direct + count > table.shape[0] or count < 0:
+        raise ValueError("there must be a bit for every direct id, and a row for every slot")
+    if row == 0 or table.shape[0] == 0:
+        return
+    with nogil:
+        while word < words:
+            first = word
+            while word < words and seen[word]:
+                word += 1
+            last = min(64 * word, direct)
+            if 64 * first < last:
+                memset(&table[64 * first, 0], 0, (last - 64 * first) * row)
+            word += 1
+        if count:
+            memset(&table[direct, 0], 0, count * row)
+
+
 cdef int check_places(const double[:, :] columns, const int32_t[::1] places) except -1:
     cdef int64_t k
     if not 0 < columns.shape[1] <= PER_LINE:

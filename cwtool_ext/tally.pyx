@@ -20,15 +20,13 @@ BINS = 2 * HALF + 1
 
 cdef inline int64_t bin_of(double s) noexcept nogil:
     cdef uint64_t bits
-    cdef int64_t at
+    cdef int64_t at, negative
     memcpy(&bits, &s, 8)
     # the top of an IEEE double, exponent then 8 bits of mantissa, is a piecewise linear log2
-    at = <int64_t> ((bits & 0x7FFFFFFFFFFFFFFFu) >> 44) - (1023 - OCTAVES // 2) * STEPS
-    if at < 0:
-        return HALF
-    if at >= HALF:
-        at = HALF - 1
-    return HALF - 1 - at if bits >> 63 else HALF + 1 + at
+    at = <int64_t> ((bits & 0x7FFFFFFFFFFFFFFFu) >> 44) - ((1023 - OCTAVES // 2) * STEPS - 1)
+    at = min(max(at, 0), HALF)
+    negative = <int64_t> (bits >> 63)
+    return HALF + ((at ^ -negative) + negative)  # HALF - at or HALF + at, without a branch
 
 
 def centers(double[::1] out) -> None:

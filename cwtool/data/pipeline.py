@@ -16,12 +16,13 @@ from cwtool.ahead import AHEAD, ahead
 from cwtool.data.buffers import Pool
 from cwtool.data.chunks import Chunk, chunks_of
 from cwtool.data.digest import hexdigest
+from cwtool.data.growing import Joining
 from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels, drained
 from cwtool.data.line_parts import first_item, has_labels
 from cwtool.data.parse import Block, Parsed, Reading, parse
 from cwtool.data.reports import FileReport, ReadReport, count
-from cwtool.data.rows import Origin, Rows, joined
+from cwtool.data.rows import Origin, Rows
 from cwtool.data.sources import display
 from cwtool.data.spans import Span
 from cwtool.errors import DataError
@@ -177,18 +178,30 @@ def _placed(block: Block, file: int, read: FileReport) -> Block:
 
 def read_all(paths: Iterable[str], labels: Labels, options: ReadOptions) -> list[Rows]:
     """All rows in memory, those of each file as one."""
-    return [joined(parts) for parts in read_parts(paths, labels, options)]
+    files: dict[int, Joining] = {}
+    for rows, origin in labels.rows_of(_present(paths, options)):
+        files.setdefault(origin.file, Joining()).add(rows)
+    return [rows.rows() for rows in files.values()]
 
 
-def read_parts(paths: Iterable[str], labels: Labels, options: ReadOptions) -> list[list[Rows]]:
-    """All rows in memory, those of each file in the blocks in which they were read."""
-    files: dict[int, list[Rows]] = {}
+def read_joined(paths: Iterable[str], labels: Labels, options: ReadOptions) -> Rows:
+    """All rows in memory, those of all files as one."""
+    found = Joining()
+    for rows, _ in labels.rows_of(_present(paths, options)):
+        found.add(rows)
+    return found.rows()
+
+
+def _present(paths: Iterable[str], options: ReadOptions) -> Iterator[Block]:
+    """The blocks of these files, of which there must be some."""
     paths = [os.fspath(p) for p in paths]
-    for rows, origin in labels.rows_of(read_blocks(paths, options)):
-        files.setdefault(origin.file, []).append(rows.take(rows.order))
-    if not files:
+    empty = True
+    for block in read_blocks(paths, options):
+        empty = False
+        yield block
+        del block
+    if empty:
         raise DataError(f"{', '.join(map(display, paths))}: no rows")
-    return list(files.values())
 
 
 def size_of(paths: Sequence[str | Span]) -> int:

@@ -121,9 +121,8 @@ def _points(counts: Counts) -> tuple[Floats, Floats, float]:
     """Scores z / typical with typical = mean |z|, the rows of each class that have them, and
     typical. There is half a row more of each class with y z = -typical, which keeps a finite
     when nothing was wrong."""
-    n = counts / UNIT
-    used = np.flatnonzero(n.sum(axis=0))
-    z, n = bin_centers()[used], n[:, used]
+    used = np.flatnonzero(counts[0] | counts[1])
+    z, n = bin_centers()[used], counts[:, used] / UNIT
     typical = float(np.abs(z) @ n.sum(axis=0)) / n.sum() if len(used) else 0.0
     z = np.append(z / (typical or 1.0), [1.0, -1.0])
     return z, np.column_stack([n, [0.5, 0.0], [0.0, 0.5]]), typical
@@ -151,15 +150,15 @@ def joint_fit(z: Floats, n: Floats) -> tuple[float, float]:
         return LEAST, _log_odds(total)
     at, last = np.array([1.0, 0.0]), np.inf
     both = n.sum(axis=0)
-    now, e = _loss_at(at, z, n, both)
+    now, t, e = _loss_at(at, z, n, both)
     for _ in range(200):
-        step, fall = _newton(at, e, z, n, both)
+        step, fall = _newton(t, e, z, n, both)
         rounding = 1e-12 * now
         if fall < rounding and not 0 < fall < last / 4:
             break
         while (there := _loss_at(at + step, z, n, both))[0] > now - fall / 10 + rounding:
             step, fall = step / 2, fall / 2
-        at, last, (now, e) = at + step, fall, there
+        at, last, (now, t, e) = at + step, fall, there
     return max(float(at[0]), LEAST), float(at[1])
 
 
@@ -168,28 +167,28 @@ def _loss(at: tuple[float, float], z: Floats, n: Floats) -> float:
     return _loss_at(np.array(at), z, n, n.sum(axis=0))[0]
 
 
-def _loss_at(at: Floats, z: Floats, n: Floats, both: Floats) -> tuple[float, Floats]:
-    """f at this a and b, and e = exp(-|t|) for t = a z + b: L(t) = max(-t, 0) + log(1 + e).
-    `both` are the rows of both classes together."""
+def _loss_at(at: Floats, z: Floats, n: Floats, both: Floats) -> tuple[float, Floats, Floats]:
+    """f at this a and b, t = a z + b, and e = exp(-|t|): L(t) = max(-t, 0) + log(1 + e). `both` are
+    the rows of both classes together."""
     a, b = at
     t = a * z + b
     size = np.abs(t)
     e = np.exp(-size)
     wrong = n[1] @ (size - t) + n[0] @ (size + t)  # size - t is 2 max(-t, 0)
-    return float(wrong / 2 + both @ np.log1p(e)), e
+    return float(wrong / 2 + both @ np.log1p(e)), t, e
 
 
-def _newton(at: Floats, e: Floats, z: Floats, n: Floats, both: Floats) -> tuple[Floats, float]:
-    """Newton's step -H^-1 g from this a and b, and g' H^-1 g, about twice what f falls by; e is
-    that of `_loss_at`. With z less its mean, weighted by the second derivative h of L, H is
-    diagonal."""
+def _newton(t: Floats, e: Floats, z: Floats, n: Floats, both: Floats) -> tuple[Floats, float]:
+    """Newton's step -H^-1 g, and g' H^-1 g, about twice what f falls by; t and e are those of
+    `_loss_at`. With z less its mean, weighted by the second derivative h of L, H is diagonal."""
     q = 1 / (1 + e)
-    p = np.where(at[0] * z + at[1] >= 0, q, e * q)
-    rest, h = n[1] - both * p, both * (e * q * q)
+    other = e * q
+    rest, h = n[1] - both * np.where(t >= 0, q, other), both * (other * q)
     total = max(h.sum(), TINY)
     mean = (h @ z) / total
-    spread = max(h @ (z - mean) ** 2, TINY)
-    down_a, down_b = rest @ (z - mean), rest.sum()
+    apart = z - mean
+    spread = max(h @ apart**2, TINY)
+    down_a, down_b = rest @ apart, rest.sum()
     step_a = down_a / spread
     step = np.array([step_a, down_b / total - mean * step_a])
     return step, float(down_a * step_a + down_b * down_b / total)

@@ -40,14 +40,22 @@ class Alongside:
     """Models of two classes with diagonal covariances that differ in their rules alone. Their
     columns are side by side in the state of the first one, which also knows the features, the row
     scale, the class weights and the latest rows of all; the others have counts of their
-    predictions, and nothing else. Predictions are counted for `probabilities` only on demand."""
+    predictions, and nothing else. Predictions are counted for `probabilities` only on demand. The
+    models take the memory of a group that is to `spare`."""
 
     batch = None  # all of them learn row by row
 
-    def __init__(self, models: list[Model], *, probabilities: bool = False) -> None:
+    def __init__(
+        self,
+        models: list[Model],
+        *,
+        probabilities: bool = False,
+        spare: Alongside | None = None,
+    ) -> None:
         self.models, self.first, self.probabilities = models, models[0], probabilities
         self.algorithm: Any = self.first.algorithm
-        self.first.state.widen(_places(models))
+        memory = None if spare is None else spare.first.state
+        self.first.state.widen(_places(models), memory)
 
     @computing
     def learn(self, rows: Rows, run: Run) -> Learned:

@@ -70,13 +70,24 @@ class State:
             if len(table.rows) < self.index.room:
                 table.grow(self.index.room)
 
-    def widen(self, places: int) -> None:
-        """Give every column this number of places side by side; new ones are zero."""
+    def widen(self, places: int, spare: State | None = None) -> None:
+        """Give every column this number of places side by side; new ones are zero. They are in the
+        memory of the `spare` state, if there is one, which is of no use afterwards."""
         _, used = self.index.ids_and_slots()
         self.reserve()  # states that share the index may have met features that this one has not
+        spares = spare.cleared() if spare is not None else []
         for table, group in zip(self._tables, self.layout.tables, strict=True):
-            table.widen(len(group), self.places, places, used)
+            room = spares.pop() if spares else None
+            table.widen(len(group), self.places, places, used, room)
         self.places = places
+
+    def cleared(self) -> list[Table]:
+        """The tables of this state, which gives them up, with zeros alone. That costs a fraction of
+        new memory, which the system sets to zero page by page."""
+        tables, self._tables, index = self._tables, [], self.index
+        for table in tables:
+            slots.clear(table.rows, index.seen, index.direct, index.n_keys)
+        return tables
 
     def admit(self, labels: list[float]) -> None:
         """Make room for several classes with these labels; known ones come first. Room that was

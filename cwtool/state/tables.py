@@ -7,15 +7,8 @@ from contextlib import suppress
 
 import numpy as np
 
+from cwtool.data.growing import zero_pages
 from cwtool.data.rows import Floats, Ints
-
-
-def zero_pages(n_bytes: int) -> mmap.mmap:
-    """Memory that is zero and takes no room until it is written to."""
-    size = max(n_bytes, mmap.PAGESIZE)
-    if not hasattr(mmap, "MAP_PRIVATE"):
-        return mmap.mmap(-1, size)
-    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
 class Table:
@@ -67,12 +60,24 @@ class Table:
         self.rows[: len(rows)] = rows
         self.count = len(rows)
 
-    def widen(self, n_columns: int, before: int, after: int, used: Ints) -> None:
+    def reshape(self, n_rows: int, width: int) -> None:
+        """Become another table of zeros in the same memory, which is all zero."""
+        self.width, self.count = width, 0
+        self.rows = np.empty((0, 0))
+        if n_rows * width * 8 > len(self._pages):
+            self.grow(n_rows)
+        self.rows = self._view(n_rows)
+
+    def widen(
+        self, n_columns: int, before: int, after: int, used: Ints, spare: Table | None = None
+    ) -> None:
         """Give each of the `n_columns` columns `after` places side by side instead of `before`:
         [a_0 a_1 | b_0 b_1] becomes [a_0 a_1 0 0 | b_0 b_1 0 0]. Only the rows `used` are copied,
-        so that the pages of all others take no memory."""
+        so that the pages of all others take no memory. They are copied to the memory of a `spare`
+        table, if there is one, which is all zero."""
         old = self.rows
-        wide = Table(len(old), n_columns * after)
+        wide = spare or Table(0, 0)
+        wide.reshape(len(old), n_columns * after)
         if self._huge:
             wide.use_huge_pages()
         for c in range(n_columns):

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
 from math import ceil
 from threading import Lock
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 from cwtool import memory
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions
-from cwtool.data.rows import Longs, Rows
+from cwtool.data.rows import Ints, Longs, Rows
 from cwtool.data.sources import absolute
 from cwtool.messages.console import Console, Progress
 from cwtool.model.alongside import Alongside, alike, cut
@@ -33,13 +32,14 @@ from cwtool.validation import (
     evaluate,
     evaluate_all,
     fit,
-    folds,
+    fold_of_rows,
     gathered,
     read,
-    time_folds,
+    time_fold_of_rows,
 )
 
 CUTTING = Lock()
+SPARE: list[Alongside] = []  # models that were judged, whose memory others may take
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,17 @@ class Trial:
         options, passes = self.options, self.options.passes_of(self.points[0])
         with CUTTING:  # threads wait for what another one reads and cuts
             (rows, labels), (learned, checked) = _rows(self.part.source), _cut(self.part)
+            spare = SPARE.pop() if SPARE and len(self.points) > 1 else None
         models = [options.model(point, replace(labels)) for point in self.points]
         limit, ask = options.max_memory, options.metric == "log_loss"
         if len(models) == 1:
             run = Run(options.seed, max_memory=limit, calibrate=ask)
             return [evaluate(fit(models[0], rows, run, passes, learned), rows, checked)]
         run = Run(options.seed, max_memory=memory.most(limit), calibrate=ask)
-        group = Alongside(models, probabilities=True)
-        return evaluate_all(fit(group, rows, run, passes, learned), rows, checked)
+        group = Alongside(models, probabilities=True, spare=spare)
+        found = evaluate_all(fit(group, rows, run, passes, learned), rows, checked)
+        SPARE.append(group)
+        return found
 
     def outcomes(self) -> list[Outcome]:
         """What came of each point. Where they cannot be judged side by side, perhaps because there
@@ -113,13 +116,21 @@ def _rows(source: Source) -> tuple[Rows, Labels]:
 @lru_cache(maxsize=2)  # of neighbouring trials, some may be on this part and some on the next
 def _cut(part: Part) -> tuple[Longs, Longs]:
     """The numbers of the rows to learn, and of those to check."""
+    some, fold = _folds(replace(part, fold=0))
+    learned = fold < part.fold if part.by_time else fold != part.fold
+    return some[learned], some[fold == part.fold]
+
+
+@lru_cache(maxsize=1)
+def _folds(part: Part) -> tuple[Longs, Ints]:
+    """The numbers of the share of the rows, and the fold in which each is checked."""
     y = _rows(part.source)[0].y
     some = np.arange(len(y))
     if part.share < 1:
         some = np.sort(permutation(len(y), part.seed)[: ceil(part.share * len(y))])
-    cuts = (time_folds if part.by_time else folds)(y[some], part.folds, part.seed)
-    learned, checked = next(islice(cuts, part.fold, None))
-    return some[learned], some[checked]
+    if part.by_time:
+        return some, time_fold_of_rows(len(some), part.folds)
+    return some, fold_of_rows(y[some], part.folds, part.seed)
 
 
 def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:
@@ -205,6 +216,7 @@ def _outcomes(race: Race, whole: Part, labels: Labels, progress: Progress) -> li
     with progress.ticking(status), opened(race.options.engine, in_kernels=by_row) as engine:
         for number, outcomes in engine.each(Trial.outcomes, trials, _killed):
             found[number] = outcomes
+    SPARE.clear()
     by_point: list[list[Outcome]] = [[] for _ in race.points]
     for number, group in enumerate(places):
         for place, outcome in zip(group, found[number], strict=True):

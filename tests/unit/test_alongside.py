@@ -103,16 +103,17 @@ def test_parts_fit_into_a_table(n: int, parts: int, sizes: list[int]) -> None:
 def test_they_are_judged_as_each_is_alone(
     passes: int, calibrate: bool, class_weight: str, weighted: bool, monkeypatch: Any
 ) -> None:
-    """On rows that none has learned, in blocks of any size."""
+    """On rows that none has learned, in blocks of any size, with the memory of those before."""
     monkeypatch.setattr(validation, "BLOCK", 700)
     rows, run = joined(blocks(3, weighted)), Run(seed=2, calibrate=calibrate)
     learned, checked = next(validation.folds(rows.y, 3))
     kept, held = rows.take(np.concatenate([learned] * 2)), rows.take(checked)
+    group = None
     for places in ([0, 1, 2, 3, 4, 5, 6, 7], [10, 11], [2, 8, 9]):
-        beside = [models(class_weight)[k] for k in places]
-        group = validation.fit(
-            Alongside(beside, probabilities=True), rows, run, passes, np.concatenate([learned] * 2)
+        beside = Alongside(
+            [models(class_weight)[k] for k in places], probabilities=True, spare=group
         )
+        group = validation.fit(beside, rows, run, passes, np.concatenate([learned] * 2))
         alone = [models(class_weight)[k] for k in places]
         assert validation.evaluate_all(group, rows, checked) == [
             validation.evaluate(validation.fit(model, kept, run, passes), held) for model in alone

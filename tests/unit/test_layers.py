@@ -54,7 +54,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "registry": ("errors", ALGORITHMS, "params"),
     DATA: ("ahead", "errors", "files", "memory", "order", "parallel"),
     REPORT: ("errors", "files"),
-    STATE: ("ahead", "data.rows", "errors"),
+    STATE: ("ahead", "data.growing", "data.rows", "errors"),
     ALGORITHMS: (
         STATE, "ahead", "data.rows", "errors", "memory", "order", "parallel", "params", "run",
     ),

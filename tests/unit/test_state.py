@@ -193,6 +193,38 @@ def test_a_wide_table_grows() -> None:
     assert not state.column("precision", 0).any()
 
 
+@given(
+    ids=st.lists(st.integers(0, 400), max_size=30),
+    direct=st.sampled_from([0, 64, 128]),
+    before=st.sampled_from([2, 4, 8]),
+    after=st.sampled_from([2, 4, 8]),
+)
+def test_the_memory_of_a_spare_state_is_zero(
+    ids: list[int], direct: int, before: int, after: int
+) -> None:
+    old = State(TWO, FeatureIndex(direct))
+    old.widen(before)
+    old.table[old.slots_of(ints(ids))] = 7.0
+    new = State(TWO, FeatureIndex(128))
+    places = new.slots_of(ints([3, 500]))
+    new.table[places] = [[1, 2], [3, 4]]
+    new.widen(after, old)
+    assert new.table.shape == (new.index.room, 2 * after)
+    assert new.column("precision")[places].tolist() == [2, 4]
+    new.table[places] = 0
+    assert not new.table.any()
+
+
+def test_a_spare_state_gives_up_its_memory() -> None:
+    old, new = State(TWO, FeatureIndex(64)), State(TWO, FeatureIndex(64))
+    old.widen(4)
+    memory = old.table
+    new.widen(2, old)
+    assert old.tables == []
+    new.table[:] = 1.0
+    assert memory.any()
+
+
 def test_a_table_grows_while_someone_looks_at_it() -> None:
     table = Table(4, 2)
     table.rows[:] = 7

@@ -1,0 +1,74 @@
+"""Arrays that grow at their ends, and rows that are joined while they are read."""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from cwtool.data.rows import Rows, joined
+
+LEAST = 1 << 20  # bytes of room of a new array
+
+
+def zero_pages(n_bytes: int) -> mmap.mmap:
+    """Memory that is zero and takes no room until it is written to."""
+    size = max(n_bytes, mmap.PAGESIZE)
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return mmap.mmap(-1, size)
+    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+class Growing:
+    """An array that values are added to. Where the system allows it, none is copied twice."""
+
+    def __init__(self, dtype: DTypeLike) -> None:
+        self._dtype = np.dtype(dtype)
+        self._pages = zero_pages(LEAST)
+        self._used = 0  # bytes
+
+    def add(self, values: NDArray[Any]) -> None:
+        """Put these values at the end."""
+        needed = self._used + len(values) * self._dtype.itemsize
+        if needed > len(self._pages):
+            self._grow(max(needed, 2 * len(self._pages)))
+        room = np.frombuffer(self._pages, self._dtype, len(values), self._used)
+        room[:] = values
+        self._used = needed
+
+    def _grow(self, size: int) -> None:
+        try:
+            self._pages.resize(size)
+        except (SystemError, OSError, ValueError, BufferError):  # a system that cannot remap
+            kept, self._pages = self._pages, zero_pages(size)
+            self._pages[: len(kept)] = kept[:]
+
+    @property
+    def array(self) -> NDArray[Any]:
+        """All values so far. Nothing is added to them later."""
+        return np.frombuffer(self._pages, self._dtype, self._used // self._dtype.itemsize)
+
+
+class Joining:
+    """Rows that come in parts, as one. The entries of a part are copied as soon as it comes, so
+    that all of them are in memory once."""
+
+    def __init__(self) -> None:
+        self._indices, self._values = Growing(np.int32), Growing(np.float64)
+        self._parts: list[Rows] = []  # without their entries
+
+    def add(self, rows: Rows) -> None:
+        """Put copies of these rows at the end."""
+        self._indices.add(rows.indices)
+        self._values.add(rows.values)
+        weight = None if rows.weight is None else rows.weight.copy()
+        none = np.empty(0, dtype=np.int32), np.empty(0)
+        self._parts.append(Rows(rows.indptr.copy(), *none, rows.y.copy(), weight))
+
+    def rows(self) -> Rows:
+        """All rows so far. None are added later."""
+        without = joined(self._parts)
+        entries = self._indices.array, self._values.array
+        return Rows(without.indptr, *entries, without.y, without.weight)
