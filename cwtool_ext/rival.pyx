@@ -15,9 +15,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
 from cwtool_ext.csr cimport Row
+from cwtool_ext.products cimport products
 from cwtool_ext.projection cimport KL, ceiling_of, kl, l2
 from cwtool_ext.rules cimport Rule, fires
-from cwtool_ext.wide cimport Wide, WideFirstOrder, products
+from cwtool_ext.wide cimport Wide, WideFirstOrder
 
 
 cdef Py_ssize_t rival_of(Wide learner, Py_ssize_t c) noexcept nogil:
@@ -80,8 +81,7 @@ cdef class DiagonalRival(Wide):
         # scores of all classes; the variance is the mean one of the two with the highest scores
         cdef Py_ssize_t k
         cdef double* m = self.m
-        self.fetch(after)
-        products(row, self.table, self.width, self.classes, m)
+        products(row, after, self.table, self.width, self.fetched, self.classes, m)
         for k in range(self.classes):
             score[k] = m[k] if self.rounds[k] > 0 else -INFINITY
         self.rank()

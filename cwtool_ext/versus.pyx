@@ -13,9 +13,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
 from cwtool_ext.csr cimport Row
+from cwtool_ext.products cimport products
 from cwtool_ext.projection cimport KL, ceiling_of, kl, l2
 from cwtool_ext.rules cimport Rule, fires
-from cwtool_ext.wide cimport Wide, WideFirstOrder, products
+from cwtool_ext.wide cimport Wide, WideFirstOrder
 
 
 cdef int check_seen(const int32_t[::1] seen, Wide learner) except -1:
@@ -88,8 +89,7 @@ cdef class DiagonalVersusRest(Wide):
         cdef double* m = self.m
         for k in range(self.places):
             self.v[k] = -1.0
-        self.fetch(after)
-        products(row, self.table, self.width, self.used, m)
+        products(row, after, self.table, self.width, self.fetched, self.used, m)
         for k in range(self.classes):
             score[k] = m[k + 1] if self.rounds[k + 1] > 0 else -INFINITY
         self.rank()

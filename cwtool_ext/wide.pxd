@@ -35,9 +35,6 @@ cdef class Wide(Learner):
     # count a row of the class at place c
     cdef void count(self, Py_ssize_t c) noexcept nogil
 
-    # ask for the weights of the row that comes next
-    cdef void fetch(self, Row after) noexcept nogil
-
 
 cdef class WideFirstOrder(Wide):
     cdef bint averages
@@ -45,40 +42,3 @@ cdef class WideFirstOrder(Wide):
 
     # w_k += alpha x, in the round of class k that comes next
     cdef void move(self, Row row, Py_ssize_t k, double alpha) noexcept nogil
-
-
-cdef inline void products(
-    Row row, const double* column, Py_ssize_t width, Py_ssize_t n, double* sums
-) noexcept nogil:
-    """sums_k = column_k.x for k < n; up to three further sums are written."""
-    cdef Py_ssize_t k
-    for k in range(0, n - 12, 16):
-        products_of(16, row, column + k, width, sums + k)
-    k = n // 16 * 16
-    if 8 < n - k <= 12:
-        products_of(12, row, column + k, width, sums + k)
-    elif 4 < n - k <= 8:
-        products_of(8, row, column + k, width, sums + k)
-    elif 0 < n - k <= 4:
-        products_of(4, row, column + k, width, sums + k)
-
-
-cdef inline void products_of(
-    int n, Row row, const double* column, Py_ssize_t width, double* sums
-) noexcept nogil:
-    """The same for a number of places that the compiler knows: the sums stay in registers while
-    the row is read. Each sum runs over the entries in their order."""
-    cdef double[16] sum
-    cdef const double* j
-    cdef double x
-    cdef Py_ssize_t i
-    cdef int k
-    for k in range(n):
-        sum[k] = 0.0
-    for i in range(row.nnz):
-        j = column + width * row.index[i]
-        x = row.scale * row.value[i]
-        for k in range(n):
-            sum[k] += j[k] * x
-    for k in range(n):
-        sums[k] = sum[k]

@@ -9,7 +9,8 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
-from cwtool_ext.csr cimport Row, prefetch
+from cwtool_ext.csr cimport Row
+from cwtool_ext.products cimport products
 from cwtool_ext.rules cimport Rule
 from cwtool_ext.visit cimport Learner
 
@@ -59,12 +60,6 @@ cdef class Wide(Learner):
             if k < self.ghosts or self.rounds[k] > 0 or k == c:
                 self.rounds[k] += 1
 
-    cdef void fetch(self, Row after) noexcept nogil:
-        cdef Py_ssize_t i, k
-        for i in range(after.nnz):
-            for k in range(0, self.fetched, 8):
-                prefetch(self.table + self.width * after.index[i] + k)
-
 
 cdef class WideFirstOrder(Wide):
     """First-order rules: columns (w), or (w, acc) to average since the first row of the class:
@@ -76,10 +71,9 @@ cdef class WideFirstOrder(Wide):
         cdef double* m = self.m
         cdef double* acc = self.m + self.places
         cdef double x, square = 0.0
-        self.fetch(after)
-        products(row, self.table, self.width, self.used, m)
+        products(row, after, self.table, self.width, self.fetched, self.used, m)
         if self.averages:
-            products(row, self.table + self.places, self.width, self.used, acc)
+            products(row, row, self.table + self.places, self.width, 0, self.used, acc)
         for i in range(row.nnz):
             x = row.scale * row.value[i]
             square += x * x
