@@ -10,6 +10,7 @@ R = TypeVar("R")
 
 # results that may wait for the consumer; with only 2, workers and consumer waited for each other
 AHEAD = 6
+WAITING = 2  # items that may wait for a function beside the consumer
 
 
 def ahead(
@@ -44,53 +45,70 @@ def ahead(
 
 def beside(function: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
     """Each item with function(item), in their order. The function runs in another thread, for one
-    item at a time, while the next item is drawn and the consumer has the one before. A failure to
+    item at a time, while further items are drawn and the consumer has the one before. Up to two
+    items wait for the function, so that it goes on without waiting for the consumer. A failure to
     draw an item is raised when the consumer has had all items before it."""
     source, failure = iter(items), None
-    running: _Call[T, R] | None = None
+    calls: _Calls[T, R] = _Calls(function)
+    given: list[T] = []  # items whose results were not taken, the oldest first
     try:
         while failure is None:
-            drawn = None
             try:
-                drawn = (next(source),)
+                given.append(next(source))
+                calls.ask(given[-1])
             except Exception as raised:  # StopIteration is one of them
                 failure = raised
-            done, running = running, None
-            if done is not None:
-                done.join()
-            if drawn is not None and (done is None or done.failure is None):
-                running = _Call(function, *drawn)
-            if done is not None:
-                yield done.item, done.result()
+            while given and (len(given) > WAITING or failure is not None or calls.answered):
+                yield given.pop(0), calls.result()
         if not isinstance(failure, StopIteration):
             raise failure
     finally:
-        if running is not None:
-            running.join()
+        calls.stop()
 
 
-class _Call(Generic[T, R]):
-    """A call of a function in a thread."""
+class _Calls(Generic[T, R]):
+    """Calls of a function in a thread of their own, one after the other until one fails."""
 
-    def __init__(self, function: Callable[[T], R], item: T) -> None:
+    def __init__(self, function: Callable[[T], R]) -> None:
+        from queue import SimpleQueue
         from threading import Thread
 
-        self.function, self.item = function, item
-        self.failure: BaseException | None = None
-        thread = Thread(target=self._run, name="cwtool-beside")
-        self.join = thread.join
-        thread.start()
+        self.function = function
+        self.asked: SimpleQueue[tuple[T] | None] = SimpleQueue()
+        self.answers: SimpleQueue[tuple[R | None, BaseException | None]] = SimpleQueue()
+        self.stopped = False
+        self.thread = Thread(target=self._run, name="cwtool-beside", daemon=True)
+        self.thread.start()
 
     def _run(self) -> None:
-        try:
-            self.found = self.function(self.item)
-        except BaseException as failure:
-            self.failure = failure
+        while (item := self.asked.get()) is not None and not self.stopped:
+            try:
+                self.answers.put((self.function(*item), None))
+            except BaseException as failure:
+                self.answers.put((None, failure))
+                return
+            del item  # it is not kept while the next one is waited for
+
+    def ask(self, item: T) -> None:
+        self.asked.put((item,))
+
+    @property
+    def answered(self) -> bool:
+        """Whether a result waits."""
+        return not self.answers.empty()
 
     def result(self) -> R:
-        if self.failure is not None:
-            raise self.failure
-        return self.found
+        """The result of the first item whose result was not taken; or raise what failed."""
+        found, failure = self.answers.get()
+        if failure is not None:
+            raise failure
+        return found  # type: ignore[return-value]
+
+    def stop(self) -> None:
+        """Let the call that runs end, and begin no other."""
+        self.stopped = True
+        self.asked.put(None)
+        self.thread.join()
 
 
 class _Work(Generic[T, R]):

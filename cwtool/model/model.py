@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
@@ -119,7 +119,7 @@ class Model(Verdict):
         weight 0 are only predicted. Rows pass here on their first visit only."""
         by_slot = self.taken_in(rows, run)
         if self.batch is None:
-            return self.count(rows, by_slot, self.visit(by_slot, run), run)
+            return self.count(rows, by_slot, self.visit(self.scale.observe(by_slot), run), run)
         batch, before, after, done = self.several or self.batch, [], [], 0
         for part in self.scale.observe(by_slot):
             here = slice(done, done := done + part.n_rows)
@@ -139,9 +139,9 @@ class Model(Verdict):
         return Learned(*scores, _joined(after).score if after else None, by_slot.weight)
 
     @computing
-    def visit(self, by_slot: SlotRows, run: Run) -> Scores:
-        """Let a learner of single rows predict each row and then learn it; there is room for it."""
-        parts = self.scale.observe(by_slot)
+    def visit(self, parts: Iterable[SlotRows], run: Run) -> Scores:
+        """Let a learner of single rows predict each row and then learn it; the parts come from the
+        row scale, and there is room for them."""
         return _joined([self.learner.learn(self.state, x, x.order, run) for x in parts])
 
     def count(self, rows: Rows, by_slot: SlotRows, scores: Scores, run: Run) -> Learned:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from threading import Barrier, Event, current_thread, main_thread
+from threading import enumerate as enumerate_threads
 
 import pytest
 
@@ -134,6 +135,37 @@ def test_calls_beside_run_while_the_next_item_is_drawn_and_the_last_one_is_used(
     assert next(found) == (0, 0)
     using.wait()
     assert list(found) == [(1, 1)]
+
+
+def test_calls_beside_go_on_while_the_consumer_has_an_item() -> None:
+    """Two items wait behind the first one, and are worked on although nobody asks for them."""
+    drawn, done = Event(), [Event() for _ in range(3)]
+
+    def items() -> Iterator[int]:
+        yield from (0, 1)
+        drawn.set()
+        yield 2
+
+    def one(k: int) -> None:
+        assert drawn.wait(60)
+        done[k].set()
+
+    found = beside(one, items())
+    assert next(found) == (0, None)
+    assert done[1].wait(60)
+    assert done[2].wait(60)
+    found.close()
+
+
+def test_the_thread_beside_ends_with_the_consumer() -> None:
+    def threads() -> list[str]:
+        return [thread.name for thread in enumerate_threads()]
+
+    found = beside(abs, iter(range(9)))
+    next(found)
+    assert "cwtool-beside" in threads()
+    found.close()
+    assert "cwtool-beside" not in threads()
 
 
 @pytest.mark.parametrize("drawing", [False, True])
