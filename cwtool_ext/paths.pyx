@@ -10,7 +10,7 @@ count; q = k) emits |change of w_j| / q and is pulled by the gravity g0 q:
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from cwtool_ext.csr cimport Csr, Row, one_a_row, prefetch, row_at
+from cwtool_ext.csr cimport Csr, Row, fetch, one_a_row, prefetch, row_at
 from cwtool_ext.loss cimport HINGE, LOGISTIC, slope
 from cwtool_ext.stages cimport (
     COUNT, FAR, PATH_COLUMNS, WEIGHT, check_length, check_path, check_slots, entries, informed,
@@ -167,8 +167,7 @@ def walk(
             prefetch(&rates[i, 0])
             prefetch(&weight[i])
             prefetch(&score[i])
-            prefetch(rows.index + rows.start[i])
-            prefetch(rows.value + rows.start[i])
+            fetch(row_at(rows, i))
             i = order[n]
             row, after = row_at(rows, i), row_at(rows, order[min(n + 1, N - 1)])
             for k in range(min(row.nnz, after.nnz)):
