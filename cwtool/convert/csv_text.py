@@ -132,8 +132,9 @@ class Writer:
     def __init__(
         self, out: Text, columns: list[str], delimiter: str, *, weights: bool, comments: bool
     ) -> None:
-        self.out = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-        self.columns, self.weights, self.comments = columns, weights, comments
+        self.text, self.out = out, csv.writer(out, delimiter=delimiter, lineterminator="\n")
+        self.places = {name: k for k, name in enumerate(columns)}
+        self.zeros, self.weights, self.comments = ["0"] * len(columns), weights, comments
         more = ["weight"] * weights + ["id"] * comments
         self.out.writerow(["label", *more, *columns])
 
@@ -144,8 +145,11 @@ class Writer:
                 line.append(short(row.weight))
             if self.comments:
                 line.append(row.comment)
-            values = summed(row.entries)
-            self.out.writerow(line + [short(values.get(name, 0.0)) for name in self.columns])
+            cells = self.zeros.copy()
+            for name, x in summed(row.entries).items():
+                cells[self.places[name]] = short(x)
+            self.out.writerow(line + cells)
+            self.text.relieve()
 
     def close(self) -> None:
         """Nothing is left to be written."""

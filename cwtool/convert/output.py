@@ -14,6 +14,8 @@ from cwtool.data.compression import ZSTD
 from cwtool.data.sources import STDIN
 from cwtool.files import complete_bytes
 
+MOST_WAITING = 1 << 22  # characters
+
 
 @contextmanager
 def opened(path: str, sources: Iterable[str | Path]) -> Iterator[IO[bytes]]:
@@ -54,14 +56,22 @@ class Text:
     def __init__(self, out: Sink) -> None:
         self.out = out
         self.waiting: list[str] = []
+        self.size = 0  # characters that wait
 
     def write(self, text: str) -> None:
         self.waiting.append(text)
+        self.size += len(text)
 
     def flush(self) -> None:
         self.out.write("".join(self.waiting).encode("utf-8", "backslashreplace"))
         self.waiting.clear()
+        self.size = 0
         self.out.flush()
+
+    def relieve(self) -> None:
+        """Let lines go that need no names in a file before them, if there are many."""
+        if self.size > MOST_WAITING:
+            self.flush()
 
     def writelines(self, lines: Iterable[str]) -> None:
         self.write("".join(lines))

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import IO, Any
 
+import numpy as np
+
 from cwtool.convert.csv_text import summed
 from cwtool.convert.row import Bad, Input, Row
 from cwtool.convert.table import Columns
@@ -16,7 +18,7 @@ from cwtool.data.writer import short
 from cwtool.errors import DataError, UsageError
 
 READ = 1000  # rows that are read together
-CELLS = 1 << 20  # that are written together, as a row group, about
+CELLS, ENTRIES = 1 << 24, 1 << 20  # of a row group, at most: cells, and those that are not 0
 
 
 def _pyarrow() -> Any:
@@ -120,32 +122,37 @@ class Writer:
         self, out: IO[bytes], columns: list[str], *, weights: bool, comments: bool, numbers: bool
     ) -> None:
         pyarrow = self.pyarrow = _pyarrow()
-        self.columns, self.numbers = columns, numbers
+        self.places, self.numbers = {name: k for k, name in enumerate(columns)}, numbers
         fields = [("label", pyarrow.float64() if numbers else pyarrow.string())]
         fields += [("weight", pyarrow.float64())] * weights + [("id", pyarrow.string())] * comments
         self.more = [name for name, _ in fields[1:]]
         self.schema = pyarrow.schema([*fields, *((name, pyarrow.float64()) for name in columns)])
         self.out = pyarrow.parquet.ParquetWriter(out, self.schema)
         self.waiting: list[Row] = []
+        self.entries = 0  # of these rows
 
     def write(self, rows: list[Row]) -> None:
-        self.waiting += rows
-        if len(self.waiting) * len(self.schema) >= CELLS:
-            self._write_group()
+        for row in rows:
+            self.waiting.append(row)
+            self.entries += len(row.entries)
+            if len(self.waiting) * len(self.schema) >= CELLS or self.entries >= ENTRIES:
+                self._write_group()
 
     def _write_group(self) -> None:
         rows = self.waiting
         label = [float(row.label or 0) if self.numbers else row.label for row in rows]
         special = {"weight": [row.weight for row in rows], "id": [row.comment for row in rows]}
-        values = [summed(row.entries) for row in rows]
-        arrays = [label, *(special[name] for name in self.more)]
-        arrays += [[found.get(name, 0.0) for found in values] for name in self.columns]
+        values = np.zeros((len(self.places), len(rows)))
+        for k, row in enumerate(rows):
+            for name, x in summed(row.entries).items():
+                values[self.places[name], k] = x
+        arrays = [label, *(special[name] for name in self.more), *values]
         found = zip(arrays, self.schema.types, strict=True)
         table = self.pyarrow.Table.from_arrays(
             [self.pyarrow.array(array, kind) for array, kind in found], schema=self.schema
         )
         self.out.write_table(table)
-        self.waiting = []
+        self.waiting, self.entries = [], 0
 
     def close(self) -> None:
         """Write what is left and the end of the file."""

@@ -129,7 +129,8 @@ def scorer_of(model: Model) -> Scorer:
     constant = np.broadcast_to(np.asarray(weights.intercept, dtype=float), weight.shape[1:])[order]
     threshold = float(model.threshold) if model.several is None else 0.0
     if len(order) == 2:  # as one score: the second class is called where it is above 0
-        weight, constant = weight[:, 1:] - weight[:, :1], constant[1:] - constant[:1]
+        with np.errstate(over="ignore"):
+            weight, constant = weight[:, 1:] - weight[:, :1], constant[1:] - constant[:1]
         threshold = ABOVE_ZERO
         variance = None if variance is None else variance.mean(axis=1, keepdims=True)
     bias = weights.ids == BIAS
@@ -145,8 +146,8 @@ def scorer_of(model: Model) -> Scorer:
         labels=labels,
         numbers=numbers,
         features=ids.astype(np.int64) + (not model.reading.zero_based),
-        weight=weight[kept],
-        intercept=constant + weight[bias].sum(axis=0),
+        weight=np.nan_to_num(weight[kept]),
+        intercept=np.nan_to_num(constant + weight[bias].sum(axis=0)),
         threshold=threshold,
         reading=model.reading,
         slope=float(model.slope),

@@ -211,7 +211,8 @@ class Model(Verdict):
     def scores(self, rows: Rows, run: Run | None = None) -> Prediction:
         """Predict the rows; neither they nor the model are changed."""
         part, unknown, dropped = self.index.lookup(rows, self.scale.value)
-        score, variance = self.learner.scores(self.state, part, unknown, run or Run())
+        with np.errstate(over="ignore"):
+            score, variance = self.learner.scores(self.state, part, unknown, run or Run())
         lowest = None if self.several is None else -np.inf
         return Prediction(*bounded(score, variance, lowest), dropped)
 
@@ -221,13 +222,14 @@ class Model(Verdict):
         intercept; importances of an algorithm that is not linear."""
         ids, slots = self.index.ids_and_slots()
         found = Coefficients(np.zeros(len(ids)))
-        if self.several is not None:
-            found = self.several.coefficients(self.state, slots)
-        elif isinstance(self.algorithm, Linear):
-            found = self.algorithm.coefficients(self.state, slots)
-        elif isinstance(self.algorithm, Ranks):
-            found = Coefficients(self.algorithm.importance(self.state, slots))
-        return in_units_of_data(ids, found, self.scale.value)
+        with np.errstate(over="ignore"):
+            if self.several is not None:
+                found = self.several.coefficients(self.state, slots)
+            elif isinstance(self.algorithm, Linear):
+                found = self.algorithm.coefficients(self.state, slots)
+            elif isinstance(self.algorithm, Ranks):
+                found = Coefficients(self.algorithm.importance(self.state, slots))
+            return in_units_of_data(ids, found, self.scale.value)
 
     def described(self, class_: int | None = None) -> State | None:
         """The state that the algorithm can describe, of several classes that of this one; None if

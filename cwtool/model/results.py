@@ -58,4 +58,5 @@ def in_units_of_data(ids: Ints, found: Coefficients, scale: float) -> Weights:
             variance = variance * scale
             variance *= scale
             np.nan_to_num(variance, copy=False)
-    return Weights(ids, weight, variance, found.intercept)
+    intercept = np.nan_to_num(found.intercept)
+    return Weights(ids, weight, variance, intercept if intercept.ndim else float(intercept))

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from cwtool.convert import output
 from cwtool.data.compression import ZSTD
 
 Run = Callable[..., Any]
@@ -315,3 +316,41 @@ def test_a_first_line_that_is_long_tells_the_format(
     (folder / "rows").write_bytes(pack(line.encode()))
     ok("convert", "rows", "-o", "out.svm")
     assert len(Path("out.svm").read_text()) > 10_000
+
+
+def test_wide_tables_are_written_in_parts(
+    folder: Path, ok: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table has a cell for each feature of each row, and most of them are 0: no block of rows is
+    in memory as a whole."""
+    write(folder, a_svm="".join(f"1 {k}:0.5\n" for k in range(1, 41)))
+    whole = ok("convert", "a.svm", "-o", "-", "--to", "csv")
+    written: list[int] = []
+    flush = output.Text.flush
+
+    def flushed(self: output.Text) -> None:
+        written.append(self.size)
+        flush(self)
+
+    monkeypatch.setattr(output.Text, "flush", flushed)
+    monkeypatch.setattr(output, "MOST_WAITING", 200)
+    assert ok("convert", "a.svm", "-o", "-", "--to", "csv") == whole
+    assert max(written) < 400 and sum(written) == len(whole)
+    lines = [line.split(",") for line in whole.splitlines()]
+    assert lines[0] == ["label", *map(str, range(1, 41))]
+    for k, line in enumerate(lines[1:], 1):
+        assert line == ["1", *["0"] * (k - 1), "0.5", *["0"] * (40 - k)]
+
+
+@pytest.mark.parametrize(("limit", "groups"), [("CELLS", 5), ("ENTRIES", 4)])
+def test_parquet_groups(
+    limit: str, groups: int, folder: Path, ok: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    write(folder, a_svm="".join(f"1 {k}:0.5 {k + 1}:2\n" for k in range(1, 41)))
+    monkeypatch.setattr(f"cwtool.convert.parquet.{limit}", {"CELLS": 8 * 42, "ENTRIES": 20}[limit])
+    ok("convert", "a.svm", "-o", "a.parquet")
+    found = parquet.ParquetFile("a.parquet")
+    assert found.metadata.num_row_groups == groups
+    table = found.read().to_pydict()
+    assert table["7"] == [0.0] * 5 + [2.0, 0.5] + [0.0] * 33

@@ -1,5 +1,8 @@
 """Settings and numbers that a file may have, with which learning has to end."""
 
+import json
+from sys import float_info
+
 import fuzzed_models as models
 import numpy as np
 import pytest
@@ -7,6 +10,8 @@ import pytest
 from cwtool.algorithms.metric import cholesky
 from cwtool.data.labels import Labels
 from cwtool.errors import Damage, ModelError
+from cwtool.export import as_json
+from cwtool.export.scorer import scorer_of
 from cwtool.inspect import describe
 from cwtool.messages.inspect_text import text
 from cwtool.model import Model
@@ -15,6 +20,7 @@ from cwtool.run import Run
 from cwtool.state import checking
 from cwtool.state.layout import Layout
 
+LARGEST = float_info.max
 ROWS = models.rows_of(1, 60, 2)[0]
 
 
@@ -114,3 +120,20 @@ def test_labels_beyond_whole_numbers_become_text_in_onnx() -> None:
     from cwtool.export.as_onnx import _is_whole
 
     assert [_is_whole(label) for label in ("+1", "-7", "0.5", "1" + 30 * "0")] == [1, 1, 0, 0]
+
+
+def test_intercepts_that_overflow_are_shown_and_exported() -> None:
+    model = models.trained("stsgd", {"paths": 3, "intercept": "on"}, 2, 0)
+    model.state.arrays["intercept"][:] = -1.7e308
+    assert json.dumps(describe(model, 5, {}), allow_nan=False)
+    assert json.loads("".join(as_json.text(scorer_of(model))))["intercept"] == [-LARGEST]
+
+
+def test_differences_of_weights_that_overflow_are_exported() -> None:
+    labels = Labels(several=[0.0, 1.0], multiclass="rival")
+    model = Model.new("perceptron", {}, labels=labels)
+    model.learn(ROWS, Run())
+    model.state.column("weight", 0)[:12] = 1.7e308
+    model.state.column("weight", 1)[:12] = -1.7e308
+    found = json.loads("".join(as_json.text(scorer_of(model))))
+    assert set(map(tuple, found["weights"].values())) == {(-LARGEST,)}
