@@ -120,19 +120,8 @@ def _confusion(model: Model, models: Sequence[Model], base: Model | None) -> Con
     assert labels is not None
 
     def moved(one: Model) -> Confusion:
-        progress = one.progress
-        assert isinstance(progress, Confusion)
-        to = np.array([0, *(k + 1 for k in _numbers(one, labels))])
-        found: list[Counts | None] = []
-        for counts in (progress.counts, progress.weighted):
-            if counts is None:
-                found.append(None)
-                continue
-            wide = np.zeros((len(labels) + 1,) * 2, dtype=np.int64)
-            at = to[: len(counts)]
-            wide[np.ix_(at, at)] = counts
-            found.append(wide)
-        return Confusion(labels, *found)
+        assert isinstance(one.progress, Confusion)
+        return one.progress.moved(labels)
 
     total: Confusion = _sum(Confusion(labels), [moved(m) for m in models], base and moved(base))
     return total

@@ -14,7 +14,8 @@ from cwtool.errors import Damage
 from cwtool.metrics.tally import UNIT, Counts, check_range, counted, ratio, uneven, units
 from cwtool_ext import tally
 
-ROOM = 1024  # classes of a model file that may be more than were counted
+# a file with more than ROOM classes has counts of at least one in PART: memory is taken for all
+ROOM, PART = 1024, 4
 
 
 def label_order(labels: list[float]) -> Longs:
@@ -95,6 +96,19 @@ class Confusion:
             weighted = self.in_units() + sign * other.in_units()
         return Confusion(self.labels, self.counts + sign * other.counts, weighted)
 
+    def moved(self, labels: list[float]) -> Confusion:
+        """The same with classes in the order of these labels, which may be more."""
+        to = np.array([0, *(labels.index(label) + 1 for label in self.labels)])
+
+        def wide(counts: Counts) -> Counts:
+            found = np.zeros((len(labels) + 1,) * 2, dtype=np.int64)
+            at = to[: len(counts)]
+            found[np.ix_(at, at)] = counts
+            return found
+
+        weighted = None if self.weighted is None else wide(self.weighted)
+        return Confusion(labels, wide(self.counts), weighted)
+
     @property
     def rows(self) -> int:
         return int(self.counts.sum())
@@ -141,20 +155,24 @@ class Confusion:
         return by_label
 
     def pack(self) -> dict[str, Counts]:
-        """The counts as arrays of a model file."""
+        """The counts as arrays of a model file, where they must be of a part of the classes."""
+        if len(self.labels) >= ROOM:
+            self._reach((len(self.labels) + 1) // PART)
         arrays = {"confusion": self.counts}
         if self.weighted is not None:
             arrays["confusion.weight"] = self.weighted
         return arrays
 
     @classmethod
-    def unpack(cls, labels: list[float], arrays: dict[str, NDArray[Any]]) -> Confusion:
+    def unpack(
+        cls, labels: list[float], arrays: dict[str, NDArray[Any]], room: int = ROOM
+    ) -> Confusion:
         """What was packed; the arrays are copied. Damage if they cannot be those of so many
-        classes; there may be classes that no row was counted of yet."""
+        classes; there may be `room` classes that no row was counted of yet."""
         if "confusion" not in arrays:
             raise Damage("it has no array confusion")
         size = len(arrays["confusion"]) if arrays["confusion"].ndim else 0
-        if not 0 < size <= len(labels) + 1 <= max(ROOM, 4 * size):
+        if not 0 < size <= len(labels) + 1 <= max(room, PART * size):
             raise Damage("the array confusion does not fit the labels")
         for name in ("confusion", "confusion.weight"):
             found = arrays.get(name)

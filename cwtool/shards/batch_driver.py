@@ -99,7 +99,7 @@ class BatchTrainer(ShardTrainer):
             labels.several += [x for x in header["labels"] if x not in labels.several]
             numbers = np.array([labels.several.index(x) for x in header["labels"]], dtype=np.int32)
             arrays["y"] = numbers[arrays["y"]]
-        pieces = unpack_pieces(header["pieces"], arrays, self.model)
+        pieces = unpack_pieces(header["pieces"], arrays, header["labels"])
         self._take([Change(self.model, pieces, [])])
         return arrays
 

@@ -108,7 +108,7 @@ def load(path: Path) -> Change:
     about = header.pop(SHARD)
     of_model = {k: a for k, a in arrays.items() if not k.startswith((f"{SHARD}.", "tail."))}
     model = packing.unpack(header, of_model)
-    pieces = unpack_pieces(about["pieces"], arrays, model)
+    pieces = unpack_pieces(about["pieces"], arrays, model.labels.several)
     tail = []
     for k, (source, number) in enumerate(about["tail"]):
         indptr, indices, values, labels = (arrays[f"tail.{k}.{name}"] for name in TAIL)
@@ -133,9 +133,11 @@ def pack_pieces(pieces: Sequence[Piece]) -> tuple[list[dict[str, Any]], Arrays]:
     return [_described(piece) for piece in pieces], arrays
 
 
-def unpack_pieces(described: list[dict[str, Any]], arrays: Arrays, model: Model) -> list[Piece]:
-    """The pieces that were packed."""
-    return [_piece(p, arrays, f"{SHARD}.{k}.", model) for k, p in enumerate(described)]
+def unpack_pieces(
+    described: list[dict[str, Any]], arrays: Arrays, labels: list[float] | None
+) -> list[Piece]:
+    """The pieces that were packed; `labels` are those of the shard, if it has several classes."""
+    return [_piece(p, arrays, f"{SHARD}.{k}.", labels) for k, p in enumerate(described)]
 
 
 def _described(piece: Piece) -> dict[str, Any]:
@@ -162,13 +164,13 @@ def _arrays(piece: Piece) -> Arrays:
     return found
 
 
-def _piece(header: dict[str, Any], arrays: Arrays, key: str, model: Model) -> Piece:
+def _piece(header: dict[str, Any], arrays: Arrays, key: str, labels: list[float] | None) -> Piece:
     own = {n.removeprefix(key): array for n, array in arrays.items() if n.startswith(key)}
     piece = Piece(**{name: header[name] for name in PLAIN})
     piece.cells = own["cells"].tobytes()
     piece.sample = RowSample(own["sample"].view(np.uint64), header["level"])
-    if model.labels.several is not None:
-        piece.tally = Confusion.unpack(model.labels.several, own)
+    if labels is not None:
+        piece.tally = Confusion.unpack(labels, own, len(labels) + 1)
         return piece
     weighted = None
     if "weight.called" in own:

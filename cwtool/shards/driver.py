@@ -14,6 +14,7 @@ from cwtool.data.reports import ReadReport
 from cwtool.data.rows import Origin, Rows
 from cwtool.errors import DataError
 from cwtool.merging import Merged, merge
+from cwtool.metrics.confusion import Confusion
 from cwtool.metrics.tally import AnyTally, ratio
 from cwtool.model import Model
 from cwtool.parallel import Engine, opened
@@ -153,10 +154,14 @@ class ShardTrainer(Trainer):
         return sum(wrong), sum(rows)
 
     def _take(self, changes: Sequence[Change]) -> None:
-        """Take over what the shards have counted."""
+        """Take over what the shards have counted; each numbers its new classes by itself."""
+        lists = [one.labels.several or [] for one in (self.model, *(c.model for c in changes))]
+        labels = list(dict.fromkeys(label for some in lists for label in some))  # as in a merge
         for change in changes:
             self.heaviest = max(self.heaviest, change.heaviest)
             for piece in change.pieces:
+                if isinstance(piece.tally, Confusion):
+                    piece.tally = piece.tally.moved(labels)
                 self._count_in(piece.file)
                 self.by_file[piece.file] = self.counts.file + piece.tally
                 self.met += piece.tally.rows
@@ -183,7 +188,7 @@ class ShardTrainer(Trainer):
             return [labels.encode(block) for block in tails]
 
         def learn(model: Model, rows: Rows) -> None:
-            self.model = model
+            self._go_on(base, model)
             if pass_ > 1:
                 self._relearn(rows)
             else:
@@ -191,8 +196,16 @@ class ShardTrainer(Trainer):
 
         between = replace(self.settings, calibrate=False)  # this model predicts no row
         found = merge([*(c.model for c in changes), *empty], base, tail, run=between, learn=learn)
-        self.model = found.model
+        self._go_on(base, found.model)
         return found
+
+    def _go_on(self, base: Model, model: Model) -> None:
+        """Go on with a merge. All that was counted, also that of the merge, has the list of labels
+        of the model before, to which the classes of the merge are added."""
+        self.model, labels, merged = model, base.labels.several, model.labels.several
+        if labels is not None and merged is not None and isinstance(model.progress, Confusion):
+            labels += merged[len(labels) :]
+            model.labels.several = model.progress.labels = labels
 
     def _learn_tail(self, rows: Rows, origin: Origin) -> None:
         self._count_in(origin.file)

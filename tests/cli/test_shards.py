@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -257,3 +258,29 @@ def test_urls_are_read_by_the_workers(ok: Run, cwtool: Fails, files: list[str]) 
     assert (run["rows"], run["rounds"]) == (4500, 1)
     ended = cwtool("train", "file:///no/such/file.svm", "-m", "m.cw")
     assert (ended.code, "no such file" in ended.err) == (3, True)
+
+
+@pytest.mark.parametrize("algo", ["arow", "dcd"])
+def test_classes_that_come_late_in_shards(algo: str, folder: Path, ok: Run) -> None:
+    """Each shard numbers the classes that it meets for the first time by itself."""
+    draw = random.Random(3)
+
+    def text(n: int, labels: list[int]) -> str:
+        drawn = [draw.choice(labels) for _ in range(n)]
+        return "".join(f"{y} {y}:1 {draw.randint(9, 20)}:0.5\n" for y in drawn)
+
+    (folder / "a.svm").write_text(text(1200, [1, 2, 3]))
+    (folder / "b.svm").write_text(text(60, [1, 2, 3, 5]) + text(60, [1, 2, 3, 4]))
+    ok("train", "a.svm", "-a", algo, "-m", "a.cw")
+    said = ok("train", "b.svm", "--resume", "a.cw", "-m", "b.cw", "--shards", "2",
+              "--engine", "inline", "--json")  # fmt: skip
+    [found] = [line for line in map(json.loads, said.splitlines()) if line["event"] == "file"]
+    assert found["classes"] == ["1", "2", "3", "4", "5"]
+    labels = [line.split()[0] for line in Path("b.svm").read_text().splitlines()]
+    rows = [sum(row) for row in found["confusion"]]
+    if "unpredicted" in found:
+        rows = [a + b for a, b in zip(rows, found["unpredicted"][:-1], strict=True)]
+    assert rows == [labels.count(name) for name in found["classes"]]
+    inside = Model.load(Path("b.cw"))
+    assert sorted(inside.labels.several) == [1, 2, 3, 4, 5]
+    assert inside.progress.counts.sum() == 1320

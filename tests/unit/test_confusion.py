@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwtool.errors import DataError
+from cwtool.errors import Damage, DataError
 from cwtool.metrics.confusion import Confusion, predicted
+from cwtool.metrics.tally import UNIT
 from cwtool_ext import tally
 
 VECTORS = Path(__file__).parents[1] / "oracle" / "vectors" / "multiclass"
@@ -201,3 +202,22 @@ def test_the_order_of_classes_must_name_them() -> None:
             tally.highest(score, np.array(order), out)
     with pytest.raises(ValueError, match="row"):
         tally.highest(score, np.arange(3), out[:1])
+
+
+@pytest.mark.parametrize("classes", [3, 1022, 1023, 1024, 1300])
+def test_classes_without_rows_are_packed(classes: int) -> None:
+    """A model file may have many classes before anything was counted."""
+    made = Confusion([float(k) for k in range(classes)])
+    found = Confusion.unpack(made.labels, made.pack())
+    assert found.rows == 0 and found.labels == made.labels
+    if classes == 1300:
+        few = {"confusion": np.zeros((324, 324), dtype=np.int64)}
+        with pytest.raises(Damage, match="does not fit the labels"):
+            Confusion.unpack(made.labels, few)
+
+
+def test_counts_are_moved_to_other_labels() -> None:
+    made = Confusion([7.0, 2.0], np.arange(9).reshape(3, 3), np.arange(9).reshape(3, 3) * UNIT)
+    moved = made.moved([2.0, 5.0, 7.0])
+    assert moved.counts.tolist() == [[0, 2, 0, 1], [6, 8, 0, 7], [0, 0, 0, 0], [3, 5, 0, 4]]
+    assert (moved.weighted == UNIT * moved.counts).all()
