@@ -10,7 +10,7 @@ value takes part in the order of the indices but is not stored; a comment may co
 
 from libc.math cimport isinf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memchr, memcpy
+from libc.string cimport memchr
 
 from cwtool_ext.decimal cimport digits, number
 from cwtool_ext.plain_pairs cimport nonzero, plain_pairs
@@ -161,7 +161,8 @@ def parse(
     cdef const uint8_t* p = origin + start
     cdef const uint8_t* end = origin + stop
     cdef const uint8_t* item
-    cdef int64_t trust = MOST_TRUST, row = 0, nnz = 0, line = 0, greatest = -1, qids = 0, bad = 0, weighted = 0, i
+    cdef int64_t trust = MOST_TRUST, row = 0, nnz = 0, line = 0, greatest = -1, qids = 0, i
+    cdef int64_t bad = 0, weighted = 0
     cdef bint qid = False
     cdef int fault
     cdef double h

@@ -229,7 +229,7 @@ class Model(Verdict):
                 found = self.algorithm.coefficients(self.state, slots)
             elif isinstance(self.algorithm, Ranks):
                 found = Coefficients(self.algorithm.importance(self.state, slots))
-            return in_units_of_data(ids, found, self.scale.value)
+        return in_units_of_data(ids, found, self.scale.value)
 
     def described(self, class_: int | None = None) -> State | None:
         """The state that the algorithm can describe, of several classes that of this one; None if
