@@ -15,6 +15,7 @@ from libc.string cimport memcpy, memset
 
 cdef enum:
     PER_LINE = 8  # doubles in a cache line
+    NEAR = 256  # places whose lines of the table stay in the nearest cache
     LATELY = 2048  # hashed ids that need not be looked for
 
 LINE = PER_LINE
@@ -199,42 +200,99 @@ cdef inline bint there(double x) noexcept nogil:
     return bits != 0
 
 
+cdef inline int64_t copy(
+    const char* column, int64_t step, const int32_t* places, int64_t n, double* to
+) noexcept nogil:
+    """The values of a column at the first n places; two that follow each other lie `step` bytes
+    apart. Returns how many are not zero by their bits."""
+    cdef int64_t k, found = 0
+    cdef const char* value
+    for k in range(n):
+        value = column + step * places[k]
+        to[k] = (<const double*> value)[0]
+        found += (<const uint64_t*> value)[0] != 0
+    return found
+
+
+cdef inline int64_t take(
+    const char* column, int64_t step, const int32_t* places, int64_t n, double* to,
+    int32_t* numbers, int64_t first,
+) noexcept nogil:
+    """Those of the same values that are not zero by their bits, and the numbers of their places,
+    counted from `first`. Returns how many there are."""
+    cdef int64_t k, found = 0
+    cdef const char* value
+    for k in range(n):
+        value = column + step * places[k]
+        to[found], numbers[found] = (<const double*> value)[0], <int32_t> (first + k)
+        found += (<const uint64_t*> value)[0] != 0
+    return found
+
+
+cdef bint seems_sparse(const double[:, :] columns, const int32_t[::1] places, int64_t c):
+    """Whether the nonzero values of a column with their places are shorter than all values, by up
+    to 512 places."""
+    cdef int64_t k, found = 0, n = min(512, places.shape[0])
+    for k in range(n):
+        found += there(columns[places[k * places.shape[0] // n], c])
+    return (8 + 4) * found < 8 * n
+
+
 def gather(const double[:, :] columns, const int32_t[::1] places) -> list:
     """For each of up to LINE columns side by side, which cost one look into memory: its values
     columns[places, c] and None; or, if that is shorter, those that are not zero by their bits, and
     the numbers k of their places."""
-    cdef int64_t k, c, n = places.shape[0], width = columns.shape[1]
-    cdef int64_t[PER_LINE] counts, done
+    cdef int64_t k, c, block, here, n = places.shape[0], step = columns.strides[0]
+    cdef int64_t[PER_LINE] counts
+    cdef (const char*)[PER_LINE] column
     cdef (double*)[PER_LINE] to
     cdef (int32_t*)[PER_LINE] numbers
     cdef double[::1] one
     cdef int32_t[::1] at
     check_places(columns, places)
-    for c in range(width):
-        counts[c] = done[c] = 0
-    with nogil:
-        for k in range(n):
-            for c in range(width):
-                counts[c] += there(columns[places[k], c])
     found = []
-    for c in range(width):
-        sparse = (8 + 4) * counts[c] < 8 * n
-        length = counts[c] if sparse else n
-        # with one more, which is written to and not used
-        one = values = np.empty(length + 1)
-        at = numbered = np.empty(length + 1 if sparse else 1, dtype=np.int32)
-        found.append((values[:length], numbered[:length] if sparse else None))
-        to[c], numbers[c] = &one[0], &at[0] if sparse else NULL
+    for c in range(columns.shape[1]):
+        sparse = seems_sparse(columns, places, c)
+        # as if no value were zero, and one more, which is written to and not used; memory that is
+        # not written to takes no room
+        one = values = np.empty(n + 1)
+        at = numbered = np.empty(n + 1 if sparse else 1, dtype=np.int32)
+        found.append((values, numbered if sparse else None))
+        counts[c], to[c], numbers[c] = 0, &one[0], &at[0] if sparse else NULL
+        column[c] = <const char*> &columns[0, c] if n else NULL
     with nogil:
-        for k in range(n):
-            for c in range(width):
-                to[c][done[c]] = columns[places[k], c]
+        for block in range((n + NEAR - 1) // NEAR):
+            k = NEAR * block
+            here = min(NEAR, n - k)
+            for c in range(columns.shape[1]):
                 if numbers[c] == NULL:
-                    done[c] += 1
+                    counts[c] += copy(column[c], step, &places[k], here, to[c] + k)
                 else:
-                    numbers[c][done[c]] = <int32_t> k
-                    done[c] += there(columns[places[k], c])
-    return found
+                    counts[c] += take(
+                        column[c], step, &places[k], here, to[c] + counts[c],
+                        numbers[c] + counts[c], k,
+                    )
+    one = at = None  # nobody looks at the arrays any more
+    return [shorter(n, counts[c], found[c][0], found[c][1]) for c in range(columns.shape[1])]
+
+
+cdef tuple shorter(int64_t n, int64_t count, values, at):
+    """The shorter of the two forms of a column of n values of which `count` are not zero; `values`
+    and `at` are its longest possible arrays."""
+    sparse = (8 + 4) * count < 8 * n
+    if at is None:
+        values = values[:n]
+        if sparse:
+            at = np.flatnonzero(values.view(np.int64)).astype(np.int32)
+            values = values[at]
+    else:
+        values.resize(count, refcheck=False)  # which gives the rest of the memory back
+        at.resize(count, refcheck=False)
+        if not sparse:
+            dense = np.zeros(n)
+            dense[at] = values
+            values, at = dense, None
+    return values, at
 
 
 def scatter(

@@ -156,6 +156,23 @@ def test_members_and_their_values(ids: set[int], width: int) -> None:
     assert not np.delete(again, found, axis=0).any()
 
 
+@pytest.mark.parametrize("n", [0, 1, 256, 511, 512, 513, 2048, 5000])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.6, 0.7, 1.0])
+def test_gathered_values_of_many_places(n: int, share: float) -> None:
+    rng = np.random.default_rng(n)
+    table = np.where(rng.random((n + 9, 3)) < share, rng.normal(size=(n + 9, 3)), 0.0)
+    # every fourth place, and all others: what part of the places shows, none of the others has
+    table[:n:4, 1], table[:n:4, 2] = 1.0, 0.0
+    places = np.arange(n, dtype=np.int32)
+    for column, (values, at) in zip(table[:n].T, slots.gather(table, places), strict=True):
+        there = np.flatnonzero(column)
+        assert (at is not None) == (12 * len(there) < 8 * n)
+        if at is not None:
+            assert at.dtype == np.int32
+            assert at.tolist() == there.tolist()
+        assert values.tolist() == (column if at is None else column[there]).tolist()
+
+
 @pytest.mark.parametrize("room", [1, 3])
 def test_members_need_just_their_room(room: int) -> None:
     with pytest.raises(ValueError, match="room"):
