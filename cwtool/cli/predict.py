@@ -158,6 +158,7 @@ def command(
     from cwtool.metrics.ranking import Ranking
     from cwtool.model import Model
     from cwtool.model.opening import doubt_labels
+    from cwtool.parallel import cores
     from cwtool.predict import COLUMNS, column_names, predict
 
     if evaluate and (unlabeled or follow):
@@ -167,7 +168,7 @@ def command(
     if plot is not None:
         predicting.check_plot(plot, evaluate)
     console = options.console(as_json, quiet, verbose)
-    subject = Model.load(model)
+    subject = Model.load(model, jobs or cores())
     doubt_labels(subject, model)
     read = replace(
         options.read_options(subject.reading, on_bad_line, max_bad_lines, block_size, jobs),

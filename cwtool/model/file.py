@@ -18,11 +18,11 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,11 @@ LISTED = items(
     )
 )
 
+LARGE = 1 << 20  # bytes of a file whose checksum is worth a thread
+
 Arrays = dict[str, NDArray[Any]]
+T = TypeVar("T")
+Use = Callable[[dict[str, Any], Arrays], T]
 
 
 def check_target(path: Path, data: Iterable[str] = ()) -> None:
@@ -129,20 +133,59 @@ def save(path: Path, header: dict[str, Any], arrays: Arrays, jobs: int = 1) -> i
 
 def load(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Header and arrays of a verified file, or a sentence that says what is wrong with it."""
+    return parsed(path, _read(path), lambda header, arrays: (header, arrays))
+
+
+def used(path: Path, use: Use[T], jobs: int) -> T:
+    """What `use` makes of the header and the arrays of a verified file, in `jobs` threads."""
+    return parsed(path, _read(path), use, jobs)
+
+
+def _read(path: Path) -> bytes | memoryview:
     try:
-        data = path.read_bytes()
+        with path.open("rb", buffering=0) as file:
+            # an array, because NumPy asks for large pages: half of the time of bytes
+            room, done = np.empty(os.fstat(file.fileno()).st_size, dtype=np.uint8), 0
+            while done < len(room) and (got := file.readinto(room[done:].data)):
+                done += got
+            if done == len(room) > 0:
+                return room.data.toreadonly()
+            return room[:done].tobytes() + file.read()  # what is no regular file has no size
     except FileNotFoundError:
         raise ModelError(f"{path}: no such model", "train one first") from None
     except OSError as failure:
         raise ModelError(f"{path}: {os.strerror(failure.errno or 0)}") from None
-    return parsed(path, data)
 
 
-def parsed(path: Path, data: bytes) -> tuple[dict[str, Any], Arrays]:
-    """Header and arrays of the verified bytes of a file; `path` is for messages."""
+def parsed(path: Path, data: bytes | memoryview, use: Use[T], jobs: int = 1) -> T:
+    """What `use` makes of the header and the arrays of the bytes of a file; `path` is for messages.
+    With several `jobs`, the checksum of a large file is computed meanwhile. If that is wrong, what
+    `use` returns or raises does not count."""
     header, at = _header(path, data)
-    if sha256(memoryview(data)[:-32]).digest() != data[-32:]:
-        raise _altered(path)
+    if jobs == 1 or len(data) < LARGE:
+        if not _is_whole(data):
+            raise _altered(path)
+        return use(header, _arrays(path, header, data, at))
+    from threading import Thread
+
+    found: list[bool] = []
+    thread = Thread(target=lambda: found.append(_is_whole(data)), name="cwtool-checksum")
+    thread.start()
+    try:
+        return use(header, _arrays(path, header, data, at))
+    finally:
+        thread.join()
+        if found != [True]:
+            raise _altered(path) from None
+
+
+def _is_whole(data: bytes | memoryview) -> bool:
+    """Whether the checksum matches."""
+    return sha256(memoryview(data)[:-32]).digest() == data[-32:]
+
+
+def _arrays(path: Path, header: dict[str, Any], data: bytes | memoryview, at: int) -> Arrays:
+    """The arrays that the header lists, from place `at` on."""
     arrays: Arrays = {}
     try:
         LISTED(header["arrays"], "arrays")
@@ -157,7 +200,7 @@ def parsed(path: Path, data: bytes) -> tuple[dict[str, Any], Arrays]:
             raise Damage("its arrays are shorter than the file")
     except Damage as failure:
         raise ModelError(f"{path} is damaged: {failure}", "restore it from a copy") from None
-    return header, arrays
+    return arrays
 
 
 def load_header(path: Path) -> dict[str, Any]:
@@ -173,8 +216,10 @@ def load_header(path: Path) -> dict[str, Any]:
     return _header(path, data, whole=False)[0]
 
 
-def _header(path: Path, data: bytes, *, whole: bool = True) -> tuple[dict[str, Any], int]:
-    if not data.startswith(MAGIC[: len(data)]) or not data:
+def _header(
+    path: Path, data: bytes | memoryview, *, whole: bool = True
+) -> tuple[dict[str, Any], int]:
+    if not data or bytes(data[: len(MAGIC)]) != MAGIC[: len(data)]:
         raise ModelError(f"{path} is not a cwtool model")
     if len(data) < PRELUDE.size:
         raise _truncated(path)
@@ -192,7 +237,7 @@ def _header(path: Path, data: bytes, *, whole: bool = True) -> tuple[dict[str, A
         raise _altered(path)
     try:
         header: dict[str, Any] = json.loads(
-            data[PRELUDE.size : PRELUDE.size + length].decode("utf-8"),
+            bytes(data[PRELUDE.size : PRELUDE.size + length]).decode("utf-8"),
             parse_constant=_no_number,
             object_pairs_hook=_without_repeats,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -254,9 +254,9 @@ class Model(Verdict):
         return file.save(path, *packing.pack(self, jobs=jobs), jobs)
 
     @classmethod
-    def load(cls, path: Path) -> Model:
-        """Read a model file; everything wrong with it is a ModelError."""
-        return opening.unpacked(path, *file.load(path))
+    def load(cls, path: Path, jobs: int = 1) -> Model:
+        """Read a model file, in `jobs` threads; everything wrong with it is a ModelError."""
+        return file.used(path, partial(opening.unpacked, path), jobs)
 
     def to_bytes(self) -> bytes:
         """The bytes of a model file."""
@@ -266,7 +266,7 @@ class Model(Verdict):
     def from_bytes(cls, data: bytes) -> Model:
         """The model of the bytes of a file; everything wrong with them is a ModelError."""
         path = Path("the model in memory")
-        return opening.unpacked(path, *file.parsed(path, data))
+        return file.parsed(path, data, partial(opening.unpacked, path))
 
 
 def _joined(parts: list[Scores]) -> Scores:

@@ -5,11 +5,15 @@ import os
 import stat
 import struct
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from cwtool.errors import ModelError
+from cwtool.model import Model, file
 
 Run = Callable[..., Any]
 COMMANDS = {
@@ -84,6 +88,28 @@ def test_one_byte_altered(args: list[str], flip: int, cwtool: Run, good: bytes) 
             assert "not a cwtool model" in said
         elif at >= 24:
             assert "altered" in said, at
+
+
+@pytest.mark.parametrize("flip", [0x01, 0xFF])
+def test_one_byte_altered_while_the_checksum_is_computed(
+    flip: int, good: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the bytes mean, the checksum of a large file decides in the end."""
+    monkeypatch.setattr(file, "LARGE", 0)
+    assert Model.load(Path("m.cw"), 2).to_bytes() == good
+    for at in [*range(24, 2000, 29), *range(2000, len(good), len(good) // 25), len(good) - 1]:
+        content = bytearray(good)
+        content[at] ^= flip
+        Path("bad.cw").write_bytes(content)
+        with pytest.raises(ModelError, match="altered"):
+            Model.load(Path("bad.cw"), 2)
+
+
+def test_a_model_from_a_pipe(good: bytes) -> None:
+    os.mkfifo("pipe")
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(Path("pipe").write_bytes, good)
+        assert Model.load(Path("pipe"), 2).to_bytes() == good
 
 
 @every_command
