@@ -44,8 +44,11 @@ def bounded(score: Floats, variance: Floats, lowest: float | None = None) -> tup
     """Scores and variances as predictions have them; they are changed in place. A row near the end
     of the double range may score past it; a class not met scores -inf, which `lowest` keeps.
     Rounding, or a file, may make v negative; probabilities need 1 + v > 0."""
-    np.nan_to_num(score, copy=False, neginf=lowest)
-    return score, np.maximum(np.nan_to_num(variance, copy=False), -0.5)
+    if not np.isfinite(score).all():
+        np.nan_to_num(score, copy=False, neginf=lowest)
+    if not np.isfinite(variance).all():
+        np.nan_to_num(variance, copy=False)
+    return score, np.maximum(variance, -0.5)
 
 
 def in_units_of_data(ids: Ints, found: Coefficients, scale: float) -> Weights:
