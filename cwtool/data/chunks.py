@@ -29,6 +29,7 @@ MAX_LINE = 1 << 30
 PART = 1 << 20  # of a long line, by which one that is no text is told
 HEAD = 1 << 16  # bytes that are looked at to tell what the rows are
 SLACK = 1 << 14  # looked at behind a range for the end of its last line
+PAGE = 4096  # bytes that the system copies at a time
 NEWLINE = b"\n"
 ROWS_MAGIC = b"\x89cwrows\n"  # the first bytes of a file of rows, which is no text
 
@@ -178,17 +179,22 @@ def endless(path: str) -> DataError:
 class Reused(local):
     """Memory of a thread that chunks of plain files are read into, one after the other. Reading
     into memory that was used before costs no more than mapping the file, and a file that is cut
-    short while it is read is an error of its own instead of a signal."""
+    short while it is read is an error of its own instead of a signal. Bytes lie in their page of
+    memory where they lie in their page of the file: else copying them takes up to three times as
+    long."""
 
     text: Bytes = np.empty(0, dtype=np.uint8)
+    first = 0  # where its first whole page begins
 
     def read(self, chunk: Chunk, start: int, stop: int) -> Bytes:
         """The bytes start .. stop of the file of a chunk, and the sentinel behind them."""
         assert chunk.handle is not None
         size = stop - start
-        if len(self.text) < size + len(SENTINEL):
-            self.text = np.empty(size + size // 8 + len(SENTINEL), dtype=np.uint8)
-        found, done = self.text[: size + len(SENTINEL)], 0
+        if len(self.text) < size + len(SENTINEL) + 2 * PAGE:
+            self.text = np.empty(size + size // 8 + len(SENTINEL) + 2 * PAGE, dtype=np.uint8)
+            self.first = -self.text.__array_interface__["data"][0] % PAGE
+        at, done = self.first + start % PAGE, 0
+        found = self.text[at : at + size + len(SENTINEL)]
         while done < size:
             try:
                 n = os.preadv(chunk.handle.fd, [found[done:size].data], start + done)
