@@ -40,22 +40,21 @@ else:
 
 
 def _init(self: Any, /, *given: Any, **named: Any) -> None:
-    kind = type(self)
-    positional = kind.__match_args__[: len(given)]
-    values = kind._defaults | dict(zip(positional, given, strict=False)) | named
+    kind, values, twice = type(self), self.__dict__, False
+    values.update(kind._defaults)
+    for name, value in zip(kind.__match_args__, given):  # noqa: B905 (`strict` takes 1 us)
+        values[name] = value
+    if named:
+        twice = not named.keys().isdisjoint(kind.__match_args__[: len(given)])
+        values.update(named)
     for name, make in kind._makers.items():
         if name not in values:
             values[name] = make()
-    if (
-        values.keys() != kind._names
-        or len(positional) < len(given)
-        or not named.keys().isdisjoint(positional)
-    ):
+    if twice or len(kind.__match_args__) < len(given) or values.keys() != kind._names:
         raise TypeError(
             f"{kind.__name__} was given {len(given)} values and {sorted(named)}; "
             f"its fields are {', '.join(kind.__dataclass_fields__)}"
         )
-    self.__dict__.update(values)
     if hasattr(kind, "__post_init__"):
         self.__post_init__()
 
