@@ -38,7 +38,7 @@ class Latest:
         """Keep these rows as the latest, by reference; those of weight 0 are left out."""
         if rows.weight is not None and not rows.weight.all():
             rows = rows.take(np.flatnonzero(rows.weight)[-ROWS:])
-        self.parts.append(rows.slice(first_of(rows), rows.n_rows))
+        self.parts.append(rows)
         while _enough(self.parts[1:]):
             del self.parts[0]
         if len(self.parts) > PARTS:
@@ -51,7 +51,9 @@ class Latest:
 
     def rows(self) -> Rows:
         """The rows that are kept."""
-        both = joined(self.parts) if self.parts else Rows.from_lists([], [])
+        if not self.parts:
+            return Rows.from_lists([], [])
+        both = joined([part.slice(first_of(part), part.n_rows) for part in self.parts])
         return both.slice(first_of(both), both.n_rows)
 
     def pack(self) -> Arrays:
