@@ -21,7 +21,7 @@ from cwtool.algorithms.base import Batch
 from cwtool.data.matrix import block_of
 from cwtool.data.rows import Rows
 from cwtool.errors import CwtoolError
-from cwtool.metrics.calibration import Calibration, probability, standardized
+from cwtool.metrics.calibration import joint_fit, probability, standardized
 from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.run import Run
@@ -49,11 +49,17 @@ def platt(y: np.ndarray, score: np.ndarray, variance: np.ndarray) -> np.ndarray:
     p, z = np.empty(len(y)), standardized(score, variance)
     for k in (0, 1):
         known, rest = half != k, half == k
-        calibration = Calibration()
-        calibration.add(y[known], score[known], variance[known], at_once=True)
-        a, b = calibration.line()
+        a, b = line(y[known], z[known])
         p[rest] = probability(a, z[rest], b)
     return losses(y, p)
+
+
+def line(y: np.ndarray, z: np.ndarray) -> tuple[float, float]:
+    """Slope and offset by maximum likelihood, with half a wrong row more of each class."""
+    typical = np.abs(z).mean() or 1.0
+    n = np.column_stack([np.stack([y == 0, y == 1]), [0.5, 0.0], [0.0, 0.5]])
+    a, b = joint_fit(np.append(z / typical, [1.0, -1.0]), n)
+    return a / typical, b
 
 
 def rows_of(path: Path, model: Model, most: int = 0) -> Rows:

@@ -26,6 +26,38 @@ class Sigmoid(NamedTuple):
     by_variance: bool
 
 
+class Own(NamedTuple):
+    """Scores of a model, of rows that it has learned. They are at least as large as those of new
+    rows. Scores that other models gave on the way to it, and that are larger all the same, tell
+    that those models were larger."""
+
+    score: Floats
+    variance: Floats
+    weight: Floats | None  # of the rows
+
+    def standardized(self) -> Own:
+        """The same with z = s / sqrt(1 + v) as the scores."""
+        return self._replace(score=standardized(self.score, self.variance))
+
+    def limit(self, z: Floats, n: Floats) -> Floats:
+        """sign(z) min(|z|, q), where q is the |score| that has the rank of |z| among n_k rows of
+        each z_k; between two ranks q is linear."""
+        size, at = np.unique(np.abs(z), return_inverse=True)
+        order = np.argsort(np.abs(self.score), kind="stable")
+        weight = np.ones(len(order)) if self.weight is None else self.weight[order]
+        rows: Floats = np.bincount(at, n).astype(np.float64)
+        q = np.interp(_ranks(rows), _ranks(weight), np.abs(self.score)[order])
+        limited: Floats = np.sign(z) * np.minimum(size, q)[at]
+        return limited
+
+
+def _ranks(n: Floats) -> Floats:
+    """The share of rows before each k, of which there are n_k, with half of these."""
+    last = np.cumsum(n)
+    found: Floats = (last - n / 2) / last[-1]
+    return found
+
+
 @dataclass
 class Calibration:
     """P(y = +1) = sigmoid(a z + b), by maximum likelihood on scores that were given before their
@@ -73,16 +105,17 @@ class Calibration:
             return cls(np.stack([half[::-1], half]), rows)
         return cls(np.stack([(margins - positive)[::-1], positive]), rows)
 
-    def fit(self) -> Sigmoid:
-        """a > 0 and b by maximum likelihood. The simpler form stands unless the likelihood ratio
-        says that it is wrong, which it is when twice the log-likelihood that the other one gains
-        is above SIGNIFICANT: b is 0, so that probabilities above 1/2 are those of scores above 0,
-        and z is s, so that probabilities are in the order of scores. Of models of earlier versions
-        s alone was not counted; z is s / sqrt(1 + v) until nearly all weight is on later rows."""
-        a, b, loss = _fit(self.counts)
+    def fit(self, own: Own | None = None) -> Sigmoid:
+        """a > 0 and b by maximum likelihood; `own` are scores that limit those counted.
+        The simpler form stands unless the likelihood ratio says that it is wrong, which it is when
+        twice the log-likelihood that the other one gains is above SIGNIFICANT: b is 0, so that
+        probabilities above 1/2 are those of scores above 0, and z is s, so that probabilities are
+        in the order of scores. Of models of earlier versions s alone was not counted; z is
+        s / sqrt(1 + v) until nearly all weight is on later rows."""
+        a, b, loss = _fit(self.counts, own and own.standardized())
         if self.plain is None:
             return Sigmoid(a, b, by_variance=False)
-        plain_a, plain_b, plain_loss = _fit(self.plain)
+        plain_a, plain_b, plain_loss = _fit(self.plain, own)
         known = self.plain.sum() > 0.99 * self.counts.sum()
         if known and not 2 * (plain_loss - loss) > SIGNIFICANT:
             return Sigmoid(plain_a, plain_b, by_variance=False)
@@ -104,9 +137,9 @@ def standardized(score: Floats, variance: Floats) -> Floats:
     return found
 
 
-def _fit(counts: Counts) -> tuple[float, float, float]:
+def _fit(counts: Counts, own: Own | None) -> tuple[float, float, float]:
     """a, b, and the loss of these."""
-    z, n, typical = _points(counts)
+    z, n, typical = _points(counts, own)
     if typical == 0:
         at = 1.0, _log_odds(n.sum(axis=1))
         return *at, _loss(at, 0 * z, n)
@@ -117,15 +150,18 @@ def _fit(counts: Counts) -> tuple[float, float, float]:
     return a / typical, b, _loss((a, b), z, n)
 
 
-def _points(counts: Counts) -> tuple[Floats, Floats, float]:
+def _points(counts: Counts, own: Own | None = None) -> tuple[Floats, Floats, float]:
     """Scores z / typical with typical = mean |z|, the rows of each class that have them, and
-    typical. There is half a row more of each class with y z = -typical, which keeps a finite
-    when nothing was wrong."""
+    typical. No z is larger than that of `own` with its rank. There is a quarter of a row more of
+    each class with y z = -typical, half a mistake in all as by the prior of Jeffreys, which keeps a
+    finite when nothing was wrong."""
     used = np.flatnonzero(counts[0] | counts[1])
     z, n = bin_centers()[used], counts[:, used] / UNIT
+    if own is not None and len(used):
+        z = own.limit(z, n.sum(axis=0))
     typical = float(np.abs(z) @ n.sum(axis=0)) / n.sum() if len(used) else 0.0
     z = np.append(z / (typical or 1.0), [1.0, -1.0])
-    return z, np.column_stack([n, [0.5, 0.0], [0.0, 0.5]]), typical
+    return z, np.column_stack([n, [0.25, 0.0], [0.0, 0.25]]), typical
 
 
 def fadings(first: int, last: int) -> int:

@@ -11,7 +11,8 @@ model of its own, a shadow, which then predicts rows that it has not learned:
 A shadow is not the model: its scores may be larger or shifted. Therefore the probabilities of both
 are fitted to the rows that both have learned, sigmoid(a z + b) to the scores z of the shadow and
 sigmoid(a' z' + b') to those of the model, and a score z of a row that the shadow has not learned
-counts as the z' of the same logit: a' z' + b' = a z + b.
+counts as the z' of the same logit: a' z' + b' = a z + b. Where the scores of one of them tell
+nothing even of rows that it has learned, the scores of the model itself count.
 """
 
 from __future__ import annotations
@@ -101,10 +102,9 @@ def _matched(shade: Shade, whole: Scores, y: Ints, weight: Floats | None) -> Flo
     fit = _line if whole.score.ndim == 1 else _slope
     a, b = fit(y[some], shade.learned, known)
     to_a, to_b = fit(y[some], Scores(*(column[some] for column in whole)), known)
-    z = _standardized(shade.held)
     if not min(a, to_a) > LEAST * max(a, to_a):  # the scores of one of them tell nothing
-        return z
-    return (a * z + b - to_b) / to_a
+        return _standardized(Scores(*(column[shade.fold.held] for column in whole)))
+    return (a * _standardized(shade.held) + b - to_b) / to_a
 
 
 def _standardized(scores: Scores) -> Floats:

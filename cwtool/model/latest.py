@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ROWS = 1024  # that are kept at most
 ENTRIES = 1 << 17  # of these rows, at most
 PARTS = 64  # that these rows may lie in
-ENOUGH = 512  # rows that a model must have learned; of fewer, all scores are too good
+ENOUGH = 256  # rows that a model must have learned; of fewer, labels and probabilities agree
 
 
 class Latest:

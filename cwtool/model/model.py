@@ -17,7 +17,7 @@ from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.data.rows import Longs, Origin, Rows, SlotRows
-from cwtool.metrics.calibration import Calibration
+from cwtool.metrics.calibration import Calibration, Own
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import file, latest, opening, packing
 from cwtool.model.arithmetic import computing
@@ -178,14 +178,16 @@ class Model(Verdict):
         self.state.reserve()
 
     def calibrate(self) -> None:
-        """Fit the probabilities to the scores so far, and their offset to the latest rows."""
+        """Fit the probabilities to the scores so far, and their offset to the latest rows, whose
+        scores by this model also limit the others."""
         rows = self.latest.rows()
         self.calibrate_by(rows, self.scores(rows) if rows.n_rows else None)
 
     def calibrate_by(self, rows: Rows, found: Prediction | None) -> None:
         """The same with these latest rows, of which the model predicts this; None: there are
         none."""
-        super().calibrate()
+        own = None if found is None else Own(found.score, found.variance, rows.weight)
+        self.calibrate_to(own)
         if found is not None and self.calibration.rows >= latest.ENOUGH:
             logit = self.logit(found.score, found.variance)
             self.offset = latest.offset(logit, rows.y, rows.weight, self.offset)

@@ -10,7 +10,7 @@ import numpy as np
 from cwtool.algorithms.base import Scores
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Floats, Ints
-from cwtool.metrics.calibration import Calibration, sigmoid, standardized
+from cwtool.metrics.calibration import Calibration, Own, sigmoid, standardized
 from cwtool.metrics.reliability import Reliability
 from cwtool.metrics.tally import AnyTally, Tally
 from cwtool.metrics.threshold import OperatingPoint
@@ -59,10 +59,11 @@ class Verdict:
 
         return SoftmaxReliability(self.labels.several)
 
-    def calibrate(self) -> None:
-        """Fit the probabilities to the scores so far."""
+    def calibrate_to(self, own: Own | None) -> None:
+        """Fit the probabilities to the scores so far; `own` are scores of rows that the model has
+        learned."""
         if isinstance(self.calibration, Calibration):
-            self.slope, self.offset, self.by_variance = self.calibration.fit()
+            self.slope, self.offset, self.by_variance = self.calibration.fit(own)
         else:
             self.slope, self.offset, self.by_variance = self.calibration.fit(), 0.0, True
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from cwtool.data.rows import Rows
-from cwtool.metrics.calibration import Calibration, joint_fit, probability
+from cwtool.metrics.calibration import Calibration, Own, joint_fit, probability
 from cwtool.metrics.reliability import Reliability
 from cwtool.metrics.tally import UNIT, no_counts
 from cwtool.model import Model
@@ -23,11 +23,11 @@ def sample(seed: int, n: int, shift: float, gap: float = 1.5) -> tuple[np.ndarra
 
 
 def slow(y: np.ndarray, z: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The minimum of the negative log-likelihood with half a wrong row of each class."""
+    """The minimum of the negative log-likelihood with a quarter of a wrong row of each class."""
     typical = (weight * np.abs(z)).sum() / weight.sum()
     z = np.concatenate([z, [-typical, typical]]) / typical
     y = np.concatenate([y, [1, 0]])
-    weight = np.concatenate([weight, [0.5, 0.5]])
+    weight = np.concatenate([weight, [0.25, 0.25]])
 
     def loss(at: np.ndarray) -> float:
         return float(weight @ np.logaddexp(0, -(2 * y - 1) * (at[0] * z + at[1])))
@@ -72,11 +72,45 @@ def test_an_offset_must_be_significant(seed: int, n: int, shift: float, gap: flo
     assert found[1] == 0 or found == best
 
 
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 40), st.booleans())
+def test_no_score_is_larger_than_the_own_one_of_its_rank(
+    seed: int, n: int, m: int, weighted: bool
+) -> None:
+    """Against shares that are counted row by row."""
+    random = np.random.default_rng(seed)
+    z = random.choice([-4.0, -2.0, -0.5, 0.0, 0.5, 1.0, 2.0, 8.0], n)
+    number = random.choice([0.25, 1.0, 3.0], n)
+    score = random.normal(size=m).round(random.integers(0, 3))
+    weight = random.choice([0.5, 1.0, 2.0], m) if weighted else np.ones(m)
+    order = np.argsort(np.abs(score), kind="stable")
+    below = np.array([weight[order[:k]].sum() + weight[order[k]] / 2 for k in range(m)])
+    found = Own(score, np.zeros(m), weight if weighted else None).limit(z, number)
+    for k in range(n):
+        less, equal = np.abs(z) < abs(z[k]), np.abs(z) == abs(z[k])
+        rank = (number[less].sum() + number[equal].sum() / 2) / number.sum()
+        most = np.interp(rank, below / weight.sum(), np.abs(score)[order])
+        assert found[k] == pytest.approx(np.sign(z[k]) * min(abs(z[k]), most), abs=1e-12)
+
+
+def test_scores_of_larger_models_on_the_way_do_not_flatten_the_slope() -> None:
+    """The first 3,000 scores came from models that were 50 times as large as the last. The limit
+    is by the ranks among all scores, so that the slope is not quite that of the last model."""
+    y, z = sample(8, 4000, 0.0)
+    size = np.where(np.arange(4000) < 3000, 50.0, 1.0)
+    calibration, alone = Calibration(), Calibration()
+    calibration.add(y, size * z, np.zeros(4000))
+    alone.add(y, z, np.zeros(4000))
+    own = Own(z[-1000:], np.zeros(1000), None)
+    assert calibration.fit().a < alone.fit().a / 5
+    assert alone.fit().a / 2 < calibration.fit(own).a < alone.fit().a * 1.1
+    assert alone.fit(Own(2 * z, np.zeros(4000), None)) == alone.fit()
+
+
 def likelihood(line: tuple[float, float], y: np.ndarray, score: np.ndarray) -> float:
-    """The log-likelihood, with half a wrong row of each class."""
+    """The log-likelihood, with a quarter of a wrong row of each class."""
     z = line[0] * np.append(score, [-np.abs(score).mean(), np.abs(score).mean()]) + line[1]
     sign = 2 * np.append(y, [1, 0]) - 1
-    return float(-np.append(np.ones(len(y)), [0.5, 0.5]) @ np.logaddexp(0, -sign * z))
+    return float(-np.append(np.ones(len(y)), [0.25, 0.25]) @ np.logaddexp(0, -sign * z))
 
 
 @given(st.integers(0, 10**6), st.integers(2, 3000), st.floats(-3, 3), st.floats(0.05, 5))

@@ -131,3 +131,18 @@ def test_scores_of_a_shadow_are_put_in_the_place_of_those_of_the_model() -> None
     np.testing.assert_array_equal(rows, fold.held)
     np.testing.assert_array_equal(found, z)
     np.testing.assert_allclose(found, score[rows], atol=0.02)  # bins are 0.4 % wide
+
+
+@pytest.mark.parametrize("who", ["shadow", "model"])
+def test_a_shadow_cannot_stand_in_where_learned_scores_tell_nothing(who: str) -> None:
+    """If the scores of learned rows are in no order, either by the shadow or by the model, the
+    scores of the model itself count."""
+    random = np.random.default_rng(9)
+    y = (random.random(2000) < 0.4).astype(np.int32)
+    good = Scores(2.0 * y - 1 + random.normal(size=2000), np.zeros(2000))
+    bad = Scores(random.normal(size=2000) - 2.0 * y, np.zeros(2000))
+    shadow, model = (bad, good) if who == "shadow" else (good, bad)
+    (fold, *_) = folds(y, 0)
+    parts = (Scores(shadow.score[some], shadow.variance[some]) for some in fold)
+    rows, found, _ = held([Shade(fold, *parts)], model, y, None)
+    np.testing.assert_array_equal(found, model.score[rows])
