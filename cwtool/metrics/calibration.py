@@ -144,7 +144,7 @@ def _fit(counts: Counts, own: Own | None) -> tuple[float, float, float]:
         at = 1.0, _log_odds(n.sum(axis=1))
         return *at, _loss(at, 0 * z, n)
     joint = joint_fit(z, n)
-    alone = joint_fit(np.append(z, -z), np.column_stack([n, n[::-1]]) / 2)[0], 0.0
+    alone = joint_fit(z, n, shifted=False)
     gained = 2 * (_loss(alone, z, n) - _loss(joint, z, n))
     a, b = joint if gained > SIGNIFICANT else alone
     return a / typical, b, _loss((a, b), z, n)
@@ -157,9 +157,10 @@ def _points(counts: Counts, own: Own | None = None) -> tuple[Floats, Floats, flo
     finite when nothing was wrong."""
     used = np.flatnonzero(counts[0] | counts[1])
     z, n = bin_centers()[used], counts[:, used] / UNIT
+    both = n.sum(axis=0)
     if own is not None and len(used):
-        z = own.limit(z, n.sum(axis=0))
-    typical = float(np.abs(z) @ n.sum(axis=0)) / n.sum() if len(used) else 0.0
+        z = own.limit(z, both)
+    typical = float(np.abs(z) @ both) / n.sum() if len(used) else 0.0
     z = np.append(z / (typical or 1.0), [1.0, -1.0])
     return z, np.column_stack([n, [0.25, 0.0], [0.0, 0.25]]), typical
 
@@ -176,19 +177,19 @@ def _log_odds(rows: Floats) -> float:
     return float(np.log(rows[1] / rows[0]))
 
 
-def joint_fit(z: Floats, n: Floats) -> tuple[float, float]:
+def joint_fit(z: Floats, n: Floats, *, shifted: bool = True) -> tuple[float, float]:
     """min over a > 0 and b of f = sum_k n_1k L(a z_k + b) + n_0k L(-a z_k - b) with
-    L(t) = log(1 + exp(-t)), by Newton's method; each step is halved until f falls, as far as
-    rounding lets f tell. The steps end when they no longer shrink. There are n_1k rows of class 1
-    and n_0k of class 0."""
-    total = n.sum(axis=1)
+    L(t) = log(1 + exp(-t)), by Newton's method; b is 0 unless `shifted`. Each step is halved until
+    f falls, as far as rounding lets f tell. The steps end when they no longer shrink. There are
+    n_1k rows of class 1 and n_0k of class 0."""
+    total = n.sum(axis=1) if shifted else np.ones(2)
     if not total[0] * (n[1] @ z) > total[1] * (n[0] @ z):  # the scores tell nothing
         return LEAST, _log_odds(total)
     at, last = np.array([1.0, 0.0]), np.inf
     both = n.sum(axis=0)
     now, t, e = _loss_at(at, z, n, both)
     for _ in range(200):
-        step, fall = _newton(t, e, z, n, both)
+        step, fall = _newton(t, e, z, n, both, shifted=shifted)
         rounding = 1e-12 * now
         if fall < rounding and not 0 < fall < last / 4:
             break
@@ -214,17 +215,20 @@ def _loss_at(at: Floats, z: Floats, n: Floats, both: Floats) -> tuple[float, Flo
     return float(wrong / 2 + both @ np.log1p(e)), t, e
 
 
-def _newton(t: Floats, e: Floats, z: Floats, n: Floats, both: Floats) -> tuple[Floats, float]:
+def _newton(
+    t: Floats, e: Floats, z: Floats, n: Floats, both: Floats, *, shifted: bool
+) -> tuple[Floats, float]:
     """Newton's step -H^-1 g, and g' H^-1 g, about twice what f falls by; t and e are those of
-    `_loss_at`. With z less its mean, weighted by the second derivative h of L, H is diagonal."""
+    `_loss_at`. With z less its mean, weighted by the second derivative h of L, H is diagonal.
+    Unless `shifted`, b stays."""
     q = 1 / (1 + e)
     other = e * q
     rest, h = n[1] - both * np.where(t >= 0, q, other), both * (other * q)
     total = max(h.sum(), TINY)
-    mean = (h @ z) / total
+    mean = (h @ z) / total if shifted else 0.0
     apart = z - mean
     spread = max(h @ apart**2, TINY)
-    down_a, down_b = rest @ apart, rest.sum()
+    down_a, down_b = rest @ apart, rest.sum() if shifted else 0.0
     step_a = down_a / spread
     step = np.array([step_a, down_b / total - mean * step_a])
     return step, float(down_a * step_a + down_b * down_b / total)
