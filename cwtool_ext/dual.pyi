@@ -12,13 +12,6 @@ def margins(
 def add_rows(
     rows: Csr, weight: NDArray[np.float64], table: NDArray[np.float64], column: int
 ) -> None: ...
-def add_gram(
-    rows: Csr,
-    weight: NDArray[np.float64],
-    G: NDArray[np.float64],
-    counts: NDArray[np.int8] | None = None,
-    both: NDArray[np.float64] | None = None,
-) -> None: ...
 def variances(
     rows: Csr, S: NDArray[np.float64], v: NDArray[np.float64], by_feature: bool = False
 ) -> None: ...

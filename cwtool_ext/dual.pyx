@@ -15,7 +15,7 @@ The same steps over dense rows are in dual_dense; dual_descent solves with P = I
 import numpy as np
 
 from libc.math cimport fabs, fmax, fmin
-from libc.stdint cimport int8_t, int32_t
+from libc.stdint cimport int32_t
 
 from cwtool_ext.csr cimport Csr, Row, one_a_row, row_at
 
@@ -69,77 +69,6 @@ def add_rows(
             row = row_at(rows, i)
             for k in range(row.nnz):
                 table[row.index[k], column] += weight[i] * (row.scale * row.value[k])
-
-
-cdef inline void add_pairs(Row row, double h, double* z, double* g,
-                           Py_ssize_t width) noexcept nogil:
-    """g += h x x' of one row, each pair of its entries once, at the line of the later one; z is
-    room for the row. Four lines at a time, which share the loads."""
-    cdef Py_ssize_t a, b, k, whole = row.nnz - row.nnz % 4
-    cdef double x0, x1, x2, x3
-    cdef double* g0
-    cdef double* g1
-    cdef double* g2
-    cdef double* g3
-    for a in range(row.nnz):
-        z[a] = row.scale * row.value[a]
-    for a in range(0, whole, 4):
-        x0, x1, x2, x3 = h * z[a], h * z[a + 1], h * z[a + 2], h * z[a + 3]
-        g0, g1 = g + width * row.index[a], g + width * row.index[a + 1]
-        g2, g3 = g + width * row.index[a + 2], g + width * row.index[a + 3]
-        for b in range(a + 1):
-            k = row.index[b]
-            g0[k] += x0 * z[b]
-            g1[k] += x1 * z[b]
-            g2[k] += x2 * z[b]
-            g3[k] += x3 * z[b]
-        k = row.index[a + 1]
-        g1[k] += x1 * z[a + 1]
-        g2[k] += x2 * z[a + 1]
-        g3[k] += x3 * z[a + 1]
-        g2[row.index[a + 2]] += x2 * z[a + 2]
-        g3[row.index[a + 2]] += x3 * z[a + 2]
-        g3[row.index[a + 3]] += x3 * z[a + 3]
-    for a in range(whole, row.nnz):
-        x0 = h * z[a]
-        g0 = g + width * row.index[a]
-        for b in range(a + 1):
-            g0[row.index[b]] += x0 * z[b]
-
-
-def add_gram(
-    Csr rows not None, const double[:] weight, double[:, ::1] G, const int8_t[::1] counts=None,
-    double[:, ::1] both=None,
-) -> None:
-    """G += sum of counts_i weight_i x_i x_i' on and below the diagonal; its rows and columns are
-    slots. Without counts all of them are 1. `both` is as large as G and full of zeros, before and
-    after it: room for pairs of slots on both sides of the diagonal, because slots of a row need not
-    ascend."""
-    cdef Py_ssize_t i, j, k, n = min(G.shape[0], G.shape[1])
-    rows.fit(n)
-    one_a_row("weight", weight.shape[0], rows)
-    if counts is not None:
-        one_a_row("counts", counts.shape[0], rows)
-    if both is None:
-        both = np.zeros((n, n))
-    if both.shape[0] < n or both.shape[1] < n:
-        raise ValueError(f"the room is {both.shape[0]} x {both.shape[1]}; {n} x {n} is needed")
-    cdef double[::1] room = np.empty(max(1, rows.longest))
-    cdef double* g = &both[0, 0] if n else NULL
-    cdef bint some = counts is not None and rows.count
-    cdef const int8_t* count = &counts[0] if some else NULL
-    cdef double h
-    with nogil:
-        for i in range(rows.count):
-            h = weight[i] * count[i] if some else weight[i]
-            if h != 0:
-                add_pairs(row_at(rows, i), h, &room[0], g, both.shape[1])
-        for j in range(n):
-            for k in range(j):
-                G[j, k] += both[j, k] + both[k, j]
-                both[j, k] = both[k, j] = 0
-            G[j, j] += both[j, j]
-            both[j, j] = 0
 
 
 def variances(

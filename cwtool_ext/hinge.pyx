@@ -8,9 +8,13 @@ where 0 < xi <= 1 (rounded) or 0 < xi (squared).
 """
 
 from libc.math cimport INFINITY, fabs, fmin
-from libc.stdint cimport int8_t
+from libc.stdint cimport int8_t, int64_t
 
-from cwtool_ext.csr cimport Csr, Row, one_a_row, row_at
+from cwtool_ext.csr cimport Csr, Row, check_order, fetch, one_a_row, row_at
+
+
+cdef enum:
+    SOON = 4  # rows ahead that are asked for
 
 
 cdef inline double dot(Row row, const double* w) noexcept nogil:
@@ -39,26 +43,28 @@ cdef inline double one_loss(
 
 
 def of_rows(
-    Csr rows not None, const double[::1] y, const double[:] cost, bint squared, Py_ssize_t stride,
-    const double[::1] mu, double[::1] pulled, double[::1] scores, int8_t[::1] curved,
+    Csr rows not None, const double[::1] y, const double[:] cost, bint squared,
+    const int64_t[::1] some, const double[::1] mu, double[::1] pulled, double[::1] scores,
+    int8_t[::1] curved,
 ) -> float:
-    """The sum of the losses of the rows 0, stride, 2 stride, ... at the weights mu. `pulled`
-    becomes the sum of all pulls, times their rows, `scores` the score of each, and `curved` is 1
-    for rows where the loss is curved, otherwise 0. That of other rows is left as it is."""
+    """The sum of the losses of the rows with these numbers at the weights mu. `pulled` becomes the
+    sum of all pulls, times their rows, `scores` the score of each, and `curved` is 1 for rows where
+    the loss is curved, otherwise 0. That of other rows is left as it is."""
     cdef Row row
-    cdef Py_ssize_t i, k, s
+    cdef Py_ssize_t i, k, s, n = some.shape[0]
     cdef double f, pull, bent, total = 0, corner = INFINITY if squared else 1
     rows.fit(min(mu.shape[0], pulled.shape[0]))
+    check_order(some, rows)
     one_a_row("y", y.shape[0], rows)
     one_a_row("cost", cost.shape[0], rows)
     one_a_row("scores", scores.shape[0], rows)
     one_a_row("curved", curved.shape[0], rows)
-    if stride < 1:
-        raise ValueError(f"the stride is {stride}; it is at least 1")
     with nogil:
         pulled[:] = 0
-        for s in range(0, (rows.count + stride - 1) // stride):
-            i = s * stride
+        for s in range(n):
+            i = some[s]
+            if s + SOON < n and some[s + SOON] != i + SOON:  # the processor does not expect it
+                fetch(row_at(rows, some[s + SOON]))
             row = row_at(rows, i)
             f = row.scale * dot(row, &mu[0])
             scores[i] = f
@@ -73,21 +79,24 @@ def of_rows(
 
 def shorter(
     const double[::1] f, const double[::1] g, const double[::1] y, const double[:] cost,
-    bint squared, Py_ssize_t stride, double slope, double bend, double enough,
+    bint squared, const int64_t[::1] some, double slope, double bend, double enough,
 ) -> float:
     """The share t of the way from the scores f to g that leads downwards: there the derivative of
-    slope t + bend t^2 / 2 + the losses of the rows 0, stride, 2 stride, ... is at most `enough` in
-    size, and at the end of the way it is greater. By Newton steps within a bracket."""
+    slope t + bend t^2 / 2 + the losses of the rows with these numbers is at most `enough` in size,
+    and at the end of the way it is greater. By Newton steps within a bracket."""
     cdef Py_ssize_t i, s, n = f.shape[0]
     cdef double t = 1, low = 0, high = 1, first, second, q, pull, curved
     cdef double corner = INFINITY if squared else 1
-    if min(g.shape[0], y.shape[0], cost.shape[0]) < n or stride < 1:
+    if min(g.shape[0], y.shape[0], cost.shape[0]) < n:
         raise ValueError("g, y and cost must have a place for each score")
+    for s in range(some.shape[0]):
+        if not 0 <= some[s] < n:
+            raise ValueError(f"there is no score of row {some[s]}")
     with nogil:
         while True:
             first, second = slope + bend * t, bend
-            for s in range((n + stride - 1) // stride):
-                i = s * stride
+            for s in range(some.shape[0]):
+                i = some[s]
                 q = y[i] * (g[i] - f[i])
                 one_loss(1 - y[i] * f[i] - t * q, cost[i], corner, &pull, &curved)
                 first -= pull * q

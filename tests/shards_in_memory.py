@@ -28,7 +28,7 @@ class InMemory:
             self.shards.append(Shard(slotted(rows, columns), len(ids), len(parts)))
         every = joined(parts)
         self.head: SlotRows = slotted(every, index.known(every.indices).copy())
-        kept = [learnable(shard.given)[0] for shard in self.shards]
+        kept = [learnable(shard.given) for shard in self.shards]
         bare = joined([
             Rows(np.zeros(r.n_rows + 1, dtype=np.int64), r.indices[:0], r.values[:0], r.y, r.weight)
             for r in kept

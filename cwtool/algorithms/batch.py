@@ -103,19 +103,19 @@ class BatchLearner(Algorithm):
     def _learn(
         self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, run: Run
     ) -> None:
-        rows, v = learnable(rows)
+        rows = learnable(rows)
         if rows.n_rows:
-            self.learn_batch(states, classes, rows, v, run)
+            self.learn_batch(states, classes, rows, run)
             for state in states:
                 state.numbers["batches"] += 1
 
     @abstractmethod
     def learn_batch(
-        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, run: Run
     ) -> None:
         """Learn these rows at once with each of the states, to which the rows of one class are
-        positive; v are their squared norms. Of two classes there is one state, and POSITIVE; of
-        several, the first state is the ghost, to which no row is positive."""
+        positive. Of two classes there is one state, and POSITIVE; of several, the first state is
+        the ghost, to which no row is positive."""
 
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
         return self.scores(state, rows, np.zeros(rows.n_rows), run)
@@ -154,19 +154,20 @@ def squared_norms(rows: SlotRows) -> Floats:
     return v
 
 
-def usable(rows: SlotRows, v: Floats) -> NDArray[np.bool_]:
-    """Which rows are learned; v are their squared norms."""
-    some = v <= LONGEST
+def usable(rows: SlotRows) -> NDArray[np.bool_]:
+    """Which rows are learned."""
+    most = rows.scale * max(float(rows.values.max(initial=0)), -float(rows.values.min(initial=0)))
+    if most * most * rows.csr.longest <= LONGEST:  # no norm needs to be computed
+        some = np.ones(rows.n_rows, dtype=bool)
+    else:
+        some = squared_norms(rows) <= LONGEST
     return some if rows.weight is None else some & (rows.weight > 0)
 
 
-def learnable(rows: SlotRows) -> tuple[SlotRows, Floats]:
-    """The rows of a batch that are learned, with their squared norms."""
-    v = squared_norms(rows)
-    some = usable(rows, v)
-    if not some.all():
-        rows, v = rows.take(np.flatnonzero(some)), v[some]
-    return _limited(rows), v
+def learnable(rows: SlotRows) -> SlotRows:
+    """The rows of a batch that are learned."""
+    some = usable(rows)
+    return _limited(rows if some.all() else rows.take(np.flatnonzero(some)))
 
 
 def _limited(rows: SlotRows) -> SlotRows:

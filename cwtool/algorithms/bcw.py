@@ -19,7 +19,7 @@ import numpy as np
 from cwtool.algorithms import cocoa, metric, posterior, row_space
 from cwtool.algorithms.ascent import Ascended, Start
 from cwtool.algorithms.base import Scores, Variants, each_choice
-from cwtool.algorithms.batch import BATCHES, BatchParams, LinearBatchLearner, squared_norms
+from cwtool.algorithms.batch import BATCHES, BatchParams, LinearBatchLearner
 from cwtool.algorithms.curvature import loss_of
 from cwtool.algorithms.dealt import Shards, gathered
 from cwtool.algorithms.precision import ALL, CURVED, Precision, by_rows, variances
@@ -96,7 +96,7 @@ class BCW(LinearBatchLearner):
     )
 
     def learn_batch(
-        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, run: Run
     ) -> None:
         divisor = self._divisor(states[0])
         if divisor is None:
@@ -109,7 +109,7 @@ class BCW(LinearBatchLearner):
     ) -> None:
         if by_rows(states[0], shards.rows.n_rows, states[0].index.count):  # as on one machine
             rows = gathered(shards)
-            self.learn_batch(states, classes, rows, squared_norms(rows), run)
+            self.learn_batch(states, classes, rows, run)
             return
         divisor = self._divisor(states[0])
         if divisor is None:
@@ -118,9 +118,13 @@ class BCW(LinearBatchLearner):
             self._ascend_dealt(states, classes, shards, divisor, run)
 
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
-        """Without variances, which cost as much as learning, if no probabilities are asked for."""
+        """Without variances, which cost as much as learning, if no probabilities are asked for. The
+        search for the optimum ended with the scores of the rows that it learned."""
+        known = state.scratch.pop("fitted", None)
         if run.calibrate:
             return super().fitted(state, rows, run)
+        if known is not None and len(known) == rows.n_rows:
+            return Scores(known, np.zeros(rows.n_rows))
         return super().scores(state, rows, np.empty(0), run)
 
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:

@@ -37,19 +37,27 @@ class Convex(ABC):
         return min(0.5, max(0.1, expected / (expected + max(slope, 0.0))))
 
 
-def minimize(function: Convex, x: Floats, tol: float, steps: int = STEPS) -> Floats:
+def minimize(
+    function: Convex, x: Floats, tol: float, steps: int = STEPS, *, rough: bool = False
+) -> Floats:
     """A point whose value is above the least one by about `tol` times the value, from x on.
 
     A step along d is expected to lower the value by s/2, where -s is the slope along d, and to end
     where the slope is 0. It is shortened while it leads upwards. The curvature is computed anew
     only after a step that does not end as expected, because a look at the rows costs much less. At
-    the end, the point that was looked at last is the one returned.
+    the end, the point that was looked at last is the one returned. `rough`: a rough curvature is
+    there already, with which the search can begin but not end.
     """
     value = function.look(x)
-    function.bend()
+    if not rough:
+        function.bend()
     for _ in range(steps):
         d = function.direction()
         expected = -function.slope(d)
+        if rough and not expected > tol * value:
+            function.bend()
+            rough, d = False, function.direction()
+            expected = -function.slope(d)
         if not expected > tol * value:
             break
         length = 1.0
@@ -66,4 +74,5 @@ def minimize(function: Convex, x: Floats, tol: float, steps: int = STEPS) -> Flo
         x, value = there, found
         if length < 1 or abs(slope) > STALE * expected:
             function.bend()
+            rough = False
     return x

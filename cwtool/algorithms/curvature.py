@@ -133,18 +133,20 @@ class RowsInMemory(ByFeatures):
         # which rows are curved, which are in the matrix, and which are to be added or subtracted
         self.curved, self.inside, self.changed = np.zeros((3, rows.n_rows), dtype=np.int8)
         self.gram, self.room = np.zeros((self.n, self.n)), np.zeros((self.n, self.n))
+        self.heavy = metric.heavy_columns(rows, self.n)
         # memory that is used again, because fresh memory costs as much as a look
         self.scores, self.other = np.empty((2, rows.n_rows))
         self.sample(1)
 
     def sample(self, stride: int) -> None:
         """Look at the rows 0, stride, 2 stride, ... alone from now on."""
-        some = weights(self.rows)
-        self.stride, self.times = stride, float(some.sum() / some[::stride].sum())
+        h = weights(self.rows)
+        self.some = np.arange(0, self.rows.n_rows, stride)
+        self.times = float(h.sum() / h[self.some].sum())
 
     def losses(self, mu: Floats) -> tuple[float, Floats]:
-        pulled = np.empty(self.n)
-        each = self.rows.csr, self.y, self.cost, self.loss.squared, self.stride
+        pulled, self.found = np.empty(self.n), self.scores  # where the scores at mu are
+        each = self.rows.csr, self.y, self.cost, self.loss.squared, self.some
         loss = hinge.of_rows(*each, mu, pulled, self.scores, self.curved)
         return self.times * loss, self.times * pulled
 
@@ -158,14 +160,15 @@ class RowsInMemory(ByFeatures):
         point, back, scores = self.start
         way = self.point - point
         numbers = np.array([back @ way, (self.back - back) @ way, expected * ENDED]) / self.times
-        each = self.y, self.cost, self.loss.squared, self.stride
+        each = self.y, self.cost, self.loss.squared, self.some
         share = hinge.shorter(scores, self.scores, *each, *numbers)
         return share if share < 1 else 0.5  # rounding alone leads upwards
 
     def gram_here(self) -> Floats:
         """Only rows that have become curved since the last time, or are no longer, are added up."""
         np.subtract(self.curved, self.inside, out=self.changed)
-        metric.add_gram(self.rows, self.gram, self.n, self.jobs, self.changed, self.room)
+        each = self.rows, self.gram, self.n, self.jobs, self.changed, self.room
+        metric.add_gram(*each, self.heavy)
         self.inside[:] = self.curved
         return self.gram
 
@@ -207,16 +210,26 @@ class ByRows(Convex):
         return -float(self.e @ (self.k @ d))
 
 
-def optimum(
-    prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int
-) -> tuple[Floats, Floats]:
-    """mu, and X'HX over the curved rows. The search begins with a sample of many rows."""
+class Optimum(NamedTuple):
+    """mu, X'HX over the rows that are curved there, and the scores of all rows."""
+
+    mean: Floats
+    gram: Floats
+    scores: Floats
+
+
+def optimum(prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -> Optimum:
+    """The search begins with a sample of many rows."""
     mu = prior.mean
     whole = RowsInMemory(prior, loss, rows, y, jobs)
     most = min(MOST_EACH * len(mu), rows.n_rows // EIGHTH)
     size = max(FEWEST, LEAST_EACH * len(mu), most)
-    if rows.n_rows >= FEW * size:
+    many = rows.n_rows >= FEW * size
+    if many:
         whole.sample(rows.n_rows // size)
         mu = minimize(whole, mu, ROUGH, STEPS)
         whole.sample(1)
-    return minimize(whole, mu, TOLERANCE), whole.gram_here()
+    # X'HX of all rows costs many looks at them if rows are long: that of the sample may do
+    rough = many and rows.nnz >= metric.LONG * rows.n_rows
+    mu = minimize(whole, mu, TOLERANCE, rough=rough)
+    return Optimum(mu, whole.gram_here(), whole.found)

@@ -12,7 +12,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cwtool.algorithms.batch import BATCHES, EARLY, BatchParams, Bounds, LinearBatchLearner
+from cwtool.algorithms.batch import (
+    BATCHES,
+    EARLY,
+    BatchParams,
+    Bounds,
+    LinearBatchLearner,
+    squared_norms,
+)
 from cwtool.algorithms.cocoa import Momentum, Totals, descend, lower, primal
 from cwtool.algorithms.dealt import Shards
 from cwtool.algorithms.inverted import Columns
@@ -55,9 +62,9 @@ class DCD(LinearBatchLearner):
     layout = Layout(tables=((Column("mean"),),), numbers=(BATCHES,))
 
     def learn_batch(
-        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, run: Run
     ) -> None:
-        assert rows.csr  # made here, before several threads ask for it
+        v = squared_norms(rows)
 
         def one(k: int) -> tuple[int, bool]:
             return self._descend(states[k], rows, rows.signs(classes[k]), v, run.seed)

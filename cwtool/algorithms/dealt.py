@@ -38,7 +38,7 @@ class Shard:
     @cached_property
     def rows(self) -> SlotRows:
         """The rows that are learned."""
-        return learnable(self.given)[0]
+        return learnable(self.given)
 
     def sums(self, v: Floats, rows: SlotRows | None = None) -> Floats:
         """X'v: a number for each column from one for each row; X are the rows that are learned, or

@@ -103,7 +103,7 @@ class FGM(LinearBatchLearner):
         return chosen[np.argsort(place[place > 0])]
 
     def learn_batch(
-        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, run: Run
     ) -> None:
         columns = Columns(rows, states[0].index, self.chosen(states[0]))
         self._learn_columns(states, classes, rows, columns, run)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import Scores, each_choice
-from cwtool.algorithms.batch import LEAST, learnable, squared_norms, usable, weights
+from cwtool.algorithms.batch import LEAST, learnable, usable, weights
 from cwtool.algorithms.column_scale import (
     SCALES,
     as_dense,
@@ -101,7 +101,7 @@ class Neighbours(Remembered):
         """Scores of the rows of the first batch, each predicted by the other rows alone."""
         out = super().fitted(state, rows, run)
         if not self.untrained(state):
-            learned = usable(rows, squared_norms(rows))
+            learned = usable(rows)
             out.score[learned] = self.predict(state, self.rows(state), run, loo=True)
         return out
 
@@ -111,7 +111,7 @@ class Voter(Neighbours):
 
     def learn_votes(self, state: State, rows: SlotRows, run: Run) -> None:
         """Learn a batch of several classes."""
-        rows, _ = learnable(rows)
+        rows = learnable(rows)
         if rows.n_rows:
             self.remember(state, rows, rows.y.astype(np.float64), run)
             self.fit(state, self.rows(state), state.arrays["y"].astype(np.int32), run)
@@ -125,7 +125,7 @@ class Voter(Neighbours):
     def own_votes(self, state: State, rows: SlotRows, run: Run) -> Floats:
         """Scores of the rows of the first batch, each predicted by the other rows alone."""
         found, kind = self.votes(state, rows, run), state.arrays["y"].astype(np.int32)
-        learned = usable(rows, squared_norms(rows))
+        learned = usable(rows)
         alone = self.class_scores(self.near(state, self.rows(state), kind, run, loo=True))
         found[learned] = alone
         return found

@@ -18,7 +18,7 @@ from cwtool.algorithms.dealt_columns import AnyColumns, DealtColumns
 from cwtool.algorithms.inverted import Columns
 from cwtool.algorithms.l1_descent import Descent
 from cwtool.algorithms.l1_path import Fit, Fits, Solver, path
-from cwtool.data.rows import Floats, Ints, SlotRows
+from cwtool.data.rows import Ints, SlotRows
 from cwtool.params import param
 from cwtool.records import dataclass
 from cwtool.run import Run
@@ -90,7 +90,7 @@ class SparseLearner(LinearBatchLearner):
     Fit: ClassVar[type[Fit]]
 
     def learn_batch(
-        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, run: Run
     ) -> None:
         self._learn_columns(
             states, classes, rows, lambda: Columns(rows, states[0].index, NONE), run

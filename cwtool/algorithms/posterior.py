@@ -9,11 +9,11 @@ import numpy as np
 from cwtool.algorithms import metric, row_space
 from cwtool.algorithms.batch import weights
 from cwtool.algorithms.convex import STEPS, minimize
-from cwtool.algorithms.curvature import TOLERANCE, ByRows, Gaussian, Loss, optimum
+from cwtool.algorithms.curvature import TOLERANCE, ByRows, Gaussian, Loss, Optimum, optimum
 from cwtool.algorithms.dealt import Shards
 from cwtool.algorithms.dealt_curvature import RowsInShards
 from cwtool.algorithms.precision import CURVED, by_rows, check_room, grown, slot_rows
-from cwtool.data.rows import Floats, SlotRows
+from cwtool.data.rows import SlotRows
 from cwtool.parallel import together
 from cwtool.run import Run
 from cwtool.state import State
@@ -33,10 +33,13 @@ def learn(
     assert rows.csr  # made here, before several threads ask for it
     jobs = run.jobs if len(states) == 1 else 1
 
-    def one(k: int) -> tuple[Floats, Floats]:
+    def one(k: int) -> Optimum:
         return optimum(priors[k], loss, rows, rows.signs(classes[k]), jobs)
 
-    _keep(states, priors, together(one, range(len(states)), run.jobs))
+    found = together(one, range(len(states)), run.jobs)
+    _keep(states, priors, found)
+    if len(states) == 1 and not run.calibrate and first.numbers["batches"] == 0:
+        first.scratch["fitted"] = found[0].scores  # which are asked for next
     run.note(f"batch of {rows.n_rows:,} rows, {n:,} features: by pairs of features")
 
 
@@ -52,9 +55,10 @@ def learn_dealt(
         many = loss._replace(C=loss.C * more)
         mu = prior.mean
         if head.n_rows:
-            mu = optimum(prior, many, head, head.signs(class_), run.jobs)[0]
+            mu = optimum(prior, many, head, head.signs(class_), run.jobs).mean
         whole = RowsInShards(prior, loss, shards, class_)
-        found.append((minimize(whole, mu, TOLERANCE, shards.rounds or STEPS), whole.gram_here()))
+        mu = minimize(whole, mu, TOLERANCE, shards.rounds or STEPS)
+        found.append(Optimum(mu, whole.gram_here(), np.empty(0)))
     _keep(states, priors, found)
 
 
@@ -74,10 +78,8 @@ def _priors(states: Sequence[State], n: int, loss: Loss, run: Run) -> list[Gauss
     return found
 
 
-def _keep(
-    states: Sequence[State], priors: Sequence[Gaussian], found: Sequence[tuple[Floats, Floats]]
-) -> None:
-    for state, prior, (mu, gram) in zip(states, priors, found, strict=True):
+def _keep(states: Sequence[State], priors: Sequence[Gaussian], found: Sequence[Optimum]) -> None:
+    for state, prior, (mu, gram, _) in zip(states, priors, found, strict=True):
         state.table[: len(mu), 0] = mu
         state.squares[CURVED] = gram if prior.gram is None else prior.gram + gram
         state.scratch.clear()

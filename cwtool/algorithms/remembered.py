@@ -49,7 +49,7 @@ class Remembered(BatchLearner):
     shared = ("rows.indptr", "rows.indices", "rows.values")
 
     def learn_batch(
-        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, v: Floats, run: Run
+        self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, run: Run
     ) -> None:
         """One against the rest, all states refer to the same rows; the ghost is not fitted, because
         a class that takes it over is fitted anew to all rows."""

@@ -50,7 +50,7 @@ class Asking:
         """The rows that are learned."""
         some = np.concatenate([a["learned"] for a in met]).view(np.bool_)
         rows = self._weighed(rows_of(met)).take(np.flatnonzero(some))
-        return learnable(slotted(rows, rows.indices))[0]
+        return learnable(slotted(rows, rows.indices))
 
     def _weighed(self, rows: Rows) -> Rows:
         return rows.weighing(self.model.class_weight.relearning(rows, self.model.labels))
@@ -60,7 +60,7 @@ class Asking:
         rows = self._weighed(head)
         slots = self.model.index.known(rows.indices)
         self.first = slotted(rows, slots, self.model.scale.value)
-        self.head = learnable(self.first)[0]
+        self.head = learnable(self.first)
 
     def ask(
         self, step: Step, given: Sequence[Arrays], common: Arrays | None = None

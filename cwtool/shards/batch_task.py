@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.algorithms.batch import squared_norms, usable
+from cwtool.algorithms.batch import usable
 from cwtool.algorithms.dealt import Arrays, Shard, Step, columns_of
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions, read_blocks
@@ -108,7 +108,7 @@ class Reading(Task):
         stored = of_rows | {"ids": ids} | {name: getattr(own, name) for name in ROWS}
         write(Path(self.rows), {"labels": model.labels.several}, stored)
         by_slot = slotted(own, own.indices, model.scale.value)
-        short = usable(by_slot, squared_norms(by_slot)).view(np.uint8)
+        short = usable(by_slot).view(np.uint8)
         found = {**of_rows, "ids": ids, "learned": short}
         if not untrained(model):
             score, variance, _ = model.scores(rows)

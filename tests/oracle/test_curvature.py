@@ -14,9 +14,10 @@ from cwtool.algorithms.bcw import BCW, BcwParams
 from cwtool.algorithms.dcd import DCD, DcdParams
 from cwtool.data.rows import Rows, SlotRows
 from cwtool.model import Model
+from cwtool.model.scale import slotted
 from cwtool.run import Run
 from cwtool.state import State
-from cwtool_ext import hinge
+from cwtool_ext import gram, hinge
 
 SCALE = 0.7
 both = pytest.mark.parametrize("squared", [False, True])
@@ -82,10 +83,9 @@ def test_losses_and_their_derivatives(squared: bool) -> None:
     loss, pull, curved = slow_loss(y * (x @ mu), squared)
     pulled, score, pulls, found = np.ones(7), np.full(60, 9.0), np.empty(60), np.ones(60)
     assert 0 < curved.sum() < 60
-    for stride in (1, 7):
-        some = np.arange(60) % stride == 0
-        bent = np.full(60, 5, dtype=np.int8)
-        total = hinge.of_rows(rows.csr, y, cost, squared, stride, mu, pulled, score, bent)
+    for some in (np.ones(60, dtype=bool), np.arange(60) % 7 < 2):
+        bent, numbers = np.full(60, 5, dtype=np.int8), np.flatnonzero(some)
+        total = hinge.of_rows(rows.csr, y, cost, squared, numbers, mu, pulled, score, bent)
         assert total == pytest.approx(cost[some] @ loss[some], rel=1e-13)
         np.testing.assert_allclose(pulled, x.T @ (some * cost * pull * y), atol=1e-12)
         np.testing.assert_allclose(score[some], (x @ mu)[some], atol=1e-13)
@@ -102,7 +102,7 @@ def test_a_step_that_leads_too_far_is_shortened_to_the_minimum(squared: bool, st
     rng = np.random.default_rng(11)
     f, cost, y = rng.normal(size=90), rng.uniform(0.5, 2, 90), rng.choice([-1.0, 1.0], 90)
     g = f + 5 * y + rng.normal(size=90)
-    slope, bend, some = -3.0, 40.0, slice(None, None, stride)
+    slope, bend, some = -3.0, 40.0, np.arange(0, 90, stride)
 
     def derivative(t: float) -> float:
         q = (g - f)[some]
@@ -110,7 +110,7 @@ def test_a_step_that_leads_too_far_is_shortened_to_the_minimum(squared: bool, st
         return float(slope + bend * t - (cost * y)[some] @ (pull * q))
 
     assert derivative(0) < 0 < derivative(1)
-    t = hinge.shorter(f, g, y, cost, squared, stride, slope, bend, 1e-6)
+    t = hinge.shorter(f, g, y, cost, squared, some, slope, bend, 1e-6)
     assert 0 < t < 1
     assert abs(derivative(t)) <= 2e-6
 
@@ -126,12 +126,44 @@ def test_rows_are_added_to_a_matrix_and_subtracted(
     rows = replace(rows, indices=mixed[rows.indices])
     x[:, mixed] = x.copy()
     counts = np.random.default_rng(1).integers(-1, 2, 70).astype(np.int8)
-    gram, room = np.tril(np.ones((9, 9))), np.zeros((9, 9))
-    metric.add_gram(rows, gram, 9, 1, counts, room)
+    found, room = np.tril(np.ones((9, 9))), np.zeros((9, 9))
+    metric.add_gram(rows, found, 9, 1, counts, room)
     np.testing.assert_allclose(
-        np.tril(gram), np.tril(1 + (x.T * (counts * costs(rows, 1))) @ x), atol=1e-12
+        np.tril(found), np.tril(1 + (x.T * (counts * costs(rows, 1))) @ x), atol=1e-12
     )
     assert not room.any()
+
+
+@pytest.mark.parametrize("heavy", [[], [4], [0, 2, 3, 8], list(range(9))])
+@pytest.mark.parametrize("counted", [False, True])
+def test_blas_multiplies_heavy_columns(heavy: list[int], counted: bool) -> None:
+    """In several blocks of rows, of which some are added and some subtracted."""
+    x, rows = made(13, 900, 9, weighted=True)
+    counts = np.random.default_rng(2).integers(-1, 2, 900).astype(np.int8)
+    found, columns = np.tril(np.ones((9, 9))), np.array(heavy, dtype=np.int32)
+    gram.add(rows.csr, costs(rows, 1), found, counts if counted else None, None, columns)
+    signs = counts if counted else 1
+    np.testing.assert_allclose(
+        np.tril(found), np.tril(1 + (x.T * (signs * costs(rows, 1))) @ x), atol=1e-11
+    )
+
+
+def test_heavy_columns_ascend() -> None:
+    _, rows = made(13, 20, 9)
+    for wrong in ([3, 1], [2, 2], [-1], [9]):
+        with pytest.raises(ValueError, match="heavy columns ascend"):
+            columns = np.array(wrong, dtype=np.int32)
+            gram.add(rows.csr, costs(rows, 1), np.zeros((9, 9)), None, None, columns)
+
+
+def test_frequent_columns_of_long_rows_are_heavy() -> None:
+    """Of 400 columns, 100 are in almost every row and the others in few."""
+    share = np.where(np.arange(400) % 4 == 1, 0.9, 0.02)
+    x = np.random.default_rng(3).random((2000, 400)) < share
+    rows = Rows.from_csr(csr_array(x.astype(float)), np.ones(2000))
+    assert metric.heavy_columns(slotted(rows, rows.indices), 400).tolist() == list(range(1, 400, 4))
+    short = Rows.from_csr(csr_array(x[:, :100].astype(float)), np.ones(2000))
+    assert len(metric.heavy_columns(slotted(short, short.indices), 100)) == 0
 
 
 @both
@@ -160,7 +192,12 @@ def test_batches_are_optima_with_the_curvature_of_those_before(
 @both
 @pytest.mark.parametrize("C", [0.01, 10.0])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_many_rows_begin_with_a_sample(squared: bool, C: float, weighted: bool) -> None:
+@pytest.mark.parametrize("long", [0, 32])
+def test_many_rows_begin_with_a_sample(
+    monkeypatch: pytest.MonkeyPatch, squared: bool, C: float, weighted: bool, long: int
+) -> None:
+    """Long rows also with its curvature."""
+    monkeypatch.setattr(metric, "LONG", long)
     x, rows = made(5, 3000, 9, weighted=weighted)
     assert rows.n_rows >= curvature.FEW * curvature.FEWEST
     _, state = learned([rows], C=C, loss="squared-hinge" if squared else "hinge")
@@ -168,8 +205,8 @@ def test_many_rows_begin_with_a_sample(squared: bool, C: float, weighted: bool) 
     _, _, least = slow_optimum(x, y, cost, squared, np.zeros(9), np.eye(9))
     loss, _, curved = slow_loss(y * (x @ mu), squared)
     assert mu @ mu / 2 + cost @ loss <= least * (1 + curvature.TOLERANCE)
-    gram = (x.T * (cost / C * curved)) @ x
-    np.testing.assert_allclose(np.tril(state.squares["curvature"]), np.tril(gram), atol=1e-9)
+    expected = (x.T * (cost / C * curved)) @ x
+    np.testing.assert_allclose(np.tril(state.squares["curvature"]), np.tril(expected), atol=1e-9)
 
 
 def test_the_squared_hinge_loss_is_a_support_vector_machine(exact: None) -> None:
