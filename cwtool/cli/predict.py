@@ -147,9 +147,10 @@ def command(
     training, or sigmoid(a * score / sqrt(1 + variance) + b) where training has shown that the
     variance helps; inspect shows which. Rows whose score is the threshold or more are called
     positive; without a threshold it is 0, and rows that score exactly 0 (empty ones, and those with
-    unknown features alone) are called the class that was more frequent in training. With more than
-    two classes, the class with the highest score is predicted, and probabilities are the softmax of
-    a * score / sqrt(1 + variance), with one variance a row.
+    unknown features alone) are called the class that was more frequent in training, or, with a
+    learner of whole batches, among the training rows that score 0, if these are more than 5 %. With
+    more than two classes, the class with the highest score is predicted, and probabilities are the
+    softmax of a * score / sqrt(1 + variance), with one variance a row.
     """
     from dataclasses import replace
 

@@ -92,7 +92,9 @@ if TYPE_CHECKING:
 @learning.settings(
     "Kept in the model, and found anew at the end of each run; --resume may change it. Learning "
     "and progressive metrics do not depend on it: these call scores of at least 0 positive.  "
-    "[default: 0, where scores of exactly 0 are of the class that is more frequent in training]"
+    "[default: 0, where scores of exactly 0 are of the class that is more frequent in training; "
+    "with learners of whole batches, among the training rows that score 0, if these are more than "
+    "5 %]"
 )
 @click.pass_context
 def command(

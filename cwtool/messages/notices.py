@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.metrics.tally import AnyTally, Tally, bin_centers
+from cwtool.metrics.tally import AnyTally, Tally
 from cwtool.model import Model
 
 FEWEST = 20  # rows below which predictions say too little
@@ -68,13 +68,13 @@ def ties(model: Model, tally: AnyTally) -> str | None:
     score 0, another class than the metrics do."""
     if not isinstance(tally, Tally) or model.operating_point or model.threshold == 0:
         return None
-    tied, total = float(tally.measured[0][:, bin_centers() == 0].sum()), tally.measured[1].sum()
+    tied, total = float(tally.ties.sum()), tally.measured[1].sum()
     if total < FEWEST or tied < SHARE * total:
         return None
     return (
         f"{_percent(tied / total)} of the rows score 0; progressive "
         f"metrics call them {model.labels.name(1)}, and the trained model calls such rows "
-        f"{model.labels.name(0)}, the more frequent class; with `bias` they get a score"
+        f"{model.labels.name(0)}; with `bias` they get a score"
     )
 
 

@@ -193,6 +193,12 @@ class Tally:
         return self.weighted.scores / UNIT, self.weighted.confusion / UNIT
 
     @property
+    def ties(self) -> NDArray[Any]:
+        """The rows of each class that score 0, or within 2^-32 of it, by weight."""
+        found: NDArray[Any] = self.measured[0][:, bin_centers() == 0].sum(axis=1)
+        return found
+
+    @property
     def error(self) -> float | None:
         _, confusion = self.measured
         return ratio(confusion[0, 1] + confusion[1, 0], confusion.sum())

@@ -57,7 +57,9 @@ BOUNDS: dict[str, Callable[[Cells, float], Floats]] = {"fpr": _fpr, "precision":
 class OperatingPoint:
     """How the threshold of a model is found: `setting` is a number, the name of a loss, or empty.
     An empty one is 0, and rows that score exactly 0 are of the class that is more frequent in
-    training; of the positive one if both are equally frequent."""
+    training; of the positive one if both are equally frequent. For learners of batches it is the
+    class that is more frequent among the training rows that score 0, if these are
+    more than 5 % of the rows."""
 
     def __init__(self, setting: str = "") -> None:
         self.number: float | None = None
@@ -75,8 +77,8 @@ class OperatingPoint:
         return self.setting != ""
 
     def threshold(self, scores: Tally, negatives: float, positives: float) -> float:
-        """The threshold of a model that has learned so many rows of each class, by the scores of
-        some of them."""
+        """The threshold of a model by the scores of some of the rows that it has learned. So many
+        rows of each class tell which class is the more frequent one."""
         if self.number is not None:
             return self.number
         if not self or not scores.measured[1].sum(axis=1).all():  # nothing to tell apart

@@ -20,6 +20,10 @@ from cwtool.records import dataclass
 if TYPE_CHECKING:
     from cwtool.metrics.softmax import Ring, SoftmaxReliability
 
+# Where more of the rows of batches score 0 than this share, they tell the class of others that do.
+# Few of them say little: features are chosen so that the rows of training have some.
+MANY = 0.05
+
 AnyReliability: TypeAlias = "Reliability | SoftmaxReliability"
 
 
@@ -103,8 +107,10 @@ class Verdict:
     def threshold(self) -> float:
         """The least score that is called the positive class, for two classes."""
         assert isinstance(self.progress, Tally)
-        counts = self.progress.measured[1].sum(axis=1).tolist()
-        return self.operating_point.threshold(self.judged, *counts)
+        ties = self.of_batches.ties
+        many = ties.sum() > MANY * self.of_batches.measured[1].sum() and ties[0] != ties[1]
+        counts = ties if many else self.progress.measured[1].sum(axis=1)
+        return self.operating_point.threshold(self.judged, *counts.tolist())
 
     @property
     def predicted(self) -> AnyTally:

@@ -11,6 +11,7 @@ from cwtool.metrics.tally import Tally, bin_edges, no_counts
 from cwtool.metrics.threshold import ABOVE_ZERO, OperatingPoint
 from cwtool.model import Model
 from cwtool.run import Run
+from cwtool.validation import evaluate
 from cwtool_ext import tally
 
 # powers of two lie exactly between two bins, and negative ones in the bin below
@@ -114,6 +115,23 @@ def test_ties_are_of_the_more_frequent_class(setting: str) -> None:
     assert threshold("", counted([*one, (1, 1.0, 1.0), (1, 1.0, 1.0)])) == 0
     assert threshold("", counted([*one, (1, 1.0, 3.0)])) == 0  # rows count by their weights
     assert not np.array([0.0, -0.0]).max() >= ABOVE_ZERO
+
+
+def test_ties_of_batches_are_of_the_class_that_is_more_frequent_among_them() -> None:
+    """With one feature, which 60 rows of a class have, and 40 of the other class have not: rows
+    without it are of the other class, although it is the rarer one."""
+    for rare, least in ((1, 0.0), (0, ABOVE_ZERO)):
+        y = np.array([1 - rare] * 60 + [rare] * 40, dtype=np.int32)
+        indptr = np.append(np.arange(61), np.full(40, 60)).astype(np.int64)
+        rows = Rows(indptr, np.zeros(60, dtype=np.int32), np.ones(60), y)
+        for name in ("sbcw", "l1svm"):
+            model = Model.new(name, {"features": 1})
+            model.learn(rows, Run(calibrate=False))
+            assert model.threshold == least
+            assert evaluate(model, rows)["error"] == 0
+        online = Model.new("arow", {})
+        online.learn(rows, Run())
+        assert online.threshold != least  # the more frequent class of all rows
 
 
 def test_shifts_of_several_classes() -> None:
