@@ -153,7 +153,8 @@ def _largest(
 ) -> list[dict[str, Any]]:
     """The features with the largest weights, of several classes by the sum over them."""
     ids, weight, variance, _ = weights
-    size = np.abs(weight) if weight.ndim == 1 else np.abs(weight).sum(axis=1)
+    with np.errstate(over="ignore"):
+        size = np.abs(weight) if weight.ndim == 1 else np.nan_to_num(np.abs(weight).sum(axis=1))
     nonzero = np.flatnonzero(size)
     shown = []
     for k in nonzero[np.argsort(-size[nonzero], kind="stable")][:top].tolist():

@@ -11,7 +11,7 @@ from cwtool.export.scorer import Scorer
 
 MOST = 1 << 26  # weights of all columns and classes
 # more than a few are so many at most for each weight, as three copies are in memory at a time
-FEW, SPARSE = 1 << 23, 16
+FEW, SPARSE = 1 << 22, 16
 OPSET = 18
 
 

@@ -16,6 +16,7 @@ from cwtool.model.schema import (
     items,
     number,
     plain,
+    row,
     text,
     whole,
 )
@@ -34,7 +35,7 @@ METRICS = (
     "base_rate", "unknown_share", "ece", "brier", "validation_error", "known_share",
 )  # fmt: skip
 SHARES: dict[str, Check] = dict.fromkeys(METRICS, share)
-BINS = items(items(number(-LARGE, LARGE), 3), 15)
+BINS = items(row(number(0, LARGE), number(-LARGE, LARGE), number(-LARGE, LARGE)), 15)
 DAY = entries(
     {
         **dict.fromkeys(("rows", "worst_row", "worst_rows", "windows", "classes"), whole()),

@@ -81,6 +81,18 @@ def items(each: Check, length: int = -1, most: int = MOST) -> Check:
     return check
 
 
+def row(*each: Check) -> Check:
+    """A list of values that each pass a check of their own."""
+
+    def check(value: Any, place: str) -> None:
+        if not isinstance(value, list) or len(value) != len(each):
+            raise _wrong(value, place, "a list of the right length")
+        for k, (item, check_item) in enumerate(zip(value, each, strict=True)):
+            check_item(item, f"{place}.{k}")
+
+    return check
+
+
 def entries(
     required: Mapping[str, Check],
     optional: Mapping[str, Check] | None = None,

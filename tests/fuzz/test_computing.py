@@ -75,6 +75,7 @@ def test_numbers_that_overflow_are_told() -> None:
 
 HISTORIES: list[dict[str, object]] = [
     {"macro_f1": 0.5},
+    {"evaluated": {"bins": [[-1.0, 0.5, 1.0]] * 15}},
     {"shards": 3},
     {"shards": 3, "rounds": "x"},
     {"shards": 3, "rounds": 1, "chosen": [1]},
@@ -137,3 +138,10 @@ def test_differences_of_weights_that_overflow_are_exported() -> None:
     model.state.column("weight", 1)[:12] = -1.7e308
     found = json.loads("".join(as_json.text(scorer_of(model))))
     assert set(map(tuple, found["weights"].values())) == {(-LARGEST,)}
+
+
+def test_sums_of_weights_that_overflow_are_shown() -> None:
+    model = models.trained("perceptron", {}, 4, 0)
+    for class_ in range(4):
+        model.state.column("weight", class_)[:12] = 1e308
+    assert '"weight": ' in json.dumps(describe(model, 5, {}), allow_nan=False)
