@@ -213,10 +213,12 @@ def _outcomes(race: Race, whole: Part, labels: Labels, progress: Progress) -> li
         return {"text": f"{rung}{done:,} of {size:,} folds", "done": done / size}
 
     by_row = _by_row(race.options, race.points)
-    with progress.ticking(status), opened(race.options.engine, in_kernels=by_row) as engine:
-        for number, outcomes in engine.each(Trial.outcomes, trials, _killed):
-            found[number] = outcomes
-    SPARE.clear()
+    try:
+        with progress.ticking(status), opened(race.options.engine, in_kernels=by_row) as engine:
+            for number, outcomes in engine.each(Trial.outcomes, trials, _killed):
+                found[number] = outcomes
+    finally:
+        SPARE.clear()
     by_point: list[list[Outcome]] = [[] for _ in race.points]
     for number, group in enumerate(places):
         for place, outcome in zip(group, found[number], strict=True):
