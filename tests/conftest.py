@@ -162,9 +162,10 @@ def brief() -> Callable[[str], list[str]]:
 @pytest.fixture
 def spare_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that pack many models: none needs to survive a power cut, and the slope, which is
-    computed of counts alone, says nothing that the counts, which are packed too, do not."""
+    computed of counts and of the latest rows, says nothing that these, which are packed too, do
+    not."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    monkeypatch.setattr("cwtool.metrics.calibration.Calibration.fit", lambda _: (1.0, 0.0, True))
+    monkeypatch.setattr("cwtool.metrics.calibration.Calibration.fit", lambda *_: (1.0, 0.0, True))
 
 
 @pytest.fixture(scope="session")
