@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cwtool.algorithms import metric
-from cwtool.algorithms.batch import LEAST, MOST, weights
+from cwtool.algorithms.batch import LEAST, MOST
 from cwtool.algorithms.convex import Convex, minimize
 from cwtool.data.rows import Floats, SlotRows
 from cwtool_ext import fortran, hinge
@@ -136,13 +136,16 @@ class RowsInMemory(ByFeatures):
         self.heavy = metric.heavy_columns(rows, self.n)
         # memory that is used again, because fresh memory costs as much as a look
         self.scores, self.other = np.empty((2, rows.n_rows))
+        self.every = rows.order
         self.sample(1)
 
     def sample(self, stride: int) -> None:
         """Look at the rows 0, stride, 2 stride, ... alone from now on."""
-        h = weights(self.rows)
-        self.some = np.arange(0, self.rows.n_rows, stride)
-        self.times = float(h.sum() / h[self.some].sum())
+        self.some, h = np.ascontiguousarray(self.every[::stride]), self.rows.weight
+        if h is None:
+            self.times = len(self.every) / max(1, len(self.some))
+        else:
+            self.times = float(h.sum() / h[self.some].sum())
 
     def losses(self, mu: Floats) -> tuple[float, Floats]:
         pulled, self.found = np.empty(self.n), self.scores  # where the scores at mu are
