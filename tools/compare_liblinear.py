@@ -3,7 +3,8 @@ with the same C, and the test error of all four.
 
     OPENBLAS_NUM_THREADS=1 CWTOOL_DATA=DIR python tools/compare_liblinear.py SET [--C 0.01,1,100]
 
-SET is covtype-like, w8a-like, or a folder of DIR; with --unit all rows have length 1. All learn in turn, and the best of several rounds counts. Probabilities are not asked for.
+SET is covtype-like, w8a-like, or a folder of DIR; with --unit all rows have length 1. All learn in
+turn, and the best of several rounds counts. Probabilities are not asked for.
 """
 
 from __future__ import annotations
