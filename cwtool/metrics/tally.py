@@ -195,8 +195,9 @@ class Tally:
     @property
     def ties(self) -> NDArray[Any]:
         """The rows of each class that score 0, or within 2^-32 of it, by weight."""
-        found: NDArray[Any] = self.measured[0][:, bin_centers() == 0].sum(axis=1)
-        return found
+        if self.weighted is None:
+            return self.scores[:, tally.BINS // 2]
+        return self.weighted.scores[:, tally.BINS // 2] / UNIT
 
     @property
     def error(self) -> float | None:

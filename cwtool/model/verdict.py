@@ -107,10 +107,11 @@ class Verdict:
     def threshold(self) -> float:
         """The least score that is called the positive class, for two classes."""
         assert isinstance(self.progress, Tally)
-        ties = self.of_batches.ties
-        many = ties.sum() > MANY * self.of_batches.measured[1].sum() and ties[0] != ties[1]
-        counts = ties if many else self.progress.measured[1].sum(axis=1)
-        return self.operating_point.threshold(self.judged, *counts.tolist())
+        negatives, positives = self.of_batches.ties.tolist()
+        total = negatives + positives
+        if negatives == positives or total <= MANY * self.of_batches.measured[1].sum():
+            negatives, positives = self.progress.measured[1].sum(axis=1).tolist()
+        return self.operating_point.threshold(self.judged, negatives, positives)
 
     @property
     def predicted(self) -> AnyTally:

@@ -134,6 +134,21 @@ def test_ties_of_batches_are_of_the_class_that_is_more_frequent_among_them() -> 
         assert online.threshold != least  # the more frequent class of all rows
 
 
+def test_few_ties_of_batches_do_not_decide() -> None:
+    """Up to a twentieth of the rows: then the more frequent class of all rows does."""
+    model = Model.new("dcd", {})
+    model.progress = counted([(0, -1.0, 1.0)] * 60 + [(1, 1.0, 1.0)] * 40)
+    for tied, least in ((5, ABOVE_ZERO), (6, 0.0)):
+        others = [(0, -1.0, 1.0)] * (100 - tied)
+        model.of_batches = counted([(1, 0.0, 1.0)] * tied + others)
+        assert model.threshold == least
+
+
+def test_ties_count_by_their_weights() -> None:
+    assert counted([(0, 0.0, 1.0), (1, 0.0, 1.0), (1, 0.5, 1.0)]).ties.tolist() == [1, 1]
+    assert counted([(0, 0.0, 1.0), (1, -0.0, 3.0), (1, 0.5, 1.0)]).ties.tolist() == [1, 3]
+
+
 def test_shifts_of_several_classes() -> None:
     counts = np.array([8, 1, 0])
     z = np.array([[1.0, 0.2, -0.5], [1.0, 0.9, 0.9], [5.0, 0.0, 0.0]])
