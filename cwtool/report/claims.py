@@ -86,7 +86,10 @@ def _counted(measured: list[Verdict]) -> str:
     total = len(measured)
     if holds == total:
         return f"Our numbers confirm it in all {total} comparisons."
-    said = f"Our numbers confirm it in {holds} of {total} comparisons and contradict it in {fails}"
+    said = (
+        f"Our numbers confirm it in {holds or 'none'} of {total} comparisons and contradict it in "
+        f"{fails or 'none'}"
+    )
     return f"{said}; in {even} there is no significant difference." if even else f"{said}."
 
 
