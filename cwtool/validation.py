@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 METRICS = ("error", "auc", "f1")  # of two classes
 CLASS_METRICS = ("error", "macro_f1", "balanced_error")  # of several
 LOWER_IS_BETTER = ("error", "balanced_error", "log_loss")
-BLOCK = 1 << 18  # entries of rows that are learned or predicted at once
+BLOCK = 1 << 20  # entries of rows that are learned or predicted at once
 
 Point = dict[str, Any]  # parameters by name
 Judged = dict[str, list[float | None]]  # metric -> its value on each fold
