@@ -21,18 +21,24 @@ class Digest:
 
     def __init__(self) -> None:
         self.length = 0
-        self._waiting: list[bytes] = []
+        self._cells: list[bytes] = []
+        self._rest = b""  # bytes behind the last complete cell
 
     def update(self, data: bytes) -> None:
         self.length += len(data)
-        self._waiting.append(data)
+        data = self._rest + data if self._rest else data
+        cut = len(data) // CELL * CELL
+        self._rest = data[cut:]
+        if cut:
+            self._cells.append(self.of(data, 0, cut))
 
     def take(self, *, end: bool = False) -> bytes:
         """The cells that are complete; at the end, the last one as it is."""
-        data = b"".join(self._waiting)
-        cut = len(data) if end else len(data) // CELL * CELL
-        self._waiting = [data[cut:]]
-        return self.of(data, 0, cut)
+        if end:
+            self._cells.append(self.of(self._rest, 0, len(self._rest)))
+            self._rest = b""
+        found, self._cells = self._cells, []
+        return b"".join(found)
 
     @staticmethod
     def of(data: Any, start: int, stop: int) -> bytes:
