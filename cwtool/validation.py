@@ -85,8 +85,8 @@ def _portions(
 
 
 def _blocks(rows: Rows, numbers: Longs | None) -> Iterator[Rows]:
-    """All rows, or those with these numbers, in blocks that fit into the processor's cache. Rows
-    with numbers are copied no sooner than they are needed."""
+    """All rows, or those with these numbers, in blocks. Rows with numbers are copied no sooner than
+    they are needed."""
     n_rows = rows.n_rows if numbers is None else len(numbers)
     step = max(1, BLOCK * rows.n_rows // max(1, rows.nnz))
     for start in range(0, max(1, n_rows), step):
