@@ -204,7 +204,8 @@ def test_the_memory_of_a_spare_state_is_zero(
 ) -> None:
     old = State(TWO, FeatureIndex(direct))
     old.widen(before)
-    old.table[old.slots_of(ints(ids))] = 7.0
+    slots = old.slots_of(ints(ids))  # before the table is looked at, which may move
+    old.table[slots] = 7.0
     new = State(TWO, FeatureIndex(128))
     places = new.slots_of(ints([3, 500]))
     new.table[places] = [[1, 2], [3, 4]]
