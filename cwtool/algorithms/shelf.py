@@ -94,9 +94,13 @@ class Shelf:
             return found.entries
         cuts = np.linspace(0, rows.n_rows, PARTS + 1, dtype=int).tolist()
         split = [rows.slice(i, j) for i, j in pairwise(cuts)]
-        parts = together(packed, split, jobs)
-        if any(len(part.strangers) for part in parts):
-            self._admit(state, np.concatenate([part.strangers for part in parts]))
+        if len(self.own):
+            parts = together(packed, split, jobs)
+            strangers = [part.strangers for part in parts]
+        else:  # all are strangers, in the order in which `compact` puts them
+            strangers = [part.indices[::-1] for part in split]
+        if not len(self.own) or any(map(len, strangers)):
+            self._admit(state, np.concatenate(strangers))
             if jobs == 1:
                 return whole().entries
             parts = together(packed, split, jobs)
