@@ -82,7 +82,7 @@ class Shelf:
             nnz, strange = prepared.compact(
                 part.csr, self.places, self.divisors, starts, numbers, z
             )
-            strangers = numbers[len(numbers) - strange :].copy()
+            strangers = numbers[len(numbers) - strange :][::-1].copy()  # in the order of entries
             return Packed(Entries(starts, numbers[:nnz], z[:nnz]), strangers)
 
         def whole() -> Packed:
@@ -90,19 +90,19 @@ class Shelf:
                 rows, room("packed numbers", rows.nnz, "i4"), room("packed z", rows.nnz, "f8")
             )
 
-        if jobs == 1 and len(self.own) and not len((found := whole()).strangers):
+        if not len(self.own):
+            self._admit(state, rows.indices)
+        if jobs == 1:
+            found = whole()
+            if len(found.strangers):
+                self._admit(state, found.strangers)
+                found = whole()
             return found.entries
         cuts = np.linspace(0, rows.n_rows, PARTS + 1, dtype=int).tolist()
         split = [rows.slice(i, j) for i, j in pairwise(cuts)]
-        if len(self.own):
-            parts = together(packed, split, jobs)
-            strangers = [part.strangers for part in parts]
-        else:  # all are strangers, in the order in which `compact` puts them
-            strangers = [part.indices[::-1] for part in split]
-        if not len(self.own) or any(map(len, strangers)):
-            self._admit(state, np.concatenate(strangers))
-            if jobs == 1:
-                return whole().entries
+        parts = together(packed, split, jobs)
+        if any(len(part.strangers) for part in parts):
+            self._admit(state, np.concatenate([part.strangers for part in parts]))
             parts = together(packed, split, jobs)
         return joined([part.entries for part in parts], jobs)
 
