@@ -21,7 +21,8 @@ import numpy as np
 from cwtool.algorithms.ascent import Start
 from cwtool.algorithms.batch import Bounds, squared_norms
 from cwtool.algorithms.dealt import Arrays, Shard, Shards
-from cwtool.algorithms.metric import Covariance, Metric, Whitened, add_gram, cheapest_visit
+from cwtool.algorithms.gram import add_gram
+from cwtool.algorithms.metric import Covariance, Metric, Whitened, cheapest_visit
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.records import dataclass
 from cwtool_ext import dual

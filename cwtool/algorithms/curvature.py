@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cwtool.algorithms import metric
+from cwtool.algorithms import gram, metric
 from cwtool.algorithms.batch import LEAST, MOST
 from cwtool.algorithms.convex import Convex, minimize
 from cwtool.data.rows import Floats, SlotRows
@@ -133,7 +133,7 @@ class RowsInMemory(ByFeatures):
         # which rows are curved, which are in the matrix, and which are to be added or subtracted
         self.curved, self.inside, self.changed = np.zeros((3, rows.n_rows), dtype=np.int8)
         self.gram, self.room = np.zeros((self.n, self.n)), np.zeros((self.n, self.n))
-        self.heavy = metric.heavy_columns(rows, self.n)
+        self.heavy = gram.heavy_columns(rows, self.n)
         # memory that is used again, because fresh memory costs as much as a look
         self.scores, self.other = np.empty((2, rows.n_rows))
         self.every = rows.order
@@ -171,7 +171,7 @@ class RowsInMemory(ByFeatures):
         """Only rows that have become curved since the last time, or are no longer, are added up."""
         np.subtract(self.curved, self.inside, out=self.changed)
         each = self.rows, self.gram, self.n, self.jobs, self.changed, self.room
-        metric.add_gram(*each, self.heavy)
+        gram.add_gram(*each, self.heavy)
         self.inside[:] = self.curved
         return self.gram
 
@@ -233,6 +233,6 @@ def optimum(prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -
         mu = minimize(whole, mu, ROUGH, STEPS)
         whole.sample(1)
     # X'HX of all rows costs many looks at them if rows are long: that of the sample may do
-    rough = many and rows.nnz >= metric.LONG * rows.n_rows
+    rough = many and rows.nnz >= gram.LONG * rows.n_rows
     mu = minimize(whole, mu, TOLERANCE, rough=rough)
     return Optimum(mu, whole.gram_here(), whole.found)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cwtool.algorithms import metric, row_space
+from cwtool.algorithms import row_space
 from cwtool.algorithms.batch import weights
 from cwtool.algorithms.convex import STEPS, minimize
 from cwtool.algorithms.curvature import TOLERANCE, ByRows, Gaussian, Loss, Optimum, optimum
 from cwtool.algorithms.dealt import Shards
 from cwtool.algorithms.dealt_curvature import RowsInShards
+from cwtool.algorithms.gram import add_gram
 from cwtool.algorithms.precision import CURVED, by_rows, check_room, grown, slot_rows
 from cwtool.data.rows import SlotRows
 from cwtool.parallel import together
@@ -70,7 +71,7 @@ def _priors(states: Sequence[State], n: int, loss: Loss, run: Run) -> list[Gauss
     for state in states:
         if row_space.count(state):
             gram = grown(state, CURVED, n)
-            metric.add_gram(slot_rows(*row_space.curved(state, n)), gram, n, run.jobs)
+            add_gram(slot_rows(*row_space.curved(state, n)), gram, n, run.jobs)
         gram_before = grown(state, CURVED, n) if state.squares else None
         found.append(Gaussian(state.table[:n, 0].copy(), gram_before, loss.C))
     for state in states:

@@ -10,6 +10,7 @@ import numpy as np
 
 from cwtool import memory
 from cwtool.algorithms import metric, row_space
+from cwtool.algorithms.gram import add_gram
 from cwtool.data.rows import Floats, Longs, SlotRows
 from cwtool.errors import UsageError
 from cwtool.records import dataclass
@@ -48,7 +49,7 @@ class Precision:
             return cls(n, run.jobs, None, x, weight, np.arange(before, x.shape[0]))
         found = cls.of_pairs(state, n, run)
         assert found.gram is not None
-        metric.add_gram(rows, found.gram, n, run.jobs)
+        add_gram(rows, found.gram, n, run.jobs)
         return found
 
     @classmethod
@@ -58,7 +59,7 @@ class Precision:
         check_room(n, "features", run)
         gram = grown(state, ALL, n)
         if row_space.count(state):
-            metric.add_gram(slot_rows(*row_space.kept(state, n)), gram, n, run.jobs)
+            add_gram(slot_rows(*row_space.kept(state, n)), gram, n, run.jobs)
             row_space.forget(state)
         return cls(n, run.jobs, gram)
 

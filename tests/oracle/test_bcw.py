@@ -10,6 +10,7 @@ from few_weights import Batch, learn, learned_batches
 from scipy.sparse import csr_array
 from slow_batch import slow_bcw
 
+from cwtool.algorithms import gram as gram_of
 from cwtool.algorithms import metric
 from cwtool.algorithms.ascent import Start
 from cwtool.algorithms.batch import Bounds
@@ -114,8 +115,8 @@ def test_gram_sparse_is_gram_dense() -> None:
     for jobs, scattered in ((1, 1e9), (3, 1e9), (1, 0.0)):
         gram = np.zeros((30, 30))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(metric, "SCATTERED", scattered)
-            metric.add_gram(rows, gram, 30, jobs)
+            patch.setattr(gram_of, "SCATTERED", scattered)
+            gram_of.add_gram(rows, gram, 30, jobs)
         np.testing.assert_allclose(np.tril(gram), np.tril(x.T @ x) / 4, atol=1e-12)
         totals.append(gram)
     assert np.array_equal(totals[0], totals[1])

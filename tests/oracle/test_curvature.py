@@ -9,7 +9,8 @@ from scipy.optimize import minimize as generic
 from scipy.sparse import csr_array
 from shards_in_memory import InMemory
 
-from cwtool.algorithms import curvature, metric, posterior, row_space
+from cwtool.algorithms import curvature, posterior, row_space
+from cwtool.algorithms import gram as gram_of
 from cwtool.algorithms.bcw import BCW, BcwParams
 from cwtool.algorithms.dcd import DCD, DcdParams
 from cwtool.data.rows import Rows, SlotRows
@@ -120,14 +121,14 @@ def test_a_step_that_leads_too_far_is_shortened_to_the_minimum(squared: bool, st
 def test_rows_are_added_to_a_matrix_and_subtracted(
     monkeypatch: pytest.MonkeyPatch, scattered: float, weighted: bool
 ) -> None:
-    monkeypatch.setattr(metric, "SCATTERED", scattered)
+    monkeypatch.setattr(gram_of, "SCATTERED", scattered)
     x, rows = made(12, 70, 9, weighted=weighted)
     mixed = np.random.default_rng(0).permutation(9).astype(np.int32)
     rows = replace(rows, indices=mixed[rows.indices])
     x[:, mixed] = x.copy()
     counts = np.random.default_rng(1).integers(-1, 2, 70).astype(np.int8)
     found, room = np.tril(np.ones((9, 9))), np.zeros((9, 9))
-    metric.add_gram(rows, found, 9, 1, counts, room)
+    gram_of.add_gram(rows, found, 9, 1, counts, room)
     np.testing.assert_allclose(
         np.tril(found), np.tril(1 + (x.T * (counts * costs(rows, 1))) @ x), atol=1e-12
     )
@@ -161,9 +162,11 @@ def test_frequent_columns_of_long_rows_are_heavy() -> None:
     share = np.where(np.arange(400) % 4 == 1, 0.9, 0.02)
     x = np.random.default_rng(3).random((2000, 400)) < share
     rows = Rows.from_csr(csr_array(x.astype(float)), np.ones(2000))
-    assert metric.heavy_columns(slotted(rows, rows.indices), 400).tolist() == list(range(1, 400, 4))
+    assert gram_of.heavy_columns(slotted(rows, rows.indices), 400).tolist() == list(
+        range(1, 400, 4)
+    )
     short = Rows.from_csr(csr_array(x[:, :100].astype(float)), np.ones(2000))
-    assert len(metric.heavy_columns(slotted(short, short.indices), 100)) == 0
+    assert len(gram_of.heavy_columns(slotted(short, short.indices), 100)) == 0
 
 
 @both
@@ -197,7 +200,7 @@ def test_many_rows_begin_with_a_sample(
     monkeypatch: pytest.MonkeyPatch, squared: bool, C: float, weighted: bool, long: int
 ) -> None:
     """Long rows also with its curvature."""
-    monkeypatch.setattr(metric, "LONG", long)
+    monkeypatch.setattr(gram_of, "LONG", long)
     x, rows = made(5, 3000, 9, weighted=weighted)
     assert rows.n_rows >= curvature.FEW * curvature.FEWEST
     _, state = learned([rows], C=C, loss="squared-hinge" if squared else "hinge")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from cwtool import params, registry
+from cwtool.algorithms import gram as gram_of
 from cwtool.algorithms import metric
 from cwtool.algorithms.ascent import Start
 from cwtool.algorithms.base import Algorithm, Scores
@@ -74,7 +75,7 @@ def one_pass(form: str, case: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
         dual.plain_pass(rows.csr, rows.signs(), v, *bounds, mu, a)
     else:
         gram = np.zeros((D, D))
-        metric.add_gram(rows, gram, D, 1)
+        gram_of.add_gram(rows, gram, D, 1)
         starts = [Start(rows.signs(), np.zeros(D))]
         ((mu, a, _),) = FORMS[form](gram, D, case["c"], 1).ascend(rows, starts, bounds, 1)
     alpha[used] = a
