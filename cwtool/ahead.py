@@ -1,4 +1,4 @@
-"""Work on items, in threads, ahead of the consumer of the results."""
+"""Threads that compute function(item) for the next items while earlier results are used."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class _Calls(Generic[T, R]):
         return found  # type: ignore[return-value]
 
     def stop(self) -> None:
-        """Let the call that runs end, and begin no other."""
+        """Wait for the call that is running, and start none of those that are queued."""
         self.stopped = True
         self.asked.put(None)
         self.thread.join()

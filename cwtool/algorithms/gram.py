@@ -54,9 +54,9 @@ def add_gram(
 
 
 def heavy_columns(rows: SlotRows, n: int) -> Ints:
-    """The columns whose products with each other BLAS finds faster than a loop over the entries of
-    rows does: the d most frequent ones, where their d^2/2 products in BLAS and those of all other
-    pairs of entries in the loop take the least time. A sample of the rows tells."""
+    """The most frequent columns, of whose pairs BLAS computes X'HX faster than a loop over the
+    entries of each row. Their number d makes the sum of both costs least: d^2/2 products in BLAS,
+    and one in the loop for every other pair of entries. It is estimated on a sample of the rows."""
     if rows.nnz < LONG * max(1, rows.n_rows):
         return np.empty(0, dtype=np.int32)
     few = rows.take(np.arange(0, rows.n_rows, max(1, rows.n_rows // TELLING)))

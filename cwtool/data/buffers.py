@@ -32,7 +32,7 @@ class Buffers:
 
 
 def _references() -> int:
-    """What getrefcount says of an array of Buffers to which there is no other reference."""
+    """The number that sys.getrefcount returns for an array of Buffers of which there is no view."""
     return max(map(getrefcount, vars(Buffers(1, 1)).values()))
 
 

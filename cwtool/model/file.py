@@ -180,12 +180,12 @@ def parsed(path: Path, data: bytes | memoryview, use: Use[T], jobs: int = 1) -> 
 
 
 def _is_whole(data: bytes | memoryview) -> bool:
-    """Whether the checksum matches."""
+    """Whether the last 32 bytes are the SHA-256 digest of all bytes before them."""
     return sha256(memoryview(data)[:-32]).digest() == data[-32:]
 
 
 def _arrays(path: Path, header: dict[str, Any], data: bytes | memoryview, at: int) -> Arrays:
-    """The arrays that the header lists, from place `at` on."""
+    """The arrays that the header lists, as views of `data`; the first begins at byte `at`."""
     arrays: Arrays = {}
     try:
         LISTED(header["arrays"], "arrays")

@@ -154,7 +154,8 @@ class ShardTrainer(Trainer):
         return sum(wrong), sum(rows)
 
     def _take(self, changes: Sequence[Change]) -> None:
-        """Take over what the shards have counted; each numbers its new classes by itself."""
+        """Add the metrics, rows and bad lines that the shards have counted to those of this run.
+        New classes go by their labels, because each shard numbers them by itself."""
         lists = [one.labels.several or [] for one in (self.model, *(c.model for c in changes))]
         labels = list(dict.fromkeys(label for some in lists for label in some))  # as in a merge
         for change in changes:

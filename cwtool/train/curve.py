@@ -16,7 +16,8 @@ from cwtool.train.heldout import HeldOut
 
 
 class Curve:
-    """Tells a point after every `step` rows and after each pass; a step of 0 is no curve."""
+    """Sends an event `trace` with the error and the number of nonzero weights after every `step`
+    rows, and after each pass. With a step of 0 it sends none."""
 
     def __init__(self, step: int, console: Console) -> None:
         self.step, self.console = step, console
