@@ -18,7 +18,7 @@ FLAGS += WATCHED
 FLAGS += ["-ffp-contract=off", "-Wno-unused-function", "-Wno-unreachable-code"]
 
 # Cython generates this module: the memoryview code that each kernel would else repeat.
-# No row passes through it, hence -O1; and it takes longest to compile, hence it comes first.
+# No row passes through it, so it is compiled with -O1; and first, because it takes longest.
 SHARED = "cwtool_ext._cyutility"
 EXTENSIONS = [
     Extension(
@@ -28,8 +28,8 @@ EXTENSIONS = [
         extra_link_args=WATCHED,
     )
 ]
-# Nobody reads errno or the flags of exceptions. Without them loops with roots and choices, of which
-# these modules are full, are vectorized to the same bits.
+# No code reads errno or the floating-point exception flags. Without them gcc also vectorizes loops
+# with square roots and conditions, of which these modules have many, to the same bits.
 QUIET = ("abreast", "alongside")
 EXTENSIONS += [
     Extension(

@@ -272,7 +272,7 @@ def gather(const double[:, :] columns, const int32_t[::1] places) -> list:
                         column[c], step, &places[k], here, to[c] + counts[c],
                         numbers[c] + counts[c], k,
                     )
-    one = at = None  # nobody looks at the arrays any more
+    one = at = None  # the views are released, so that the arrays can shrink
     return [shorter(n, counts[c], found[c][0], found[c][1]) for c in range(columns.shape[1])]
 
 

@@ -25,7 +25,7 @@ from data_scripts.formats import AGAIN
 from data_scripts.rows import Rows, write_part
 
 INTERRUPTED = 130
-Away = set[str | None]  # servers that nobody waits for a second time
+Away = set[str | None]  # servers that did not answer and are not tried again
 EPILOG = """\
 NAME may also be `small` (all but the gigabytes) or `all`. Downloads are kept in DIR/raw; a file
 that was put there by hand is used as it is. Proxies are taken from http_proxy and https_proxy.

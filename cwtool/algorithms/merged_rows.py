@@ -42,8 +42,8 @@ class RowsMerger(Merger):
                     numbers[own] = merged
             y = numbers[y.astype(np.int64)]
         indices, values = slots[arrays["rows.indices"][at]], arrays["rows.values"][at]
-        nobody = np.zeros(len(y), dtype=np.int32)
-        return SlotRows(indptr - indptr[0], indices, values, nobody, weight), y
+        first = np.zeros(len(y), dtype=np.int32)
+        return SlotRows(indptr - indptr[0], indices, values, first, weight), y
 
 
 ROWS = Rule("rows")

@@ -34,7 +34,7 @@ from cwtool.errors import Damage
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, Layout, State
 
-NOBODY = -2  # the class of the ghost: no row has it
+NO_CLASS = -2  # the class of the ghost: no row has it
 
 
 class States(State):
@@ -177,7 +177,7 @@ class OneVsRest(Several):
         """Visit these rows with the ghost and all classes that have come; their scores go into
         `found`."""
         classes = [k for k, part in enumerate(state.parts) if part is not None]
-        with_ghost = state.known, [NOBODY, *classes]
+        with_ghost = state.known, [NO_CLASS, *classes]
         if again:
             parts = each_class(self.base.relearn, *with_ghost, rows, order, run)
         else:

@@ -44,7 +44,7 @@ def learned(
                 by_slot = model.met(rows)
             parts = list(model.scale.observe(by_slot))
             for part in parts:
-                _ = part.csr  # checked here, where nobody waits for it
+                _ = part.csr  # checked in this thread, so that the learner need not wait
             yield Met(rows, origin, by_slot, parts, len(model.labels.values))
 
     def visit(item: Met) -> Scores:

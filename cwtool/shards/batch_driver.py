@@ -13,7 +13,7 @@ import numpy as np
 from cwtool.algorithms.base import Scores
 from cwtool.algorithms.batch import POSITIVE
 from cwtool.algorithms.dealt import Arrays, Dealt
-from cwtool.algorithms.one_vs_rest import NOBODY, States
+from cwtool.algorithms.one_vs_rest import NO_CLASS, States
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.data.rows import Rows, joined
 from cwtool.model import file
@@ -139,7 +139,7 @@ class BatchTrainer(ShardTrainer):
                 if state.parts[class_] is None:
                     state.birth(class_)
             states = state.known
-            classes = [NOBODY, *(k for k, part in enumerate(state.parts) if part is not None)]
+            classes = [NO_CLASS, *(k for k, part in enumerate(state.parts) if part is not None)]
         if asking.rows.n_rows:
             algorithm.learn_dealt(states, classes, asking, replace(self.settings, jobs=1))
             for one in states:

@@ -95,7 +95,7 @@ def test_a_place_that_cannot_be_written(place: str, model: bytes, cwtool: Run) -
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_closed_streams(closed: str, model: bytes) -> None:
-    """Whoever closes stdout or stderr gets the model all the same."""
+    """The model is written although stdout or stderr is closed."""
     command = f"{sys.executable} -m cwtool train a.svm -m n.cw {closed}"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert "Traceback" not in done.stderr
@@ -107,8 +107,8 @@ def test_closed_streams(closed: str, model: bytes) -> None:
     "streams", ["2>/dev/full", "2>&1 | true", "--json | true", "--json 2>/dev/full | true"]
 )
 def test_streams_that_take_nothing(streams: str, model: bytes) -> None:
-    """Notes that the disk has no room for, and events that nobody reads, do not end a run that has
-    a model to write."""
+    """Notes that the disk has no room for, and events whose reader is gone, do not end a run that
+    has a model to write."""
     command = f"{sys.executable} -m cwtool tune a.svm --grid r=5,6 -m n.cw {streams}"
     done = subprocess.run(["bash", "-c", f"{command}; exit ${{PIPESTATUS[0]}}"])
     assert done.returncode == 0

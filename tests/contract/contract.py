@@ -79,7 +79,7 @@ def those(protocol: Any) -> Any:
 
 
 def frozen(rows: R) -> R:
-    """The same rows; whoever writes to their arrays gets an error."""
+    """The same rows with arrays that are read-only, so that writing to them is an error."""
     for part in fields(rows):
         array = getattr(rows, part.name)
         if isinstance(array, np.ndarray):

@@ -159,7 +159,7 @@ def test_other_row_scales_are_brought_to_that_of_the_first() -> None:
 
 
 def test_precision_is_forgotten_by_the_rows_of_all_parts() -> None:
-    """With a half-life, what nobody moved fades by the rows of all parts, and what one part has
+    """With a half-life, what no part moved fades by the rows of all parts, and what one part has
     gained is added to what is left of the base."""
     base = scaled(1, 1.0, half_life=800, prior=1.0)
     n = 400

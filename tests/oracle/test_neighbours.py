@@ -180,7 +180,7 @@ def test_auto_takes_the_scale_with_fewer_errors(size, best):
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_rows_without_columns_or_points(form):
-    """Points without columns are all at distance 0; without points nobody is near."""
+    """Points without columns are all at distance 0; without points there are no neighbours."""
     near = nearest(form(np.empty((2, 0))), form(np.empty((3, 0))), np.array([1, 0, 1], bool), 2)
     assert near.who.tolist() == [[[1, -1], [0, 2]]] * 2
     assert near.distance.tolist() == [[[0, np.inf], [0, 0]]] * 2

@@ -1,4 +1,4 @@
-"""Results in the order of the items, made ahead of whoever takes them."""
+"""Results in the order of the items, computed before they are asked for."""
 
 from collections.abc import Iterator
 from threading import Barrier, Event, current_thread, main_thread
@@ -85,7 +85,7 @@ def test_no_more_is_drawn_than_may_wait() -> None:
 
 
 def test_no_result_is_kept() -> None:
-    """Blocks are used again as soon as nobody looks at them."""
+    """Blocks are used again as soon as they have no other reference."""
 
     class Item:
         alive = 0
@@ -138,7 +138,7 @@ def test_calls_beside_run_while_the_next_item_is_drawn_and_the_last_one_is_used(
 
 
 def test_calls_beside_go_on_while_the_consumer_has_an_item() -> None:
-    """Two items wait behind the first one, and are worked on although nobody asks for them."""
+    """Two items wait behind the first one, and are computed before they are asked for."""
     drawn, done = Event(), [Event() for _ in range(3)]
 
     def items() -> Iterator[int]:

@@ -212,7 +212,7 @@ def test_a_claim_along_a_curve(tmp_path: Path) -> None:
     assert made is not None
     assert made.rows[0][:2] == ["x, share 0.5", "**25.00**"]
     assert made.rows[1][:2] == ["x, share 0.95", "–"]  # b alone gets there
-    assert len(made.rows) == 2  # and nobody to 0.1
+    assert len(made.rows) == 2  # and neither method reaches 0.1
 
 
 def test_files(found: Results, tmp_path: Path) -> None:
