@@ -98,8 +98,23 @@ class DealtColumns:
     @cached_property
     def counts(self) -> Floats:
         """The number of entries of each column."""
-        found: Floats = self.added(self.shards.ask(lengths, [{} for _ in self.at]), 1)[0]
+        return self._lengths(np.ones(self.n_rows))
+
+    @cached_property
+    def present(self) -> Floats:
+        """For each column the weight of the rows that have an entry in it."""
+        return self._lengths(weights(self.shards.rows))
+
+    def _lengths(self, h: Floats) -> Floats:
+        """The sum over the entries of each column of the numbers h of their rows."""
+        given: list[Arrays] = [{"h": part} for part in self._of_shard(h)]
+        found: Floats = self.added(self.shards.ask(lengths, given), 1)[0]
         return found
+
+    @property
+    def total_weight(self) -> float:
+        """The weight of all rows."""
+        return float(weights(self.shards.rows).sum())
 
     def added(self, parts: list[Arrays], n: int) -> Floats:
         """n sums for each column, of those that the shards have for theirs."""
@@ -172,8 +187,9 @@ def products(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
 
 
 def lengths(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
-    """The number of entries of each column."""
-    return {"sums": np.bincount(shard.rows.indices, minlength=shard.columns)[None]}
+    """The sum over the entries of each column of the numbers h of their rows."""
+    h = np.repeat(given["h"], np.diff(shard.rows.indptr))
+    return {"sums": np.bincount(shard.rows.indices, h, minlength=shard.columns)[None]}
 
 
 def entries(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:

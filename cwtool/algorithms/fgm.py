@@ -31,6 +31,7 @@ from cwtool.state import Array, Column, Layout, Number, State
 from cwtool_ext import sbcw as kernel
 
 MEAN, DUAL, PLACE = 0, 1, 2  # columns of the table
+LEAST = 1e-290  # the smallest precision of a feature before any rows
 
 
 class FGM(LinearBatchLearner):
@@ -44,7 +45,7 @@ class FGM(LinearBatchLearner):
         "restart": {"carry": "restart", "batch_rows": 200},
     }
     takes_weights = True
-    shared = ("sizes", "gram", "sigma", "score")
+    shared = ("sizes", "gram", "sigma", "score", "prior")
 
     def __init__(self, params: Any) -> None:
         super().__init__(params)
@@ -67,6 +68,8 @@ class FGM(LinearBatchLearner):
                 Array("share", sizes=("groups",), low=0),
                 Array("score", sizes=("chosen",)),  # of each chosen feature, by position
                 Array("theta"),  # objective after each group of the last batch
+                # D of each chosen feature, by position; none of them: D = I
+                Array("prior", sizes=("chosen?",), low=LEAST, later=True),
             ),
         )
 
@@ -75,7 +78,11 @@ class FGM(LinearBatchLearner):
         """The weight of X'HX in the precision of a group."""
         return 0.0
 
-    def score(self, side: Side, columns: AnyColumns, K: int) -> Floats:
+    def own_precision(self, columns: AnyColumns) -> Floats | None:
+        """The precision of each column before any rows; None for 1."""
+        return None
+
+    def score(self, side: Side, columns: AnyColumns, K: int, prior: Floats | None = None) -> Floats:
         """s_j^2 of each column, with s of all batches. K is the number of groups with the new
         one."""
         squares: Floats = (side.past + side.products(columns)) ** 2
@@ -92,8 +99,9 @@ class FGM(LinearBatchLearner):
     def groups(self, state: State) -> Groups:
         """A copy of the groups in the state."""
         a = state.arrays
-        kept = (a[name].copy() for name in ("gram", "sigma", "share"))
-        return Groups(self.c, self.params.width, a["sizes"].tolist(), *kept)
+        gram, sigma, share = (a[name].copy() for name in ("gram", "sigma", "share"))
+        prior = a["prior"].copy() if len(a["prior"]) else np.ones(len(a["score"]))
+        return Groups(self.c, self.params.width, a["sizes"].tolist(), gram, sigma, share, prior)
 
     def chosen(self, state: State) -> Ints:
         """The slots of the chosen features, by position."""
@@ -160,10 +168,12 @@ class FGM(LinearBatchLearner):
 
         if keep:
             growth.keep(columns.others, first.arrays["score"].tolist())
-        growth.choose(self.score, gram)
+        same = keep and old.sizes and not len(first.arrays["prior"])  # D = I so far
+        prior = None if same else self.own_precision(columns)
+        growth.choose(partial(self.score, prior=prior), gram, prior)
         growth.refine()
         for state, side in zip(states, sides, strict=True):
-            _store(state, growth, side, keep)
+            _store(state, growth, side, keep, scaled=prior is not None)
             state.numbers["learned"] = learned + rows.n_rows
             state.numbers["surplus"] += total - rows.n_rows
             state.refer(first, self.shared)
@@ -227,7 +237,7 @@ class FGM(LinearBatchLearner):
         }
 
 
-def _store(state: State, growth: Growth, side: Side, keep: bool) -> None:
+def _store(state: State, growth: Growth, side: Side, keep: bool, scaled: bool) -> None:
     """Put the groups, their weights and their objectives into the state; with `keep` also the dual
     variables."""
     columns, groups, table = growth.columns, growth.groups, state.table
@@ -245,4 +255,5 @@ def _store(state: State, growth: Growth, side: Side, keep: bool) -> None:
         "share": side.groups.share,
         "score": np.array(growth.score, dtype=np.float64),
         "theta": np.array(side.theta, dtype=np.float64),
+        "prior": groups.prior if scaled else np.empty(0),
     }

@@ -1,7 +1,7 @@
 """Groups of chosen features, each with its covariance.
 
-Group k has P_k = I + c G_k with G_k = X_k'H X_k over rows of the weights H, and Sigma_k = P_k^-1
-(Tan et al. 2016).
+Group k has P_k = D_k + c G_k with G_k = X_k'H X_k over rows of the weights H, and Sigma_k = P_k^-1
+(Tan et al. 2016, where D = I).
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ class Groups:
     gram: Floats
     sigma: Floats
     share: Floats  # d_k, the weight of each group; they sum to 1
+    prior: Floats  # the diagonal of D, by position
 
     @classmethod
     def empty(cls, c: float, width: int) -> Groups:
         """No groups yet."""
         gram, sigma = np.zeros((2, 0, width))
-        return cls(c, width, [], gram, sigma, np.empty(0))
+        return cls(c, width, [], gram, sigma, np.empty(0), np.empty(0))
 
     @property
     def first(self) -> Longs:
@@ -50,10 +51,11 @@ class Groups:
         ends = self.first.tolist()
         yield from ((k, slice(ends[k], ends[k + 1])) for k in range(len(self.sizes)))
 
-    def add(self, gram: Floats) -> None:
-        """Add a group; it takes an equal share from the others."""
+    def add(self, gram: Floats, prior: Floats | None = None) -> None:
+        """Add a group; it takes an equal share from the others. Without a prior, D is I."""
         n = len(gram)
         self.sizes.append(n)
+        self.prior = np.append(self.prior, np.ones(n) if prior is None else prior)
         padding = np.zeros((n, self.width))
         self.gram, self.sigma = (np.vstack([a, padding]) for a in (self.gram, self.sigma))
         self.grow(len(self.sizes) - 1, gram)
@@ -72,7 +74,8 @@ class Groups:
         start, n = int(self.first[k]), self.sizes[k]
         total = self.gram[start : start + n, :n]
         total += gram
-        inverse = fortran.cho_solve(cholesky(np.eye(n) + self.c * total), np.eye(n))
+        precision = np.diag(self.prior[start : start + n]) + self.c * total
+        inverse = fortran.cho_solve(cholesky(precision), np.eye(n))
         self.sigma[start : start + n, :n] = (inverse + inverse.T) / 2
 
     def solve(self, s: Floats) -> Floats:
@@ -83,7 +86,7 @@ class Groups:
         """a_k^2 = m_k' P_k m_k"""
         if not self.sizes:
             return np.empty(0)
-        each = m * (m + self.c * (self.gram * self._beside(m)).sum(axis=1))
+        each = m * (self.prior * m + self.c * (self.gram * self._beside(m)).sum(axis=1))
         total: Floats = np.maximum(np.add.reduceat(each, self.first[:-1]), 0)  # rounding
         return total
 

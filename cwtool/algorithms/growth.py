@@ -100,9 +100,10 @@ class Growth:
             self._widen(chosen)
             self._each(lambda side: side.solve(None, self.params.group_passes))
 
-    def choose(self, score: Score, gram: Callable[[Longs], Floats]) -> None:
+    def choose(self, score: Score, gram: Callable[[Longs], Floats], prior: Floats | None) -> None:
         """Add groups of the features with the largest scores until there are enough, no other
-        feature gains anything, or the objective changes too little. gram: X'HX of a new group."""
+        feature gains anything, or the objective changes too little. gram: X'HX of a new group;
+        prior: the precision of each column before any rows, None for 1."""
         p, theta = self.params, [0.0]
         # the first scores are those of dual variables of 1, and s grows with them; at w = 0 they
         # are C, from which the scores of later groups come
@@ -113,7 +114,7 @@ class Growth:
             new = largest(values, min(p.width, p.features - len(self.chosen)))
             if not len(new):
                 break
-            self.groups.add(gram(new))
+            self.groups.add(gram(new), None if prior is None else prior[new])
             self._widen(new)
             self.chosen = np.append(self.chosen, new)
             self.score += (unit * values[new]).tolist()

@@ -106,6 +106,18 @@ class Columns:
         kernel.squares(self.x.csr, out)
         return out
 
+    @cached_property
+    def present(self) -> Floats:
+        """For each column the weight of the rows that have an entry in it."""
+        start, place, value = self.x.arrays
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        return Matrix(start, place, np.ones(len(value))).products(weight)
+
+    @property
+    def total_weight(self) -> float:
+        """The weight of all rows."""
+        return self.n_rows if self.weight is None else float(self.weight.sum())
+
     def gram(self, some: Longs) -> Floats:
         """X'HX of the columns with these numbers, H the weights of the rows."""
         weight = np.broadcast_to(1.0, self.n_rows) if self.weight is None else self.weight

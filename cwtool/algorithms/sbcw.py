@@ -15,12 +15,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from cwtool.algorithms.base import Variants, each_choice
+from cwtool.algorithms.column_prior import SCALES, prior_of
 from cwtool.algorithms.dealt_columns import AnyColumns
 from cwtool.algorithms.fgm import FGM
 from cwtool.algorithms.fgm_params import FgmParams
 from cwtool.algorithms.growth import Side
 from cwtool.data.rows import Floats
-from cwtool.params import param
+from cwtool.params import AUTO, param
 from cwtool.records import dataclass
 
 
@@ -49,6 +50,14 @@ class SbcwParams(FgmParams):
         "as printed.",
         choices=("gain", "diag", "plain"),
     )
+    scale: str = param(
+        AUTO,
+        "Precision of a weight before any rows: columns takes the mean square of the values of its "
+        "column that are not 0, so that the units of the columns do not matter; none takes 1, as "
+        "in the paper; auto takes columns if the sizes of the columns' values differ by more than "
+        "a factor of about 2.",
+        choices=SCALES,
+    )
 
 
 class SBCW(FGM):
@@ -58,22 +67,26 @@ class SBCW(FGM):
     variants: ClassVar[Variants] = {
         **FGM.variants,
         **each_choice(SbcwParams, "score", features=28),
+        "columns": {"scale": "columns", "features": 28},
     }
 
     @property
     def c(self) -> float:
         return float(self.params.C / self.params.precision_divisor)
 
-    def score(self, side: Side, columns: AnyColumns, K: int) -> Floats:
+    def own_precision(self, columns: AnyColumns) -> Floats | None:
+        return prior_of(columns, self.params.scale)
+
+    def score(self, side: Side, columns: AnyColumns, K: int, prior: Floats | None = None) -> Floats:
         """The gain of each feature as a group of its own: by a Newton step from 0 in the problem
         as it is, where a new group has the share 1/K; by its own norm (eq. 12); or with Sigma = I
         (eq. 14)."""
         p = self.params
         if p.score == "plain":
-            return super().score(side, columns, K)
-        precision = 1 + self.c * columns.squares
+            return super().score(side, columns, K, prior)
+        precision = (1 if prior is None else prior) + self.c * columns.squares
         if p.score == "diag" or p.loss == "hinge":  # the hinge has no curvature
-            return super().score(side, columns, K) / precision
+            return super().score(side, columns, K, prior) / precision
         s, curvature = side.moments(columns)
         gain: Floats = (side.past + s) ** 2 / ((p.sigma + K) * precision + p.C * curvature)
         return gain

@@ -2028,6 +2028,11 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with K groups
         (with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is s_j^2,
         as printed.
+    scale : 'auto' or 'columns' or 'none', default='auto'
+        Precision of a weight before any rows: columns takes the mean square of the values of
+        its column that are not 0, so that the units of the columns do not matter; none takes 1,
+        as in the paper; auto takes columns if the sizes of the columns' values differ by more
+        than a factor of about 2.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
@@ -2074,6 +2079,7 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         group: str = "sum",
         precision_divisor: float = 100.0,
         score_by: str = "gain",
+        scale: str = "auto",
         fit_intercept: bool = False,
         multi_class: str = "auto",
         class_weight: Any = None,
@@ -2099,6 +2105,7 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         self.group = group
         self.precision_divisor = precision_divisor
         self.score_by = score_by
+        self.scale = scale
         self.fit_intercept = fit_intercept
         self.multi_class = multi_class
         self.class_weight = class_weight

@@ -33,6 +33,7 @@ def parts(S: int, *, weighted: bool) -> list[Rows]:
 
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "sbcw": ("sbcw", {"features": 12, "group_size": 4}),
+    "sbcw columns": ("sbcw", {"features": 12, "group_size": 4, "scale": "columns"}),
     "sbcw diag": ("sbcw", {"features": 12, "group_size": 4, "score": "diag", "loss": "hinge"}),
     "fgm": ("fgm", {"features": 9, "group_size": 3}),
     # on one machine by Newton steps, in shards by descent over columns
