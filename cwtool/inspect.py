@@ -14,13 +14,14 @@ import numpy as np
 from cwtool.algorithms.base import Describes, Linear, Ranks
 from cwtool.data.names import read_names
 from cwtool.data.parse import Reading
-from cwtool.data.rows import BIAS, Longs
+from cwtool.data.rows import BIAS, Floats, Ints
 from cwtool.errors import UsageError
 from cwtool.files import complete_text
 from cwtool.metrics.confusion import label_order
 from cwtool.model import Model, Weights
+from cwtool_ext.shortest import lines
 
-AT_ONCE = 1 << 14  # features whose numbers become those of Python
+AT_ONCE = 1 << 16  # numbers that become text
 
 
 def external(model: Model, feature: int) -> str:
@@ -192,38 +193,46 @@ def write_weights(model: Model, path: Path, sources: list[Path], class_: int | N
     weights = model.weights()
     if class_ is not None:
         weights = of_class(weights, class_)
-    lines = _one_class(model, weights) if weights.weight.ndim == 1 else _each(model, weights)
+    text = _one_class(model, weights) if weights.weight.ndim == 1 else _each(model, weights)
     with nullcontext(sys.stdout) if str(path) == "-" else complete_text(path, sources) as out:
-        out.writelines("\t".join(line) + "\n" for line in lines)
+        out.writelines(text)
 
 
-def _portions(places: Longs) -> Iterator[Longs]:
-    """The places in portions: numbers of Python take much memory."""
-    for start in range(0, len(places), AT_ONCE):
-        yield places[start : start + AT_ONCE]
-
-
-def _one_class(model: Model, weights: Weights) -> Iterator[list[str]]:
+def _one_class(model: Model, weights: Weights) -> Iterator[str]:
+    """Lines of weight and variance."""
     ids, weight, variance, intercept = weights
+    spread = np.broadcast_to(np.nan, weight.shape) if variance is None else variance
     nonzero = np.flatnonzero(weight)
-    spread = np.full(len(weight), np.nan) if variance is None else variance
-    for at in _portions(nonzero):
-        columns = (ids[at].tolist(), weight[at].tolist(), spread[at].tolist())
-        for j, w, v in zip(*columns, strict=True):
-            yield [external(model, j), repr(w), repr(v)]
+    for start in range(0, len(nonzero), AT_ONCE):
+        at = nonzero[start : start + AT_ONCE]
+        yield _lines(model, ids[at], np.stack([weight[at], spread[at]], axis=1))
     if intercept:
-        yield ["intercept", repr(intercept), "nan"]
+        yield f"intercept\t{intercept!r}\tnan\n"
 
 
-def _each(model: Model, weights: Weights) -> Iterator[list[str]]:
+def _each(model: Model, weights: Weights) -> Iterator[str]:
+    """Lines of the weights of all classes, under their labels."""
     classes = _by_label(model)
     order = np.array(list(classes.values()), dtype=np.int64)
-    yield ["feature", *classes]
-    nonzero = np.flatnonzero(weights.weight.any(axis=1))
-    for at in _portions(nonzero):
-        chosen = weights.weight[np.ix_(at, order)].tolist()
-        for j, line in zip(weights.ids[at].tolist(), chosen, strict=True):
-            yield [external(model, j), *map(repr, line)]
+    yield "\t".join(["feature", *classes]) + "\n"
+    nonzero, step = np.flatnonzero(weights.weight.any(axis=1)), max(1, AT_ONCE // len(order))
+    for start in range(0, len(nonzero), step):
+        at = nonzero[start : start + step]
+        yield _lines(model, weights.ids[at], weights.weight[np.ix_(at, order)])
     intercept = np.asarray(weights.intercept)
     if intercept.any():
-        yield ["intercept", *map(repr, intercept[order].tolist())]
+        yield "\t".join(["intercept", *map(repr, intercept[order].tolist())]) + "\n"
+
+
+def _lines(model: Model, ids: Ints, values: Floats) -> str:
+    """A line for each feature, the bias among them, wherever it is."""
+    keys = ids.astype(np.int64)[:, None] + (not model.reading.zero_based)
+    bias = np.flatnonzero(ids == BIAS)
+    if not len(bias):
+        return lines(keys, values, b"", b"\t", b"\t", b"\n")
+    own = "\t".join(["bias", *map(repr, values[bias[0]].tolist())]) + "\n"
+    before, after = (
+        _lines(model, ids[some], values[some])
+        for some in (slice(bias[0]), slice(bias[0] + 1, None))
+    )
+    return before + own + after

@@ -13,13 +13,9 @@ from cpython.unicode cimport PyUnicode_DecodeASCII
 from libc.math cimport fabs, floor
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport qsort
-from libc.string cimport memcpy, strlen
 
 from cwtool_ext.decimal cimport EXACT, EXACT_TENS
-
-cdef extern from "Python.h":
-    char* PyOS_double_to_string(double x, char code, int precision, int flags, int* kind) \
-        except NULL
+from cwtool_ext.shortest cimport put_double, put_whole
 
 cdef enum:
     PLACES = 6
@@ -40,27 +36,11 @@ cdef int compare(const void* a, const void* b) noexcept nogil:
     return -1 if p.place < q.place else 1
 
 
-cdef inline char* put_whole(char* out, uint64_t n, int least) noexcept nogil:
-    """The digits of n, at least so many; the place behind them."""
-    cdef char[24] reversed_
-    cdef int k = 0
-    while n or k < least:
-        reversed_[k] = <char> (c"0" + n % 10)
-        n //= 10
-        k += 1
-    while k:
-        k -= 1
-        out[0] = reversed_[k]
-        out += 1
-    return out
-
-
-cdef char* put_value(char* out, double x) except NULL:
+cdef char* put_value(char* out, double x) noexcept nogil:
     """A finite number; the place behind it."""
     cdef double size = fabs(x), scaled
     cdef uint64_t n, tens
     cdef int places
-    cdef char* text
     for places in range(PLACES + 1):
         scaled = floor(size * EXACT_TENS[places] + 0.5)
         if scaled > <double> EXACT:
@@ -75,11 +55,7 @@ cdef char* put_value(char* out, double x) except NULL:
                 out[0] = c"."
                 out = put_whole(out + 1, n % tens, places)
             return out
-    text = PyOS_double_to_string(x, c"r", 0, 0, NULL)
-    memcpy(out, text, strlen(text))
-    out += strlen(text)
-    PyMem_Free(text)
-    return out
+    return put_double(out, x)
 
 
 cdef str written(Entry* entries, Py_ssize_t n):

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import islice
 from typing import Any
 
-from cwtool.export.scorer import AT_ONCE, Scorer
+import numpy as np
+
+from cwtool.errors import ModelError
+from cwtool.export.scorer import Scorer
+from cwtool_ext.shortest import lines
 
 END = ""  # pieces of the text are no lines
 
 
 def described(scorer: Scorer) -> dict[str, Any]:
-    """Everything by name. Weights and variances, which are objects too, are iterators over their
-    entries: features, and lists in the order of `columns`."""
+    """Everything by name. Weights and variances, which are objects too, are iterators over portions
+    of their entries: features, and lists in the order of `columns`."""
     found: dict[str, Any] = {
         "form": "cwtool linear model 1",
         "algorithm": scorer.algorithm,
@@ -23,7 +26,7 @@ def described(scorer: Scorer) -> dict[str, Any]:
         "labels": scorer.labels,
         "columns": scorer.names,
         "intercept": scorer.intercept.tolist(),
-        "weights": scorer.by_feature(scorer.weight),
+        "weights": scorer.portions(scorer.weight),
     }
     if not scorer.several:
         found["threshold"] = scorer.threshold
@@ -31,7 +34,7 @@ def described(scorer: Scorer) -> dict[str, Any]:
         found["probability"] = {"slope": scorer.slope, "offset": scorer.offset}
         if scorer.variance is not None:
             found["probability"] |= {
-                "variances": scorer.by_feature(scorer.variance),
+                "variances": scorer.portions(scorer.variance),
                 "constant_variance": scorer.constant_variance.tolist(),
                 "unknown_variance": scorer.unknown,
             }
@@ -60,8 +63,10 @@ def _pieces(value: Any) -> Iterator[str]:
     elif isinstance(value, Iterator):  # entries of an object
         yield "{"
         separator = ""
-        while some := {str(name): item for name, item in islice(value, AT_ONCE)}:
-            yield separator + json.dumps(some, allow_nan=False)[1:-1]
+        for features, some in value:
+            if not np.isfinite(some).all():
+                raise ModelError("JSON has no infinite numbers, and the model does", "use tsv")
+            yield separator + lines(features, some, b'"', b'": [', b", ", b"], ")[:-2]
             separator = ", "
         yield "}"
     else:

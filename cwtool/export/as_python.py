@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cwtool.export.scorer import Scorer
+from cwtool_ext.shortest import lines
 
 HEAD = '''\
 """A linear model of cwtool ({algorithm}), in plain Python.
@@ -137,6 +138,6 @@ def _joint(scorer: Scorer) -> Iterator[str]:
 
 def _table(name: str, scorer: Scorer, values: Any) -> Iterator[str]:
     yield f"{name} = {{"
-    for j, line in scorer.by_feature(values):
-        yield f"    {j}: {line!r},"
+    for portion in scorer.portions(values):
+        yield lines(*portion, b"    ", b": [", b", ", b"],\n")[:-1]
     yield "}"

@@ -8,10 +8,10 @@ import numpy as np
 
 from cwtool.data.rows import Floats, Longs
 from cwtool.errors import ModelError
-from cwtool.export.scorer import Scorer
+from cwtool.export.scorer import AT_ONCE, Scorer
+from cwtool_ext.shortest import lines
 
 MOST = 1 << 27  # numbers in a file, which has a line for every feature up to the last
-AT_ONCE = 1 << 16  # lines
 
 
 def text(scorer: Scorer) -> Iterator[str]:
@@ -43,26 +43,26 @@ def text(scorer: Scorer) -> Iterator[str]:
 
 def _lines(places: Longs, weight: Floats) -> Iterator[str]:
     """The lines of these weights, some at a time, and lines of zeros for places between them."""
-    order, nothing = np.argsort(places), _text([[0.0] * weight.shape[1]])
-    done = 0
-    for start in range(0, len(order), AT_ONCE):
-        some = order[start : start + AT_ONCE]
-        at, lines = places[some], weight[some].tolist()
+    order, nothing = np.argsort(places), _text(np.zeros((1, weight.shape[1])))
+    done, step = 0, max(1, AT_ONCE // weight.shape[1])
+    for start in range(0, len(order), step):
+        some = order[start : start + step]
+        at, here = places[some], weight[some]
         cuts = np.flatnonzero(np.diff(at, prepend=done - 1) > 1)  # before which places are left out
         for cut, end in zip([0, *cuts.tolist()], [*cuts.tolist(), len(some)], strict=True):
             if cut < end:
                 yield from _zeros(nothing, int(at[cut]) - done)
-                yield _text(lines[cut:end])
+                yield _text(here[cut:end])
                 done = int(at[end - 1]) + 1
 
 
 def _zeros(nothing: str, n: int) -> Iterator[str]:
     """So many lines of zeros."""
-    for start in range(0, n, AT_ONCE):
-        yield "\n".join([nothing] * min(AT_ONCE, n - start))
+    step = max(1, AT_ONCE // len(nothing))
+    for start in range(0, n, step):
+        yield "\n".join([nothing] * min(step, n - start))
 
 
-def _text(lines: list[list[float]]) -> str:
-    """Each number and a blank, a line after the other: [[1.0, 2.0], [3.0, 4.0]] as text, without
-    brackets."""
-    return repr(lines)[2:-2].replace(", ", " ").replace("] [", " \n") + " "
+def _text(weight: Floats) -> str:
+    """Each number and a blank, a line after the other."""
+    return lines(np.empty((len(weight), 0), dtype=np.int64), weight, b"", b"", b" ", b" \n")[:-1]

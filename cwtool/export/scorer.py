@@ -20,7 +20,7 @@ from cwtool.records import dataclass
 
 FEW = 1 << 20  # numbers of a dense form that are no burden, even if almost all are 0
 SPARSE = 256  # numbers of a dense form for each that is not 0, of which more are too many
-AT_ONCE = 1 << 14  # features whose numbers become Python's
+AT_ONCE = 1 << 16  # numbers that become text or Python's
 DIAGONAL = ("cw-sparse", "sofs")  # and all whose parameter `covariance` is diag
 
 
@@ -85,12 +85,18 @@ class Scorer:
                 self.features[i].tolist(), self.features[j].tolist(), c.tolist(), strict=True
             )
 
+    def portions(self, values: Floats) -> Iterator[tuple[Longs, Floats]]:
+        """The features in a column, with their rows of `values`, some at a time: as text, or as
+        numbers of Python, they take much more memory."""
+        step = max(1, AT_ONCE // max(1, values[:1].size))
+        for start in range(0, len(values), step):
+            here = slice(start, start + step)
+            yield self.features[here, None], np.ascontiguousarray(values[here])
+
     def by_feature(self, values: Floats) -> Iterator[tuple[int, Any]]:
-        """The features, each with its row of `values`, as numbers of Python. These take much more
-        memory, so that they are made as they are asked for."""
-        for start in range(0, len(values), AT_ONCE):
-            here = slice(start, start + AT_ONCE)
-            yield from zip(self.features[here].tolist(), values[here].tolist(), strict=True)
+        """The features, each with its row of `values`, as numbers of Python."""
+        for features, some in self.portions(values):
+            yield from zip(features[:, 0].tolist(), some.tolist(), strict=True)
 
     @property
     def places(self) -> Longs:

@@ -8,7 +8,7 @@ import numpy as np
 
 from cwtool.export import sql_probability
 from cwtool.export.scorer import Scorer
-from cwtool.export.sql_probability import inserted
+from cwtool.export.sql_probability import filled, inserted
 
 HEAD = """\
 -- A linear model of cwtool. The rows to score are in a table that you make and fill:
@@ -55,11 +55,7 @@ def text(scorer: Scorer) -> Iterator[str]:
     constant = np.broadcast_to(scorer.constant_variance, scorer.intercept.shape).tolist()
     rows = [f"({k}, {_quoted(n)}, {c!r}, {constant[k]!r})" for k, (n, c) in enumerate(classes)]
     yield from inserted("cwtool_class", rows)
-    weights = scorer.by_feature(scorer.weight)
-    yield from inserted(
-        "cwtool_weight",
-        (f"({j}, {k}, {w!r})" for j, line in weights for k, w in enumerate(line) if w),
-    )
+    yield from filled("cwtool_weight", scorer, scorer.weight, np.flatnonzero(scorer.weight))
     unit = scorer.reading.normalize == "l2"
     yield SCORE.format(length=" / MAX(n.length)" if unit else "", lengths=LENGTHS if unit else "")
     above = "> 0" if scorer.above else f">= {scorer.threshold!r}"

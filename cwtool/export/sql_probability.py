@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+import numpy as np
+
+from cwtool.data.rows import Floats, Longs
 from cwtool.export.scorer import Scorer
+from cwtool_ext.shortest import lines
 
 AT_ONCE = 500  # tuples of an INSERT
 TABLES = """\
@@ -87,9 +91,8 @@ def text(scorer: Scorer) -> Iterator[str]:
 def _spread(scorer: Scorer) -> Iterator[str]:
     assert scorer.variance is not None
     yield TABLES
-    variances = scorer.by_feature(scorer.variance)
-    rows = (f"({j}, {k}, {v!r})" for j, line in variances for k, v in enumerate(line))
-    yield from inserted("cwtool_variance", rows)
+    places = np.arange(scorer.variance.size)
+    yield from filled("cwtool_variance", scorer, scorer.variance, places)
     if scorer.linear is not None:
         linear = scorer.by_feature(scorer.linear)
         yield from inserted("cwtool_linear", (f"({j}, {c!r})" for j, c in linear if c))
@@ -98,6 +101,16 @@ def _spread(scorer: Scorer) -> Iterator[str]:
     unit = scorer.reading.normalize == "l2"
     yield UNIT_ENTRY.format(length=" / n.length" if unit else "", lengths=LENGTHS if unit else "")
     yield SPREAD.format(unknown=repr(scorer.unknown))
+
+
+def filled(table: str, scorer: Scorer, values: Floats, places: Longs) -> Iterator[str]:
+    """The commands that fill a table with feature, class and value at these places of a table that
+    has a row a feature and a column a class."""
+    for start in range(0, len(places), AT_ONCE):
+        row, column = np.divmod(places[start : start + AT_ONCE], values.shape[1])
+        keys = np.stack([scorer.features[row], column], axis=1)
+        text = lines(keys, values[row, column][:, None], b"(", b", ", b", ", b"),\n")
+        yield f"INSERT INTO {table} VALUES\n{text[:-2]};"
 
 
 def inserted(table: str, rows: Iterable[str]) -> Iterator[str]:

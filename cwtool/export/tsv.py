@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
-from cwtool.export.scorer import AT_ONCE, Scorer
+from cwtool.export.scorer import Scorer
+from cwtool_ext.shortest import lines
 
 
 def text(scorer: Scorer) -> Iterator[str]:
     """Tab-separated under a header; the lines `intercept` and, for two classes, `threshold` are the
     last."""
     yield "\t".join(["feature", *scorer.names])
-    lines = scorer.by_feature(scorer.weight)
-    while some := list(islice(lines, AT_ONCE)):
-        text = "\n".join([f"{j}\t{repr(line)[1:-1]}" for j, line in some if any(line)])
-        if text:
-            yield text.replace(", ", "\t")
+    for features, weight in scorer.portions(scorer.weight):
+        some = weight.any(axis=1)
+        if some.any():
+            yield lines(features[some], weight[some], b"", b"\t", b"\t", b"\n")[:-1]
     yield "\t".join(["intercept", *map(repr, scorer.intercept.tolist())])
     if not scorer.several:
         yield f"threshold\t{scorer.threshold!r}"
