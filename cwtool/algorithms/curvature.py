@@ -29,6 +29,7 @@ EIGHTH, LEAST_EACH, MOST_EACH = 8, 4, 64
 FEWEST = 500  # rows of the sample
 FEW = 4  # times the rows of a sample: fewer rows are visited without a sample
 STEPS = 4  # with a sample, at most
+ROUNDING = 1e-6  # of the largest number of a precision matrix, with a wide margin
 ENDED = 0.1  # share of the slope of a step that may be left at its end, if it has to be shortened
 
 
@@ -46,6 +47,14 @@ class Gaussian(NamedTuple):
             # the lower half in the order of C is the upper half in the order of Fortran
             found += fortran.blas().dsymv(self.C, self.gram.T, v, lower=0)
         return found
+
+    def check(self) -> None:
+        """Raise ArithmeticError if P0 is none that rows have made: the search for an optimum, which
+        there need not be, would take very many steps."""
+        if self.gram is not None:
+            precision = self.C * self.gram
+            precision.flat[:: len(precision) + 1] += 1.0
+            metric.cholesky(precision, ROUNDING)
 
 
 class Loss(NamedTuple):
@@ -98,6 +107,7 @@ class ByFeatures(Convex):
             self.factor = upper.T
             if not failed:
                 return
+            self.prior.check()
             self._fill(self.gram_here())
         self.factor = metric.cholesky(self.precision.copy())
 

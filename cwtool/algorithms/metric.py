@@ -79,12 +79,13 @@ class Metric(ABC):
         rows alone is done once for all starts."""
 
 
-def cholesky(precision: Floats) -> Floats:
+def cholesky(precision: Floats, most: float = np.inf) -> Floats:
     """L with LL' = P from the lower half of P. P >= I, but rounding may hide that when rows are
-    longer than about 1e8: then the diagonal is raised, by as little as helps."""
-    raised = 0.0
+    longer than about 1e8: then the diagonal is raised, by as little as helps. If `most` times the
+    largest number of P does not help, ArithmeticError is raised."""
     np.clip(precision, -LARGEST, LARGEST, out=precision)
-    while True:
+    raised, largest = 0.0, float(np.abs(precision).max(initial=1.0))
+    while raised <= most * largest:
         # the lower half in the order of C is the upper half in the order of Fortran
         upper, failed = fortran.lapack().dpotrf(precision.T, lower=0, clean=1)
         if not failed:
@@ -92,6 +93,7 @@ def cholesky(precision: Floats) -> Floats:
             return lower
         raised = max(10 * raised, 1e-14 * float(np.abs(precision).max()))
         precision[np.diag_indices(len(precision))] += raised
+    raise ArithmeticError("a precision matrix is not positive definite")
 
 
 class Whitened(Metric):

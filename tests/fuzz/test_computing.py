@@ -53,6 +53,16 @@ def test_a_matrix_that_is_no_precision_is_factored(matrix: np.ndarray) -> None:
     assert np.isfinite(cholesky(matrix.copy())).all()
 
 
+def test_a_curvature_that_no_rows_have_is_told_at_once() -> None:
+    model = Model.new("bcw", {}, labels=Labels(-1.0, 1.0))
+    model.learn(ROWS, Run())
+    square = model.state.squares["curvature"]
+    i, j = np.unravel_index(np.argmax(np.tril(np.abs(square), -1)), square.shape)
+    square[i, j] = 3 * square.diagonal().max()  # larger than on the diagonal
+    with pytest.raises(ModelError, match="not positive definite"):
+        Model.from_bytes(model.to_bytes()).learn(ROWS, Run())
+
+
 def test_a_negative_variance_is_damage() -> None:
     layout = Layout((), squares=("sigma",))
     good = np.array([[1.0, 0.5], [0.5, -1e-12]])
