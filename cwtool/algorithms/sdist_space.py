@@ -38,7 +38,7 @@ class Space(NamedTuple):
         """Some scaled columns as a dense array."""
         by = self.divisor[columns]
         x: Floats = rows[:, columns].toarray() - self.mean[columns]
-        x *= np.divide(1.0, by, out=np.zeros(len(by)), where=by > 0)
+        x *= np.divide(1.0, by, out=np.zeros(len(by)), where=by > 1e-300)
         np.clip(x, -FARTHEST, FARTHEST, out=x)
         return x
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cwtool.data.labels import Labels
 
 MODES = ("auto", "rival", "ovr")
+MOST_LETTERS = 1 << 24  # of the names of classes, each of which takes the room of the longest
 
 
 def numbers(classes: NDArray[Any]) -> NDArray[np.float64]:
@@ -60,7 +61,7 @@ def packed(classes: NDArray[Any]) -> dict[str, Any]:
 
 
 def unpacked(labels: Labels, kept: list[str] | str | None) -> NDArray[Any]:
-    """The classes of a model, ascending."""
+    """The classes of a model; numbers ascend, and names are in the order of their labels."""
     values = np.unique([label for label in labels.values if label is not None])
     if kept is None or not values.size:
         return values
@@ -72,4 +73,6 @@ def unpacked(labels: Labels, kept: list[str] | str | None) -> NDArray[Any]:
             "the model has learned labels that are none of the classes of its estimator",
             "train it with the numbers of the classes: 0 is the first of them",
         )
+    if len(kept) * max(map(len, kept)) > MOST_LETTERS:
+        raise ModelError("the model has too many and too long names of classes")
     return np.array(kept)

@@ -86,7 +86,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def _labels(self, y: NDArray[Any]) -> NDArray[np.float64]:
         """The labels inside the model of these classes."""
-        at = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        order = np.argsort(self.classes_, kind="stable")  # names of a file may be in any order
+        found = np.searchsorted(self.classes_, y, sorter=order)
+        at = order[np.minimum(found, len(order) - 1)]
         strange = self.classes_[at] != y
         labels = classes.numbers(self.classes_)[at]
         if strange.any() and self.model_.labels.rest:  # one class against all others

@@ -15,7 +15,6 @@ Saving never touches the old file until the new one is complete and on disk.
 
 from __future__ import annotations
 
-import json
 import os
 import struct
 from collections.abc import Callable, Iterable, Iterator
@@ -30,6 +29,7 @@ from numpy.typing import NDArray
 from cwtool.ahead import beside
 from cwtool.errors import Damage, ModelError
 from cwtool.files import replacing
+from cwtool.model import header_text
 from cwtool.model.schema import entries, items, text, whole
 
 MAGIC = b"CWTOOL\0"
@@ -91,13 +91,7 @@ def written(header: dict[str, Any], arrays: Arrays, jobs: int = 1) -> Iterator[b
     several `jobs`."""
     plain = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
     listed = [{"name": k, "dtype": a.dtype.str, "shape": list(a.shape)} for k, a in plain.items()]
-    try:
-        text = json.dumps({**header, "arrays": listed}, allow_nan=False).encode()
-    except ValueError:
-        raise ModelError(
-            f"the numbers of the {header['algorithm']} model have become too large for a file",
-            "look for very large values in the rows, or train with other parameters",
-        ) from None
+    text = header_text.of({**header, "arrays": listed})
     text = text.ljust(_padded(PRELUDE.size + len(text)) - PRELUDE.size)
     size = PRELUDE.size + len(text) + sum(_padded(a.nbytes) for a in plain.values()) + 32
     pieces: list[bytes | memoryview] = [PRELUDE.pack(MAGIC, VERSION, size, len(text)), text]
@@ -199,7 +193,7 @@ def _arrays(path: Path, header: dict[str, Any], data: bytes | memoryview, at: in
         if at != len(data) - 32:
             raise Damage("its arrays are shorter than the file")
     except Damage as failure:
-        raise ModelError(f"{path} is damaged: {failure}", "restore it from a copy") from None
+        raise _damaged(path, failure) from None
     return arrays
 
 
@@ -236,26 +230,17 @@ def _header(
     if PRELUDE.size + length + 32 > size:
         raise _altered(path)
     try:
-        header: dict[str, Any] = json.loads(
-            bytes(data[PRELUDE.size : PRELUDE.size + length]).decode("utf-8"),
-            parse_constant=_no_number,
-            object_pairs_hook=_without_repeats,
-        )
+        header = header_text.read(bytes(data[PRELUDE.size : PRELUDE.size + length]))
         header["algorithm"], header["arrays"]
+    except Damage as failure:
+        raise _damaged(path, failure) from None
     except (ValueError, KeyError, TypeError, RecursionError):
         raise _altered(path) from None
     return header, PRELUDE.size + length
 
 
-def _no_number(word: str) -> float:
-    raise ValueError(f"{word} is no number of JSON")
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name is there twice")
-    return found
+def _damaged(path: Path, failure: Damage) -> ModelError:
+    return ModelError(f"{path} is damaged: {failure}", "restore it from a copy")
 
 
 def _truncated(path: Path) -> ModelError:

@@ -141,13 +141,15 @@ def plain(value: Any, place: str) -> None:
     """A value of which nothing is known but that it can be shown: numbers, text, and lists and
     objects of these."""
     if isinstance(value, list):
-        items(plain)(value, place)
+        PLAIN_LIST(value, place)
     elif isinstance(value, dict):
-        entries({}, others=plain)(value, place)
+        PLAIN_OBJECT(value, place)
     elif isinstance(value, str):
-        text()(value, place)
+        PLAIN_TEXT(value, place)
     elif not isinstance(value, bool):
-        number(-1e15, 1e15, none=True)(value, place)
+        PLAIN_NUMBER(value, place)
 
 
+PLAIN_LIST, PLAIN_OBJECT = items(plain), entries({}, others=plain)
+PLAIN_TEXT, PLAIN_NUMBER = text(), number(-1e15, 1e15, none=True)
 HEADER = "header"  # the place of the whole

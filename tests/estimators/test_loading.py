@@ -54,6 +54,26 @@ def test_an_estimator_is_a_model_of_the_command_line(folder: Path, ok: Run) -> N
     assert essence("more.cw") == essence(made.partial_fit(X, y.astype(int)).model_)
 
 
+def test_names_of_a_file_may_be_in_any_order(folder: Path) -> None:
+    X, y = blobs(classes=3)
+    made = ArowClassifier().fit(X, np.array(["a", "b", "c"])[y])
+    made.model_.estimator["classes"] = ["b", "c", "a"]
+    made.save("named.cw")
+    assert (cwtool.load("named.cw")._labels(np.array(["a", "b", "c"])) == [2, 0, 1]).all()
+    with pytest.raises(ValueError, match="the class d is not among"):
+        cwtool.load("named.cw").partial_fit(X[:1], np.array(["d"]))
+
+
+def test_one_long_name_among_many_is_refused(folder: Path) -> None:
+    """NumPy keeps each name in the room of the longest."""
+    X, y = blobs(classes=3)
+    made = ArowClassifier().fit(X, np.array(["a", "b", "c"])[y])
+    made.model_.estimator["classes"] = ["a"] * 5000 + ["x" * 4000]
+    made.save("named.cw")
+    with pytest.raises(ModelError, match="too many and too long names"):
+        cwtool.load("named.cw")
+
+
 @pytest.mark.parametrize("names", [["no", "yes"], ["b", "a", "c"]])
 def test_names_of_classes_are_kept(names: list[str], folder: Path) -> None:
     X, y = blobs(classes=len(names))

@@ -6,8 +6,10 @@ from sys import float_info
 import fuzzed_models as models
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from cwtool.algorithms.metric import cholesky
+from cwtool.algorithms.sdist_space import NO_METRIC, Space
 from cwtool.data.labels import Labels
 from cwtool.errors import Damage, ModelError
 from cwtool.export import as_json
@@ -69,6 +71,11 @@ def test_a_negative_variance_is_damage() -> None:
     checking.check_arrays(layout, {}, {"square.sigma": good}, 2)
     with pytest.raises(Damage, match=r"square\.sigma has a negative value on its diagonal"):
         checking.check_arrays(layout, {}, {"square.sigma": -good}, 2)
+
+
+def test_a_divisor_whose_inverse_overflows_leaves_numbers() -> None:
+    space = Space(np.zeros(2), np.array([5e-324, 2.0]), dense=True, metric=NO_METRIC, share=0.0)
+    assert space.base(csr_array([[0.0, 1.0], [3.0, 0.0]])).tolist() == [[0, 0.5], [0, 0]]
 
 
 def test_numbers_that_overflow_are_told() -> None:
