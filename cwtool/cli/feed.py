@@ -158,7 +158,6 @@ def command(
     from cwtool.feed import run as feed
     from cwtool.feed.undo import undo as undo_last
     from cwtool.lock import locked
-    from cwtool.metrics.threshold import OperatingPoint
     from cwtool.model import Model
     from cwtool.model.file import check_target
 
@@ -173,7 +172,7 @@ def command(
     def subject() -> Model:
         found = subject_of(ctx, algo, model if model.exists() else None, others)
         if threshold is not None:
-            found.operating_point = OperatingPoint(threshold)
+            found.call_by(threshold)
         return found
 
     with locked(model, wait=lock == "wait"), kept(data):

@@ -133,7 +133,6 @@ def command(
     """
     from cwtool.data.sources import STDIN
     from cwtool.lock import locked
-    from cwtool.metrics.threshold import OperatingPoint
     from cwtool.model import Model
     from cwtool.model.file import check_target
     from cwtool.train.gate import OF_PROBABILITIES, Gate
@@ -159,7 +158,7 @@ def command(
             console.warn(f"{model} is replaced by a new model; `resume` would continue it")
         subject = subject_of(ctx, algo, resume, others)
         if threshold is not None:
-            subject.operating_point = OperatingPoint(threshold)
+            subject.call_by(threshold)
         paths = list(data) if again else _unseen(list(data), subject, console)
         if not paths:
             subject.save(model)

@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from numpy.linalg import LinAlgError
 
-from cwtool.errors import ModelError
+from cwtool.errors import Damage, ModelError
 
 M = TypeVar("M")
 P = ParamSpec("P")
@@ -16,14 +16,15 @@ R = TypeVar("R")
 
 
 def computing(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P], R]:
-    """A method of a model that raises ModelError where numbers overflow or a matrix has no
-    inverse: the state, which may be of a file, or the rows have values that are too large."""
+    """A method of a model that raises ModelError where numbers overflow, a matrix has no inverse or
+    a copy cannot be made: the state, which may be of a file, or the rows have values that are too
+    large."""
 
     @wraps(method)
     def computed(model: M, /, *args: P.args, **more: P.kwargs) -> R:
         try:
             return method(model, *args, **more)
-        except (ArithmeticError, LinAlgError) as failure:
+        except (ArithmeticError, Damage, LinAlgError) as failure:
             named: Any = model
             raise ModelError(
                 f"the numbers of the {named.algorithm.name} model cannot be computed with: "

@@ -22,10 +22,7 @@ def of(header: dict[str, Any]) -> bytes:
     try:
         text = json.dumps(header, allow_nan=False).encode()
     except ValueError:
-        raise ModelError(
-            f"the numbers of the {header['algorithm']} model have become too large for a file",
-            "look for very large values in the rows, or train with other parameters",
-        ) from None
+        raise too_large(header["algorithm"]) from None
     if _count(text) <= MOST:
         return text
     runs = header.get("history", [])
@@ -35,6 +32,14 @@ def of(header: dict[str, Any]) -> bytes:
             "learn fewer files in one run",
         )
     return of({**header, "history": runs[len(runs) // 2 :]})
+
+
+def too_large(algorithm: str) -> ModelError:
+    """What is told of a model with a number that is not finite."""
+    return ModelError(
+        f"the numbers of the {algorithm} model have become too large for a file",
+        "look for very large values in the rows, or train with other parameters",
+    )
 
 
 def read(text: bytes) -> dict[str, Any]:

@@ -238,6 +238,7 @@ class Model(Verdict):
         there is none."""
         return self.state if self.several is None else self.several.described(self.state, class_)
 
+    @computing
     def copy(self) -> Model:
         """A model that goes on independently of this one. There may be several of them, so that
         they take less memory for features that lie far apart."""

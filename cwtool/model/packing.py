@@ -6,22 +6,24 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cwtool import __version__
 from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
-from cwtool.errors import Damage
+from cwtool.errors import Damage, ModelError
 from cwtool.metrics.calibration import Calibration
 from cwtool.metrics.tally import UNIT, Counts, Tally, Weighted, dense, no_counts, sparse
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.file import Arrays
 from cwtool.model.header import check_header
+from cwtool.model.header_text import too_large
 from cwtool.model.latest import Latest
 from cwtool.params import AUTO
 from cwtool.state import FeatureIndex
-from cwtool.state.checking import array_of, ascending, without_others
+from cwtool.state.checking import array_of, ascending, negative_diagonal, without_others
 from cwtool.state.index import SPARE, direct_for
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 # what the names of arrays begin with that are no part of the state
 COUNTS = ("score.", "odds.", "margin.", "batch.", "known", "latest", "confusion", "ring.")
+NOT_YET = "ring.z"  # where classes that were not yet there have scores of minus infinity
 
 
 def pack(model: Model, *, calibrated: bool = True, jobs: int = 1) -> tuple[dict[str, Any], Arrays]:
@@ -72,7 +75,22 @@ def pack(model: Model, *, calibrated: bool = True, jobs: int = 1) -> tuple[dict[
     if len(model.known):
         header["known_level"] = model.known.level
         counts["known"] = model.known.hashes.view(np.int64)
-    return header | own, model.state.pack(jobs=jobs) | counts
+    arrays = model.state.pack(jobs=jobs) | counts
+    for name, values in arrays.items():
+        if values.dtype.kind == "f" and values.size:
+            _check_numbers(model.algorithm.name, name, values)
+    return header | own, arrays
+
+
+def _check_numbers(algorithm: str, name: str, values: NDArray[Any]) -> None:
+    """Refuse to write an array that could not be read again."""
+    if not values.max() < np.inf or (values.min() == -np.inf and name != NOT_YET):
+        raise too_large(algorithm)
+    if "square." in name and negative_diagonal(values):
+        raise ModelError(
+            f"a variance of the {algorithm} model has become negative",
+            "restore the model from a copy, or train it anew",
+        )
 
 
 def is_partial(model: Model) -> bool:

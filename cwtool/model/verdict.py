@@ -85,6 +85,13 @@ class Verdict:
         with np.errstate(over="ignore"):
             return self.slope * z + self.offset
 
+    def call_by(self, setting: str) -> None:
+        """Call classes by this operating point from now on."""
+        point = OperatingPoint(setting)
+        if self.labels.several:
+            point.check_several()
+        self.operating_point = point
+
     def calling(self, score: Floats, variance: Floats) -> Floats:
         """The scores by which labels are called. With two classes these are the scores, and the
         threshold decides; of several the highest decides, and a threshold shifts them."""

@@ -114,7 +114,7 @@ def check_arrays(layout: Layout, numbers: dict[str, Any], packed: Packed, n: int
             found[key] = array_of(packed, key, "<f8", 2)
             if found[key].shape != (n, n):
                 raise Damage(f"the array {key} has the shape {found[key].shape}")
-            if _negative(found[key]):
+            if negative_diagonal(found[key]):
                 raise Damage(f"the array {key} has a negative value on its diagonal")
     for name, width in layout.lists:
         key = f"table.{name}"
@@ -124,7 +124,7 @@ def check_arrays(layout: Layout, numbers: dict[str, Any], packed: Packed, n: int
     return found
 
 
-def _negative(square: NDArray[Any]) -> bool:
+def negative_diagonal(square: NDArray[Any]) -> bool:
     """Whether a matrix of variances or precisions has a negative value on its diagonal that is no
     rounding error."""
     if square.size == 0:

@@ -162,3 +162,21 @@ def test_sums_of_weights_that_overflow_are_shown() -> None:
     for class_ in range(4):
         model.state.column("weight", class_)[:12] = 1e308
     assert '"weight": ' in json.dumps(describe(model, 5, {}), allow_nan=False)
+
+
+def test_a_model_that_could_not_be_read_again_is_not_written() -> None:
+    model = models.trained("arow", {"covariance": "full"}, 2, 0)
+    model.state.squares["sigma"][0, 0] = -1.0
+    with pytest.raises(ModelError, match="a variance of the arow model has become negative"):
+        model.to_bytes()
+    model = models.trained("pa2", {}, 4, 0)
+    model.state.table[0, 0] = np.inf
+    with pytest.raises(ModelError, match="have become too large for a file"):
+        model.to_bytes()
+
+
+def test_a_copy_that_cannot_be_is_told() -> None:
+    model = models.trained("arow", {}, 2, 0)
+    model.state.table[:] = -1.0
+    with pytest.raises(ModelError, match="the numbers of the arow model cannot be computed with"):
+        model.copy()
