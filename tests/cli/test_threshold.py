@@ -206,8 +206,7 @@ def test_several_classes_are_called_by_their_shares(cwtool: Run, ok: Run, folder
     ok("train", "a.svm", "-m", "b.cw", "--bias", "--threshold", "balanced", "-q")
     kept = json.loads(ok("predict", "a.svm", "-m", "b.cw", "--evaluate", "--json"))
     assert kept["confusion"] == found["confusion"]
-    resumed = "--again", "--resume", "m.cw"
-    for words in (["train", "-m", "c.cw"], ["train", "-m", "c.cw", *resumed], ["feed", "-m", "m.cw"]):
-        ended = cwtool(*words, "a.svm", "--threshold", "f1")
+    for words in ("train -m c.cw", "train -m c.cw --again --resume m.cw", "feed -m m.cw"):
+        ended = cwtool(*words.split(), "a.svm", "--threshold", "f1")
         assert ended.code == 2
         assert "--threshold f1 is for two classes" in ended.err
