@@ -112,6 +112,7 @@ def describe(
         "calibration": model.slope,
         "calibration_by_variance": model.by_variance,
         **({"calibration_offset": model.offset} if model.offset else {}),
+        **({"calibration_bend": model.bend} if model.bend else {}),
         "progressive": model.predicted.summary(),
         "history": model.history,
         "top": _largest(model, weights, top, names),

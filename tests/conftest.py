@@ -165,7 +165,8 @@ def spare_time(monkeypatch: pytest.MonkeyPatch) -> None:
     computed of counts and of the latest rows, says nothing that these, which are packed too, do
     not."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    monkeypatch.setattr("cwtool.metrics.calibration.Calibration.fit", lambda *_: (1.0, 0.0, True))
+    found = 1.0, 0.0, True, 0.0
+    monkeypatch.setattr("cwtool.metrics.calibration.Calibration.fit", lambda *_: found)
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,8 @@ from cwtool.algorithms.base import Batch
 from cwtool.data.matrix import block_of
 from cwtool.data.rows import Rows
 from cwtool.errors import CwtoolError
-from cwtool.metrics.calibration import joint_fit, probability, standardized
+from cwtool.metrics.calibration import joint_fit
+from cwtool.metrics.sigmoid import probability, standardized
 from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.run import Run

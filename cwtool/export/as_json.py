@@ -32,6 +32,8 @@ def described(scorer: Scorer) -> dict[str, Any]:
         found["threshold"] = scorer.threshold
     if scorer.has_probability:
         found["probability"] = {"slope": scorer.slope, "offset": scorer.offset}
+        if scorer.bend:
+            found["probability"]["bend"] = scorer.bend
         if scorer.variance is not None:
             found["probability"] |= {
                 "variances": scorer.portions(scorer.variance),

@@ -119,6 +119,14 @@ def _joint(g: Graph, scorer: Scorer, x: str, v: str) -> str:
     return g.add("Add", v, g.add("Add", total, g.add("MatMul", known, linear)))
 
 
+def _asinh(g: Graph, x: str) -> str:
+    """asinh(x) = sign(x) log(|x| + sqrt(x^2 + 1)); runtimes may know Asinh of single precision
+    only."""
+    size = g.add("Abs", x)
+    root = g.add("Sqrt", g.add("Add", g.add("Mul", x, x), g.constant(1.0)))
+    return g.add("Mul", g.add("Sign", x), g.add("Log", g.add("Add", size, root)))
+
+
 def _probability(g: Graph, scorer: Scorer, x: str, score: str) -> None:
     """Add the node `probability`."""
     z = score
@@ -133,6 +141,10 @@ def _probability(g: Graph, scorer: Scorer, x: str, score: str) -> None:
             v = g.add("GatherElements", v, f"{top}_1", axis=1)
             v = g.add("ReduceMean", v, g.constant([1], np.int64), keepdims=1)
         z = g.add("Div", score, g.add("Sqrt", g.add("Add", v, g.constant(1.0))))
+    if scorer.bend:
+        z = g.add(
+            "Div", _asinh(g, g.add("Mul", z, g.constant(scorer.bend))), g.constant(scorer.bend)
+        )
     z = g.add("Mul", z, g.constant(scorer.slope))
     if not scorer.several:
         z = g.add("Add", z, g.constant(scorer.offset))

@@ -14,7 +14,7 @@ HEAD = '''\
 Rows are dicts of features and values: predict({{12: 1.0, 40: 0.5}}).
 """
 
-from math import exp, sqrt
+from math import asinh, exp, sqrt
 '''
 FOLD = '''
 
@@ -82,7 +82,7 @@ PROBABILITY = '''
 def probability(features):
     """The probability of each class of LABELS."""
     factor = {factor}
-    z = [SLOPE * s * factor for s in scores(features)]
+    z = [SLOPE * {g} for s in scores(features)]
     if len(z) == 1:
         z = [0.0, z[0] + OFFSET]
     e = [exp(v - max(z)) for v in z]
@@ -118,7 +118,12 @@ def text(scorer: Scorer) -> Iterator[str]:
             functions += VARIANCE.replace("{joint}", joint).replace("{row}", row)
             yield from _joint(scorer)
         factor = "1.0" if scorer.variance is None else "1 / sqrt(1 + variance(features))"
-        functions += PROBABILITY.replace("{factor}", factor)
+        g = (
+            f"asinh({scorer.bend!r} * s * factor) / {scorer.bend!r}"
+            if scorer.bend
+            else "s * factor"
+        )
+        functions += PROBABILITY.replace("{factor}", factor).replace("{g}", g)
     yield functions.rstrip("\n")
 
 

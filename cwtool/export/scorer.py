@@ -31,7 +31,8 @@ class Scorer:
 
     Two classes: the second is called if score >= threshold. Several: the one with the highest
     score, and of equal ones the first. The probability is
-    sigmoid(slope score / sqrt(1 + v) + offset), or softmax(slope score / sqrt(1 + v)), with
+    sigmoid(slope g(score / sqrt(1 + v)) + offset), or softmax(slope score / sqrt(1 + v)), with
+    g(z) = asinh(bend z) / bend, or g(z) = z if bend is 0, and
     v = constant_variance + sum of variance_j x_j^2, where features that are not listed have the
     variance `unknown`; of several classes v is the mean of those of the two highest scores. Models
     with more than one variance a feature add, for all classes, the sum of linear_j x_j and the sum
@@ -48,6 +49,7 @@ class Scorer:
     reading: Reading
     slope: float
     offset: float
+    bend: float
     has_probability: bool
     variance: Floats | None  # None: v is 0, or probabilities do not depend on it
     constant_variance: Floats
@@ -158,6 +160,7 @@ def scorer_of(model: Model) -> Scorer:
         reading=model.reading,
         slope=float(model.slope),
         offset=float(model.offset),
+        bend=float(model.bend),
         has_probability=variance is None or diagonal or sigma is not None,
         variance=None if variance is None else variance[kept],
         constant_variance=np.zeros(1) if variance is None else variance[bias].sum(axis=0),

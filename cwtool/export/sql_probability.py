@@ -59,6 +59,14 @@ SELECT row_id, label,
   1 / (1 + EXP(-({slope} * score / SQRT(1 + variance) + {offset}))) AS probability
 FROM cwtool_spread;
 """
+BENT = """\
+-- The probability needs the functions LN, ABS and SIGN as well.
+CREATE VIEW cwtool_probability AS
+SELECT row_id, label,
+  1 / (1 + EXP(-({slope} * SIGN(z) * LN(ABS(z) + SQRT(z * z + 1)) / {bend} + {offset})))
+    AS probability
+FROM (SELECT row_id, label, {bend} * score / SQRT(1 + variance) AS z FROM cwtool_spread) t;
+"""
 SEVERAL = """\
 CREATE VIEW cwtool_probability AS
 WITH ranked AS (
@@ -84,8 +92,9 @@ def text(scorer: Scorer) -> Iterator[str]:
         yield NO_SPREAD
     else:
         yield from _spread(scorer)
-    form = SEVERAL if scorer.several else TWO
-    yield form.format(slope=repr(scorer.slope), offset=repr(scorer.offset))
+    form = SEVERAL if scorer.several else BENT if scorer.bend else TWO
+    numbers = {name: repr(getattr(scorer, name)) for name in ("slope", "offset", "bend")}
+    yield form.format(**numbers)
 
 
 def _spread(scorer: Scorer) -> Iterator[str]:

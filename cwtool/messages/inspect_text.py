@@ -92,7 +92,9 @@ def _exponent(found: dict[str, Any]) -> str:
     offset = found.get("calibration_offset", 0.0)
     shift = f" {'-' if offset < 0 else '+'} {abs(offset):.6g}" if offset else ""
     spread = " / sqrt(1 + variance)" if found["calibration_by_variance"] else ""
-    return f"{found['calibration']:.6g} * score{spread}{shift}"
+    z, k = f"score{spread}", found.get("calibration_bend", 0.0)
+    g = f"asinh({k:.6g} * {z}) / {k:.6g}" if k else z
+    return f"{found['calibration']:.6g} * {g}{shift}"
 
 
 def _point(found: dict[str, Any]) -> str:

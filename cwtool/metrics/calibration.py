@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cwtool.data.rows import Floats, Ints
+from cwtool.metrics.sigmoid import LARGEST, Sigmoid, bent, standardized
 from cwtool.metrics.tally import UNIT, Counts, bin_centers, counted, no_counts, units
 from cwtool.records import dataclass
 from cwtool_ext import tally
@@ -16,14 +17,8 @@ from cwtool_ext import tally
 TINY = sys.float_info.min
 LEAST = 2.0**-60  # slope for scores whose typical size is 1
 SIGNIFICANT = 3.84  # of chi^2 with one degree of freedom: exceeded with a probability of 5 %
-
-
-class Sigmoid(NamedTuple):
-    """P(y = +1) = sigmoid(a z + b), with z = s / sqrt(1 + v) if `by_variance`, and else z = s."""
-
-    a: float
-    b: float
-    by_variance: bool
+CERTAIN = 10.83  # the same: exceeded with a probability of 0.1 %
+BENDS = 2.0 ** np.arange(9)  # k of g(z), for scores whose typical size is 1
 
 
 class Own(NamedTuple):
@@ -60,9 +55,10 @@ def _ranks(n: Floats) -> Floats:
 
 @dataclass
 class Calibration:
-    """P(y = +1) = sigmoid(a z + b), by maximum likelihood on scores that were given before their
-    rows were learned. z is the score s, or s / sqrt(1 + v). Earlier scores count less and less:
-    after n rows, half of the weight lies on about the last n/8 of them, or n/2 of few rows."""
+    """P(y = +1) = sigmoid(a g(z) + b), by maximum likelihood on scores that were given before their
+    rows were learned. z is the score s, or s / sqrt(1 + v), and g(z) is z or asinh(k z) / k.
+    Earlier scores count less and less: after n rows, half of the weight lies on about the last n/8
+    of them, or n/2 of few rows."""
 
     counts: Counts = field(default_factory=no_counts)  # [class, bin of s / sqrt(1 + v)]; 2^-20ths
     rows: int = 0
@@ -106,20 +102,20 @@ class Calibration:
         return cls(np.stack([(margins - positive)[::-1], positive]), rows)
 
     def fit(self, own: Own | None = None) -> Sigmoid:
-        """a > 0 and b by maximum likelihood; `own` are scores that limit those counted.
+        """a > 0, b and k by maximum likelihood; `own` are scores that limit those counted.
         The simpler form stands unless the likelihood ratio says that it is wrong, which it is when
         twice the log-likelihood that the other one gains is above SIGNIFICANT: b is 0, so that
         probabilities above 1/2 are those of scores above 0, and z is s, so that probabilities are
-        in the order of scores. Of models of earlier versions s alone was not counted; z is
-        s / sqrt(1 + v) until nearly all weight is on later rows."""
-        a, b, loss = _fit(self.counts, own and own.standardized())
+        in the order of scores. k is 0 unless it gains CERTAIN. Of models of earlier versions s
+        alone was not counted; z is s / sqrt(1 + v) until nearly all weight is on later rows."""
+        found, loss = _fit(self.counts, own and own.standardized())
         if self.plain is None:
-            return Sigmoid(a, b, by_variance=False)
-        plain_a, plain_b, plain_loss = _fit(self.plain, own)
+            return found
+        plain, plain_loss = _fit(self.plain, own)
         known = self.plain.sum() > 0.99 * self.counts.sum()
         if known and not 2 * (plain_loss - loss) > SIGNIFICANT:
-            return Sigmoid(plain_a, plain_b, by_variance=False)
-        return Sigmoid(a, b, by_variance=True)
+            return plain
+        return found._replace(by_variance=True)
 
     def line(self) -> tuple[float, float]:
         """a > 0 and b by maximum likelihood for z = s / sqrt(1 + v), b whatever it is."""
@@ -130,24 +126,36 @@ class Calibration:
         return a / typical, b
 
 
-def standardized(score: Floats, variance: Floats) -> Floats:
-    """s / sqrt(1 + v)"""
-    with np.errstate(invalid="ignore", over="ignore"):
-        found: Floats = score / np.sqrt(1 + variance)
-    return found
-
-
-def _fit(counts: Counts, own: Own | None) -> tuple[float, float, float]:
-    """a, b, and the loss of these."""
+def _fit(counts: Counts, own: Own | None) -> tuple[Sigmoid, float]:
+    """The best probabilities by z, and their loss. With k, the loss is raised by what k had to
+    gain, so that z and k are chosen by the same measure."""
     z, n, typical = _points(counts, own)
     if typical == 0:
         at = 1.0, _log_odds(n.sum(axis=1))
-        return *at, _loss(at, 0 * z, n)
-    joint = joint_fit(z, n)
+        return Sigmoid(*at, by_variance=False), _loss(at, 0 * z, n)
+    k, joint = _bend(z, n)
+    z = bent(z, k)
     alone = joint_fit(z, n, shifted=False)
     gained = 2 * (_loss(alone, z, n) - _loss(joint, z, n))
     a, b = joint if gained > SIGNIFICANT else alone
-    return a / typical, b, _loss((a, b), z, n)
+    found = Sigmoid(a / typical, b, by_variance=False, k=min(k / typical, LARGEST))
+    return found, _loss((a, b), z, n) + (CERTAIN / 2 if k else 0.0)
+
+
+def _bend(z: Floats, n: Floats) -> tuple[float, tuple[float, float]]:
+    """k, with the best a and b for it: the last one for which the loss still falls, or 0 if that
+    gains too little."""
+    found = 0.0, joint_fit(z, n)
+    straight, loss = found, _loss(found[1], z, n)
+    wanted = loss - CERTAIN / 2
+    for k in BENDS.tolist():
+        x = bent(z, k)
+        joint = joint_fit(x, n)
+        now = _loss(joint, x, n)
+        if not now < loss:
+            break
+        found, loss = (k, joint), now
+    return found if loss < wanted else straight
 
 
 def _points(counts: Counts, own: Own | None = None) -> tuple[Floats, Floats, float]:
@@ -232,15 +240,3 @@ def _newton(
     step_a = down_a / spread
     step = np.array([step_a, down_b / total - mean * step_a])
     return step, float(down_a * step_a + down_b * down_b / total)
-
-
-def sigmoid(t: Floats) -> Floats:
-    """1 / (1 + exp(-t)) without overflow."""
-    e = np.exp(-np.abs(t))
-    return np.where(t >= 0, 1 / (1 + e), e / (1 + e))
-
-
-def probability(a: float, z: Floats, b: float = 0.0) -> Floats:
-    """sigmoid(a z + b)"""
-    with np.errstate(over="ignore"):
-        return sigmoid(a * z + b)

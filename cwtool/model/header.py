@@ -114,7 +114,8 @@ HEADER_OF = entries(
         "rows": whole(),
         "scale": entries({"value": number(), "rows": number(0), "total": number()}),
         "calibration": entries(
-            {"a": number(0), "rows": whole()}, {"b": number(), "by_variance": flag}
+            {"a": number(0), "rows": whole()},
+            {"b": number(), "by_variance": flag, "k": number(1e-300)},
         ),
         "numbers": anything,  # by the layout of the algorithm
         "history": items(run_of_history),

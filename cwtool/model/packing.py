@@ -54,6 +54,7 @@ def pack(model: Model, *, calibrated: bool = True, jobs: int = 1) -> tuple[dict[
             "b": model.offset,
             "by_variance": model.by_variance,
             "rows": model.calibration.rows,
+            **({"k": model.bend} if model.bend else {}),
         },
         "numbers": model.state.pack_numbers(),
         "history": model.history,
@@ -156,6 +157,7 @@ def unpack(header: dict[str, Any], arrays: Arrays, spare: int = SPARE) -> Model:
     model.slope = header["calibration"]["a"]
     model.offset = header["calibration"].get("b", 0.0)
     model.by_variance = header["calibration"].get("by_variance", True)
+    model.bend = header["calibration"].get("k", 0.0)
     model.history = header["history"]
     if "known" in arrays:
         hashes = array_of(arrays, "known", "<i8").view(np.uint64).copy()

@@ -10,8 +10,9 @@ import numpy as np
 from cwtool.algorithms.base import Scores
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Floats, Ints
-from cwtool.metrics.calibration import Calibration, Own, sigmoid, standardized
+from cwtool.metrics.calibration import Calibration, Own
 from cwtool.metrics.reliability import Reliability
+from cwtool.metrics.sigmoid import Sigmoid, bent, sigmoid, standardized
 from cwtool.metrics.tally import AnyTally, Tally
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model.crossfit import Shade, held
@@ -37,9 +38,10 @@ class Verdict:
     calibration: Calibration | Ring = field(default_factory=Calibration)
     of_batches: Tally = field(default_factory=Tally)  # as `judged`, of a learner of batches
     operating_point: OperatingPoint = field(default_factory=OperatingPoint)
-    slope: float = 1.0  # a of the probability: sigmoid(a z + b), or softmax(a z)
+    slope: float = 1.0  # a of the probability: sigmoid(a g(z) + b), or softmax(a z)
     offset: float = 0.0  # b, of two classes
     by_variance: bool = True  # z is s / sqrt(1 + v), or s
+    bend: float = 0.0  # k of g(z) = asinh(k z) / k, of two classes; 0: g(z) = z
 
     @property
     def rows(self) -> int:
@@ -67,9 +69,10 @@ class Verdict:
         """Fit the probabilities to the scores so far; `own` are scores of rows that the model has
         learned."""
         if isinstance(self.calibration, Calibration):
-            self.slope, self.offset, self.by_variance = self.calibration.fit(own)
+            found = self.calibration.fit(own)
         else:
-            self.slope, self.offset, self.by_variance = self.calibration.fit(), 0.0, True
+            found = Sigmoid(self.calibration.fit(), 0.0, by_variance=True)
+        self.slope, self.offset, self.by_variance, self.bend = found
 
     def probability(self, score: Floats, variance: Floats) -> Floats:
         """The probability of the positive class, or of each of several classes in a column."""
@@ -83,7 +86,7 @@ class Verdict:
         """log(p / (1 - p)) of the probability p of the positive class, of two classes."""
         z = standardized(score, variance) if self.by_variance else score
         with np.errstate(over="ignore"):
-            return self.slope * z + self.offset
+            return self.slope * bent(z, self.bend) + self.offset
 
     def call_by(self, setting: str) -> None:
         """Call classes by this operating point from now on."""

@@ -1,5 +1,6 @@
 """cwtool export: what other programs make of a model."""
 
+import importlib.util
 import json
 import math
 import random
@@ -18,6 +19,7 @@ from cwtool.algorithms.base import Linear
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
 from cwtool.metrics import calibration
+from cwtool.metrics.sigmoid import Sigmoid
 from cwtool.model import Model
 from cwtool.run import Run as JustRun
 
@@ -183,6 +185,49 @@ def test_variances_that_do_not_help_are_not_exported(
     kept = json.loads(ok("export", "m.cw", "--format", "json"))["probability"]
     assert set(kept) == {"slope", "offset"}
     assert "sqrt(1 + variance)" not in ok("inspect", "m.cw")
+
+
+@pytest.mark.parametrize("algo", ["pa1", "arow"])
+def test_bent_probabilities(
+    algo: str, folder: Path, ok: Run, planted: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """sigmoid(a asinh(k z) / k + b) in all formats that have probabilities, and in inspect."""
+    found = Sigmoid(0.8, 0.3, by_variance=algo == "arow", k=2.5)
+    monkeypatch.setattr(calibration.Calibration, "fit", lambda *_: found)
+    ok("train", planted("new.svm", 1, 200), "-a", algo, "-m", "m.cw")
+    a, b = (json.loads(ok("inspect", "m.cw", "--json"))[f"calibration{n}"] for n in ("", "_offset"))
+    z = "score / sqrt(1 + variance)" if algo == "arow" else "score"
+    assert f"{a:.6g} * asinh(2.5 * {z}) / 2.5 " in ok("inspect", "m.cw")
+    told = ok("predict", "new.svm", "-m", "m.cw", "--output", "probability").split()
+    wanted = pytest.approx([float(p) for p in told], rel=1e-7)
+    kept = json.loads(ok("export", "m.cw", "--format", "json"))["probability"]
+    assert (kept["slope"], kept["offset"], kept["bend"]) == (a, b, 2.5)
+    ok("export", "m.cw", "--format", "python", "-o", "m.py")
+    assert [execute(folder / "m.py")["probability"](row)[1] for row in rows(folder)] == wanted
+    assert in_sqlite(folder, ok("export", "m.cw", "--format", "sql")) == wanted
+    if importlib.util.find_spec("onnxruntime") and importlib.util.find_spec("onnx"):
+        import onnxruntime
+
+        ok("export", "m.cw", "--format", "onnx", "-o", "m.onnx")
+        session = onnxruntime.InferenceSession("m.onnx")
+        X = dense(folder, session.get_inputs()[0].shape[1])
+        assert session.run(["probability"], {"X": X})[0][:, 1].tolist() == wanted
+
+
+def in_sqlite(folder: Path, script: str) -> list[float]:
+    """The probabilities of the rows in the database that the script makes."""
+    base = sqlite3.connect(":memory:")
+    for name in ("exp", "sqrt"):  # SQLite may be built without them
+        base.create_function(name, 1, getattr(math, name))
+    base.create_function("LN", 1, math.log)
+    base.create_function("SIGN", 1, lambda x: (x > 0) - (x < 0))
+    base.executescript(
+        "CREATE TABLE cwtool_entry (row_id INTEGER, feature INTEGER, value REAL);" + script
+    )
+    entries = [(i, j, x) for i, row in enumerate(rows(folder)) for j, x in row.items()]
+    base.executemany("INSERT INTO cwtool_entry VALUES (?, ?, ?)", entries)
+    found = base.execute("SELECT probability FROM cwtool_probability ORDER BY row_id")
+    return [p for (p,) in found]
 
 
 def test_python_folds_ids(folder: Path, ok: Run, trained: Run) -> None:

@@ -160,6 +160,16 @@ def test_unknown_algorithm_in_the_header(cwtool: Run, good: bytes) -> None:
         assert "learner-of-tomorrow" in answer(cwtool, args, content)
 
 
+@pytest.mark.parametrize("k", [0, -1.0, 1e-301, 1e400, "1", None, True])
+def test_bend_out_of_range(k: Any, cwtool: Run, good: bytes) -> None:
+    length = struct.unpack_from("<Q", good, 16)[0]
+    header = json.loads(good[24 : 24 + length])
+    header["calibration"]["k"] = k
+    content = sealed(json.dumps(header).encode(), good[24 + length : -32])
+    for args in COMMANDS.values():
+        answer(cwtool, args, content)
+
+
 @every_command
 def test_missing(args: list[str], cwtool: Run, good: bytes) -> None:
     ended = cwtool(*args)

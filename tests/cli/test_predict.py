@@ -61,15 +61,16 @@ def test_label_is_the_sign_of_the_score(ok: Run, model: str, planted: Run) -> No
 
 @pytest.mark.parametrize("algo", registry.names())
 def test_probability(algo: str, brief: Run, ok: Run, planted: Run) -> None:
-    """sigmoid(a s + b) or sigmoid(a s / sqrt(1 + v) + b), with the a and b of the model."""
+    """sigmoid(a g(s) + b) or sigmoid(a g(s / sqrt(1 + v)) + b), with a, b and g of the model."""
     ok("train", planted("a.svm", 1, 300), *brief(algo), "-m", "m.cw")
     described = json.loads(ok("inspect", "m.cw", "--json"))
     a, b = described["calibration"], described.get("calibration_offset", 0.0)
     assert a > 0
     found = table(ok, planted("b.svm", 2, 200, first=20), "-m", "m.cw")
     spread = np.sqrt(1 + found["variance"] * described["calibration_by_variance"])
-    z = a * found["score"] / spread + b
-    assert found["probability"] == pytest.approx(1 / (1 + np.exp(-z)), rel=1e-12)
+    z, k = found["score"] / spread, described.get("calibration_bend", 0.0)
+    t = a * (np.arcsinh(k * z) / k if k else z) + b
+    assert found["probability"] == pytest.approx(1 / (1 + np.exp(-t)), rel=1e-12)
 
 
 def test_probability_with_an_offset(ok: Run, planted: Run) -> None:

@@ -199,6 +199,7 @@ def settings_and_numbers(draw: random.Random, parts: Parts) -> bytes:
     """Any number of parameters, numbers, scale and probabilities, by one that is large, tiny, or no
     number."""
     header, arrays = parts
+    header["calibration"].setdefault("k", 0.5)
     holders = [header["params"], header["numbers"], header["scale"], header["calibration"]]
     holders += [v for v in header["numbers"].values() if isinstance(v, dict)]
     holder = draw.choice([h for h in holders if h])

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from cwtool.data.rows import Rows
-from cwtool.metrics.calibration import Calibration, Own, joint_fit, probability
+from cwtool.metrics.calibration import Calibration, Own, joint_fit
 from cwtool.metrics.reliability import Reliability
+from cwtool.metrics.sigmoid import Sigmoid, bent, probability
 from cwtool.metrics.tally import UNIT, no_counts
 from cwtool.model import Model
 from cwtool.run import Run
@@ -94,15 +95,20 @@ def test_no_score_is_larger_than_the_own_one_of_its_rank(
 
 def test_scores_of_larger_models_on_the_way_do_not_flatten_the_slope() -> None:
     """The first 3,000 scores came from models that were 50 times as large as the last. The limit
-    is by the ranks among all scores, so that the slope is not quite that of the last model."""
+    is by the ranks among all scores, so that the fit is not quite that of the last model."""
     y, z = sample(8, 4000, 0.0)
     size = np.where(np.arange(4000) < 3000, 50.0, 1.0)
     calibration, alone = Calibration(), Calibration()
     calibration.add(y, size * z, np.zeros(4000))
     alone.add(y, z, np.zeros(4000))
     own = Own(z[-1000:], np.zeros(1000), None)
-    assert calibration.fit().a < alone.fit().a / 5
-    assert alone.fit().a / 2 < calibration.fit(own).a < alone.fit().a * 1.1
+
+    def loss(found: Sigmoid) -> float:
+        t = found.a * bent(z[-1000:], found.k) + found.b
+        return float(np.logaddexp(0, np.where(y[-1000:] == 1, -t, t)).mean())
+
+    assert loss(calibration.fit()) > 3 * loss(alone.fit())
+    assert loss(calibration.fit(own)) < 1.2 * loss(alone.fit())
     assert alone.fit(Own(2 * z, np.zeros(4000), None)) == alone.fit()
 
 
@@ -129,7 +135,7 @@ def test_shifted_scores_get_good_probabilities() -> None:
     y, score = sample(1, 4000, 2.0)
     calibration, reliability = Calibration(), Reliability()
     calibration.add(y, score, np.zeros(len(y)))
-    a, b, _ = calibration.fit()
+    a, b, *_ = calibration.fit()
     reliability.add(y, probability(a, score, b))
     assert b < -3
     assert reliability.summary()["ece"] < 0.02
@@ -157,7 +163,7 @@ def test_margins_of_earlier_versions() -> None:
     unknown = Calibration.of_margins(margins.sum(axis=0), None, 500)
     mirrored = Calibration()
     mirrored.add(np.append(y, 1 - y), np.append(score, -score), np.zeros(1000), at_once=True)
-    a, b, _ = unknown.fit()
+    a, b, *_ = unknown.fit()
     assert b == pytest.approx(0, abs=1e-9)
     assert a == pytest.approx(mirrored.fit()[0], rel=0.01)
 
@@ -167,7 +173,7 @@ def test_one_class_or_no_rows(y: list[int]) -> None:
     calibration = Calibration()
     classes = np.array(y, dtype=np.int32)
     calibration.add(classes, 2.0 * classes - 1, np.zeros(len(y)))
-    a, b, _ = calibration.fit()
+    a, b, *_ = calibration.fit()
     assert np.isfinite([a, b]).all()
     assert a > 0
 
@@ -176,7 +182,7 @@ def test_scores_without_meaning() -> None:
     calibration = Calibration()
     y = np.array([0, 1, 1, 1] * 80, dtype=np.int32)
     calibration.add(y, np.where(y == 1, -1.0, 1.0), np.zeros(320))
-    a, b, _ = calibration.fit()
+    a, b, *_ = calibration.fit()
     assert 0 < a < 1e-12
     assert probability(a, np.array([5.0]), b)[0] == pytest.approx(0.75, abs=0.02)
 
@@ -215,6 +221,52 @@ def test_the_variance_must_be_significant(noise: float) -> None:
     assert calibration.fit().by_variance == (noise > 0)
     calibration.plain = no_counts()  # of an earlier version: it is used as it was
     assert calibration.fit().by_variance
+
+
+def long_tailed(seed: int, n: int, k: float) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of very different sizes, and classes with the log-odds a asinh(k s) / k + 0.5."""
+    random = np.random.default_rng(seed)
+    score = random.normal(size=n) * np.exp(random.normal(size=n))
+    p = probability(max(k, 2.0), bent(score, k), 0.5)
+    return (random.random(n) < p).astype(np.int32), score
+
+
+@pytest.mark.parametrize("k", [0.0, 2.0, 20.0])
+def test_large_scores_may_count_less(k: float) -> None:
+    """k is about that of the rows, and 0 where they have none; a and b are the best for it."""
+    y, score = long_tailed(6, 4000, k)
+    calibration = Calibration()
+    calibration.add(y, score, np.zeros(4000), at_once=True)
+    a, b, _, found = calibration.fit()
+    assert k / 3 <= found <= 3 * k
+
+    def loss(at: np.ndarray) -> float:
+        t = at[0] * bent(score, found) + at[1]
+        return float(np.logaddexp(0, np.where(y == 1, -t, t)).sum())
+
+    best = minimize(loss, [1.0, 0.0])
+    assert loss(np.array([a, b])) < best.fun + 0.05
+
+
+def test_k_follows_the_unit_of_the_scores() -> None:
+    y, score = long_tailed(7, 2000, 5.0)
+    small, large = Calibration(), Calibration()
+    small.add(y, score, np.zeros(2000))
+    large.add(y, 1024 * score, np.zeros(2000))
+    a, b, _, k = small.fit()
+    assert k > 0
+    assert large.fit() == pytest.approx((a / 1024, b, False, k / 1024), rel=1e-9)
+
+
+@given(
+    st.lists(st.floats(-1.7e308, 1.7e308), min_size=1, max_size=9),
+    st.floats(1e-300, 1.7e308),
+)
+def test_bent_scores_are_finite_odd_and_in_order(scores: list[float], k: float) -> None:
+    z = np.sort(np.array(scores))
+    found = bent(z, k)
+    assert np.isfinite(found).all() and (np.diff(found) >= 0).all()
+    np.testing.assert_array_equal(bent(-z, k), -found)
 
 
 def test_variances_of_0_are_not_counted_apart() -> None:

@@ -32,8 +32,9 @@ def losses(model: Model, rows: Rows) -> tuple[float, float]:
     best = Calibration()
     best.add(rows.y, score, variance, at_once=True)
     found = []
-    for fitted in ((model.slope, model.offset, model.by_variance), best.fit()):
-        model.slope, model.offset, model.by_variance = fitted
+    own = model.slope, model.offset, model.by_variance, model.bend
+    for fitted in (own, best.fit()):
+        model.slope, model.offset, model.by_variance, model.bend = fitted
         quality = Reliability()
         quality.add(rows.y, model.probability(score, variance))
         found.append(quality.summary()["log_loss"])

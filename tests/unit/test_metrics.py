@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwtool.errors import DataError
-from cwtool.metrics.calibration import Calibration, fadings, probability, standardized
+from cwtool.metrics.calibration import Calibration, fadings
 from cwtool.metrics.reliability import Reliability
+from cwtool.metrics.sigmoid import probability, standardized
 from cwtool.metrics.stability import density_shares, kappa, stability
 from cwtool.metrics.tally import UNIT, Tally, bin_centers, dense, sparse
 
@@ -172,7 +173,7 @@ def test_calibration_is_always_finite_and_positive(margins: list[float]) -> None
     calibration = Calibration()
     n = len(margins)
     calibration.add(classes(*[1] * n), np.array(margins), np.zeros(n))
-    a, b, _ = calibration.fit()
+    a, b, *_ = calibration.fit()
     assert 0 < a < np.inf
     assert np.isfinite(b)
 
