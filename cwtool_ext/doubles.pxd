@@ -17,7 +17,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
-from cwtool_ext.numbers cimport four_numbers, load4, put_numbers
+from cwtool_ext.ascending cimport SPARE, fill, get_ascending
+from cwtool_ext.numbers cimport load4, put_numbers
 
 cdef enum:
     DOUBLES = 0
@@ -27,6 +28,8 @@ cdef enum:
 cdef enum:
     MOST = 65536  # doubles in a table
     DOUBLES_HEAD = 13
+    AT_A_TIME = 256  # of those that are not `base`
+    MOST_PLACES = 2147483647
 
 
 cdef inline uint64_t bits(double x) noexcept nogil:
@@ -239,37 +242,37 @@ cdef inline double item(const Items* items, int form, int64_t k) noexcept nogil:
 
 
 cdef inline const uint8_t* spread(
-    const Items* items, int form, const uint8_t* end, int64_t m, int64_t n, double* out
+    const Items* items, int form, const uint8_t* end, int64_t m, int64_t n, double base,
+    double* out,
 ) noexcept nogil:
-    """Write m doubles to the places among n that the gaps behind them say; the place behind the
-    gaps, or NULL if they are wrong."""
+    """Write n doubles that are `base`, but for m at the places that the gaps behind these say; the
+    place behind the gaps, or NULL if they are wrong. This is done for few at a time, so that what
+    is written a second time is still near the processor."""
     cdef const uint8_t* codes = items.end
     cdef const uint8_t* p
-    cdef uint32_t gaps[4]
-    cdef int64_t at = -1, k, j
+    cdef int32_t places[AT_A_TIME + SPARE]
+    cdef int64_t part[2]
+    cdef int32_t last
+    cdef int64_t k = 0, j, upto
     if end - codes < (m + 3) // 4:
         return NULL
     p = codes + (m + 3) // 4
-    for k in range(0, m, 4):
-        if p > end:
+    part[0] = 0
+    while k < m:
+        part[1] = min(m - k, <int64_t> AT_A_TIME)
+        last = <int32_t> (min(n, <int64_t> MOST_PLACES) - 1)
+        p = get_ascending(codes + k // 4, p, end, part, 1, last, places)
+        if p == NULL:
             return NULL
-        p = four_numbers(p, codes[k >> 2], gaps)
-        if k + 4 <= m and at + 4 + gaps[0] + <int64_t> gaps[1] + gaps[2] + gaps[3] < n:
-            at += 1 + <int64_t> gaps[0]
-            out[at] = item(items, form, k)
-            at += 1 + <int64_t> gaps[1]
-            out[at] = item(items, form, k + 1)
-            at += 1 + <int64_t> gaps[2]
-            out[at] = item(items, form, k + 2)
-            at += 1 + <int64_t> gaps[3]
-            out[at] = item(items, form, k + 3)
-            continue
-        for j in range(k, min(k + 4, m)):
-            at += 1 + <int64_t> gaps[j - k]
-            if at >= n:
-                return NULL
-            out[at] = item(items, form, j)
-    return p if p <= end else NULL
+        upto = 1 + <int64_t> places[part[1] - 1]
+        fill(out, upto, base)
+        for j in range(part[1]):
+            out[places[j]] = item(items, form, k + j)
+        out += upto
+        n -= upto
+        k += part[1]
+    fill(out, n, base)
+    return p
 
 
 cdef inline const uint8_t* get_doubles(
@@ -289,8 +292,6 @@ cdef inline const uint8_t* get_doubles(
         for k in range(n):
             out[k] = item(&items, items.form, k)
         return items.end
-    for k in range(n):
-        out[k] = base
     if items.form == SHORT:  # the usual form, which the compiler then knows
-        return spread(&items, SHORT, end, m, n, out)
-    return spread(&items, items.form, end, m, n, out)
+        return spread(&items, SHORT, end, m, n, base, out)
+    return spread(&items, items.form, end, m, n, base, out)

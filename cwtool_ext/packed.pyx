@@ -14,13 +14,14 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 
-from cwtool_ext.ascending cimport has_vectors, vector_ids
+from cwtool_ext.ascending cimport SPARE as SPARE_IDS
+from cwtool_ext.ascending cimport get_ascending
 from cwtool_ext.doubles cimport DOUBLES_HEAD, get_doubles, put_doubles
 from cwtool_ext.numbers cimport PADDING as ROOM
-from cwtool_ext.numbers cimport QUADS, Quad, get_numbers, load4, put_number, put_numbers
+from cwtool_ext.numbers cimport get_numbers, put_number, put_numbers
 
 PADDING = ROOM
-SPARE = 3
+SPARE = SPARE_IDS
 
 cdef enum:
     LAST_LINE = 2147483647
@@ -59,42 +60,11 @@ cdef const uint8_t* get_ids(
     const uint8_t* p, const uint8_t* end, const int64_t* indptr, int64_t n_rows, int32_t last,
     int32_t* indices,
 ) noexcept nogil:
-    """Read the ids of all rows; NULL if they do not end before `end` or exceed `last`. Four are
-    read at a time: up to 3 places behind the ids of a row are written and written again."""
-    cdef const uint8_t* codes = p
-    cdef const uint8_t* found
-    cdef int64_t i, k, id_, n
-    cdef const Quad* quad
-    cdef int32_t* ids
-    n = quads_of(indptr, n_rows)
-    if end - p < n:
+    """Read the ids of all rows; NULL if they do not end before `end` or exceed `last`."""
+    cdef int64_t quads = quads_of(indptr, n_rows)
+    if end - p < quads:
         return NULL
-    p += n
-    if has_vectors():
-        found = vector_ids(codes, p, end, indptr, n_rows, last, indices)
-        if found != NULL:
-            return found
-    for i in range(n_rows):
-        n = indptr[i + 1] - indptr[i]
-        ids = indices + indptr[i]
-        id_ = -1
-        for k in range(0, n, 4):
-            if p > end:
-                return NULL
-            quad = &QUADS[codes[0]]
-            id_ += 1 + <int64_t> (load4(p) & quad.mask[0])
-            ids[k] = <int32_t> id_
-            id_ += 1 + <int64_t> (load4(p + quad.end[0]) & quad.mask[1])
-            ids[k + 1] = <int32_t> id_
-            id_ += 1 + <int64_t> (load4(p + quad.end[1]) & quad.mask[2])
-            ids[k + 2] = <int32_t> id_
-            id_ += 1 + <int64_t> (load4(p + quad.end[2]) & quad.mask[3])
-            ids[k + 3] = <int32_t> id_
-            p += quad.end[3]
-            codes += 1
-        if id_ - (-n & 3) > last:
-            return NULL
-    return p if p <= end else NULL
+    return get_ascending(p, p + quads, end, indptr, n_rows, last, indices)
 
 
 cdef uint8_t* put_rows(
@@ -215,7 +185,7 @@ def decode(
         weighted and weights.shape[0] < n_rows
     ):
         raise ValueError(f"labels, weights, lines or indptr[1:] lack room for {n_rows} rows")
-    if indices.shape[0] < nnz + SPARE or values.shape[0] < nnz:
+    if indices.shape[0] < nnz + SPARE_IDS or values.shape[0] < nnz:
         raise ValueError(f"indices or values lack room for {nnz} entries")
     cdef const uint8_t* end
     with nogil:
