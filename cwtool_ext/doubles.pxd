@@ -29,7 +29,7 @@ cdef enum:
     MOST = 65536  # doubles in a table
     DOUBLES_HEAD = 13
     AT_A_TIME = 256  # of those that are not `base`
-    MOST_PLACES = 2147483647
+    LAST_PLACE = 2147483646
 
 
 cdef inline uint64_t bits(double x) noexcept nogil:
@@ -252,7 +252,6 @@ cdef inline const uint8_t* spread(
     cdef const uint8_t* p
     cdef int32_t places[AT_A_TIME + SPARE]
     cdef int64_t part[2]
-    cdef int32_t last
     cdef int64_t k = 0, j, upto
     if end - codes < (m + 3) // 4:
         return NULL
@@ -260,11 +259,12 @@ cdef inline const uint8_t* spread(
     part[0] = 0
     while k < m:
         part[1] = min(m - k, <int64_t> AT_A_TIME)
-        last = <int32_t> (min(n, <int64_t> MOST_PLACES) - 1)
-        p = get_ascending(codes + k // 4, p, end, part, 1, last, places)
+        p = get_ascending(codes + k // 4, p, end, part, 1, LAST_PLACE, places)
         if p == NULL:
             return NULL
         upto = 1 + <int64_t> places[part[1] - 1]
+        if upto > n:
+            return NULL
         fill(out, upto, base)
         for j in range(part[1]):
             out[places[j]] = item(items, form, k + j)
