@@ -29,6 +29,7 @@ else:
         cls._makers = {
             f.name: f.default_factory for f in declared if f.default_factory is not MISSING
         }
+        cls._finished = getattr(cls, "__post_init__", None)
         cls._compared = tuple(f.name for f in declared if f.compare)
         own = {"__init__": _init, "__repr__": _repr, "__eq__": _equal, "__hash__": None}
         if frozen:
@@ -40,23 +41,24 @@ else:
 
 
 def _init(self: Any, /, *given: Any, **named: Any) -> None:
-    kind, values, twice = type(self), self.__dict__, False
+    kind, values = type(self), self.__dict__
+    names, wrong = kind.__match_args__, False
     values.update(kind._defaults)
-    for name, value in zip(kind.__match_args__, given):  # noqa: B905 (`strict` takes 1 us)
-        values[name] = value
+    values.update(zip(names, given))  # noqa: B905 (`strict` takes 1 us)
     if named:
-        twice = not named.keys().isdisjoint(kind.__match_args__[: len(given)])
+        wrong = not named.keys() <= kind._names.difference(names[: len(given)])
         values.update(named)
-    for name, make in kind._makers.items():
-        if name not in values:
-            values[name] = make()
-    if twice or len(kind.__match_args__) < len(given) or values.keys() != kind._names:
+    if kind._makers:
+        for name, make in kind._makers.items():
+            if name not in values:
+                values[name] = make()
+    if wrong or len(names) < len(given) or len(values) != len(kind._names):
         raise TypeError(
             f"{kind.__name__} was given {len(given)} values and {sorted(named)}; "
             f"its fields are {', '.join(kind.__dataclass_fields__)}"
         )
-    if hasattr(kind, "__post_init__"):
-        self.__post_init__()
+    if kind._finished is not None:
+        kind._finished(self)
 
 
 def _compared(self: Any) -> tuple[Any, ...]:

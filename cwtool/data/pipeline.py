@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -173,7 +173,10 @@ def _chunks(path: str | Span, options: ReadOptions) -> Iterator[Chunk]:
 def _placed(block: Block, file: int, read: FileReport) -> Block:
     """The block with its place among all lines of all files."""
     origin = Origin(read.name, file, read.lines + 1, block.origin.lines, read.span)
-    return replace(block, origin=origin)
+    return Block(
+        block.indptr, block.indices, block.values, block.labels, origin, block.weight,
+        block.comments,
+    )  # fmt: skip
 
 
 def read_all(paths: Iterable[str], labels: Labels, options: ReadOptions) -> list[Rows]:
