@@ -27,20 +27,25 @@ cdef extern from *:
                        LANE(LENGTH_OF((c) >> 4 & 3), SECOND(c)), \
                        LANE(LENGTH_OF((c) >> 6 & 3), THIRD(c))}, \
                       THIRD(c) + LENGTH_OF((c) >> 6 & 3)},
-    /* of a byte of codes: where the bytes of its numbers go, and how many these are */
-    typedef struct { uint8_t move[16]; int64_t size, unused; } Moves;
-    static const Moves MOVES_OF[256] __attribute__((aligned(32))) = {EVERY(MOVES)};
-
-    /* of a mark: the codes it is for, how many these are, and -1 to begin a row after it */
     #define REPEATED(x) x, x, x, x
     #define BY_MARK(none, one, two) \
         {none, REPEATED(one), REPEATED(two), none, none, none, none, none, none, none, \
          none, REPEATED(one), REPEATED(two)}
-    static const uint32_t CODES_OF[25] = BY_MARK(0, 0xff, 0xffff);
-    static const uint8_t USED[25] = BY_MARK(0, 1, 2);
-    static const int64_t ANEW[28] = { /* four from the mark on */
-        REPEATED(0), REPEATED(0), REPEATED(0), REPEATED(0),
-        REPEATED(-1), REPEATED(-1), REPEATED(-1)};
+    typedef struct { uint8_t move[16]; int64_t size, unused; } Moves;
+    static const struct {
+        Moves of[256]; /* a byte of codes: where the bytes of its numbers go, and their number */
+        /* of a mark: the codes of the step, their number, and -1 (in four from the mark on) if a
+           row begins after it */
+        uint32_t codes[25];
+        int64_t anew[28];
+        uint8_t used[25];
+    } TABLES __attribute__((aligned(32))) = {
+        {EVERY(MOVES)},
+        BY_MARK(0, 0xff, 0xffff),
+        {REPEATED(0), REPEATED(0), REPEATED(0), REPEATED(0), REPEATED(-1), REPEATED(-1),
+         REPEATED(-1)},
+        BY_MARK(0, 1, 2),
+    };
 
     static int has_vectors(void) { return __builtin_cpu_supports("avx2"); }
 
@@ -53,7 +58,8 @@ cdef extern from *:
 
     /* The marks of the next steps, at most WINDOW; their number. `left` entries of the row
        behind *row have no mark yet. */
-    static int64_t mark_steps(const int64_t** row, const int64_t* stop, int64_t* left, uint8_t* marks)
+    static int64_t mark_steps(
+        const int64_t** row, const int64_t* stop, int64_t* left, uint8_t* marks)
     {
         int64_t n = 0;
         memset(marks, 8, WINDOW);
@@ -88,10 +94,10 @@ cdef extern from *:
                 uint64_t mark = marks[k];
                 uint16_t two;
                 memcpy(&two, codes, 2);
-                uint32_t used = two & CODES_OF[mark];
-                const Moves* a = &MOVES_OF[used & 0xff];
-                const Moves* b = &MOVES_OF[used >> 8];
-                codes += USED[mark];
+                uint64_t used = two & TABLES.codes[mark];
+                const Moves* a = &TABLES.of[used & 0xff];
+                const Moves* b = &TABLES.of[used >> 8];
+                codes += TABLES.used[mark];
                 __m256i x = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i*) p));
                 p += a->size;
                 x = _mm256_inserti128_si256(x, _mm_loadu_si128((const __m128i*) p), 1);
@@ -112,7 +118,7 @@ cdef extern from *:
                 ids += mark % ENDS;
                 before = _mm256_or_si256(
                     _mm256_permutevar8x32_epi32(x, eighth),
-                    _mm256_loadu_si256((const __m256i*) (ANEW + mark)));
+                    _mm256_loadu_si256((const __m256i*) (TABLES.anew + mark)));
             }
         }
         int none_above = _mm256_movemask_epi8(_mm256_cmpeq_epi32(highest, most)) == -1;
@@ -132,7 +138,7 @@ cdef extern from *:
     # The ids of all rows, of which `codes` and the bytes from p on say the gaps; the place behind
     # them. NULL: they do not end before `end`, or exceed `last` or come so near to it that what is
     # written behind a row exceeds it. Gaps and ids without a sign bit cannot have passed 2^32
-    # unseen. Up to SPARE places behind the ids of a row are written, and 32 bytes behind `end` read.
+    # unseen. Up to SPARE places behind a row are written, and 32 bytes behind `end` are read.
     const uint8_t* vector_ids(
         const uint8_t* codes, const uint8_t* p, const uint8_t* end, const int64_t* indptr,
         int64_t n_rows, int32_t last, int32_t* ids
