@@ -26,6 +26,40 @@ def test_cells_are_cut_every_64_kib_and_hashed_alone() -> None:
     assert digest(b"") == []
 
 
+def slow_cell(data: bytes) -> tuple[int, int]:
+    """As the description of the kernel says, word by word."""
+    all_ones, k0, k1 = 2**64 - 1, 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
+
+    def step(h: int, w: int, k: int, turn: int) -> int:
+        h = (h ^ w) * k & all_ones
+        return (h << turn | h >> 64 - turn) & all_ones
+
+    def joined(lanes: list[int], k: int, turn: int) -> int:
+        h = len(data)
+        for lane in lanes:
+            h = step(h, lane, k, turn)
+        h = (h ^ h >> 32) * k1 & all_ones
+        h = (h ^ h >> 29) * k0 & all_ones
+        return h ^ h >> 32
+
+    padded = data + bytes(32 - len(data) % 32)
+    a, b = [1, 2, 3, 4], [5, 6, 7, 8]
+    for k in range(len(padded) // 8):
+        word = int.from_bytes(padded[8 * k : 8 * k + 8], "little")
+        a[k % 4] = step(a[k % 4], word, k0, 29)
+        b[k % 4] = step(b[k % 4], word, 9, 23)
+    return joined(a, k1, 31), joined(b, k0, 27)
+
+
+@pytest.mark.parametrize(
+    "size", [1, 8, 31, 32, 33, 1000, CELL - 1, CELL, CELL + 1, 2 * CELL, 3 * CELL + 40]
+)
+def test_the_same_as_word_by_word(size: int) -> None:
+    data = sample(size + 3)
+    expected = [slow_cell(data[i : min(i + CELL, size + 3)]) for i in range(3, size + 3, CELL)]
+    assert digest(data, 3) == expected
+
+
 def test_every_single_byte_change_shows_in_both_halves() -> None:
     data = bytearray(sample(1000))
     ((a, b),) = digest(bytes(data))
