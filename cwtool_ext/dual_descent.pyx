@@ -4,11 +4,13 @@
     w = w0 + sum_i a_i y_i x_i,  0 <= a_i <= U_i    (q = 1: U = c, D = 0;  q = 2: U = inf, D = 1/c)
     step of row i:  g = m_i - 1 + D_i a_i,   a_i = clip(a_i - g / (|x_i|^2 + D_i), 0, U_i)
                                                                        (Hsieh et al. 2008)
+A third loss, the hinge with a rounded corner (hinge.pyx), has U = c and D = 1/c.
 
 The objective lies above that of the dual by the sum over the rows of what is never negative,
 
     q = 1:  (U_i - a_i) (1 - m_i) if m_i < 1, else a_i (m_i - 1)
     q = 2:  a_i max(0, m_i - 1) + (max(0, 1 - m_i) - D_i a_i)^2 / (2 D_i)
+    rounded:  the same, but (U_i - a_i) (1 - m_i - D_i (U_i + a_i) / 2) if 1 - m_i > D_i U_i
 
 so each visit of a row also says how much of this duality gap is due to the row. The last answers of
 all rows are the estimate that decides when the gap itself is computed.
@@ -241,6 +243,8 @@ cdef inline double gap_of(double m, double a, double D, double U) noexcept nogil
     """What a row of this margin adds to the duality gap."""
     if D == 0:
         return (U - a) * (1 - m) if m < 1 else a * (m - 1)
+    if 1 - m > D * U:
+        return (U - a) * (1 - m - D * (U + a) / 2)
     cdef double off = max(0, 1 - m) - D * a
     return a * max(0, m - 1) + off * off / (2 * D)
 

@@ -85,7 +85,7 @@ def shorter(
     slope t + bend t^2 / 2 + the losses of the rows with these numbers is at most `enough` in size,
     and at the end of the way it is greater. By Newton steps within a bracket."""
     cdef Py_ssize_t i, s, n = f.shape[0]
-    cdef double t = 1, low = 0, high = 1, first, second, q, pull, curved
+    cdef double t = 1, low = 0, high = 1, first, second, q, xi, pull
     cdef double corner = INFINITY if squared else 1
     if min(g.shape[0], y.shape[0], cost.shape[0]) < n:
         raise ValueError("g, y and cost must have a place for each score")
@@ -98,9 +98,11 @@ def shorter(
             for s in range(some.shape[0]):
                 i = some[s]
                 q = y[i] * (g[i] - f[i])
-                one_loss(1 - y[i] * f[i] - t * q, cost[i], corner, &pull, &curved)
-                first -= pull * q
-                second += curved * cost[i] * q * q
+                xi = 1 - y[i] * f[i] - t * q
+                # without branches, which the processor would guess wrong
+                pull = xi if xi < corner else corner
+                first -= cost[i] * (pull if pull > 0 else 0) * q
+                second += cost[i] * q * q * ((xi > 0) & (xi <= corner))
             if fabs(first) <= enough or high - low < 1e-9:
                 break
             if first > 0:

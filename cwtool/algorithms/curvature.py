@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cwtool.algorithms import gram, metric
-from cwtool.algorithms.batch import LEAST, MOST
+from cwtool.algorithms.batch import LEAST, MOST, squared_norms
 from cwtool.algorithms.convex import Convex, minimize
 from cwtool.data.rows import Floats, SlotRows
 from cwtool_ext import fortran, hinge
+from cwtool_ext.dual_descent import DualDescent
 
 TOLERANCE = 1e-3  # of the objective, relative
 ROUGH = 3e-2  # the same for a sample of the rows, whose optimum is where the next search begins
@@ -27,6 +28,7 @@ ROUGH = 3e-2  # the same for a sample of the rows, whose optimum is where the ne
 # there are, the fewer visits of all rows are needed after it.
 EIGHTH, LEAST_EACH, MOST_EACH = 8, 4, 64
 FEWEST = 500  # rows of the sample
+FAST = 10  # mean of C h |x|^2 up to which dual coordinate descent comes near in two passes
 FEW = 4  # times the rows of a sample: fewer rows are visited without a sample
 STEPS = 4  # with a sample, at most
 ROUNDING = 1e-6  # of the largest number of a precision matrix, with a wide margin
@@ -232,12 +234,20 @@ class Optimum(NamedTuple):
 
 
 def optimum(prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -> Optimum:
-    """The search begins with a sample of many rows."""
+    """The search begins with a sample of many rows. A sample in which one class has fewer rows than
+    there are features is fitted too closely, and its optimum is far from that of all rows. Then two
+    passes of dual coordinate descent take less time and come nearer, if C is not large."""
     mu = prior.mean
     whole = RowsInMemory(prior, loss, rows, y, jobs)
     most = min(MOST_EACH * len(mu), rows.n_rows // EIGHTH)
     size = max(FEWEST, LEAST_EACH * len(mu), most)
     many = rows.n_rows >= FEW * size
+    positive = np.count_nonzero(y > 0)
+    rare = min(positive, rows.n_rows - positive) * size < len(mu) * rows.n_rows
+    if many and rare and prior.gram is None and not mu.any():
+        square = squared_norms(rows)
+        if float(whole.cost @ square) <= FAST * rows.n_rows:
+            mu, many = _descended(whole, square), False
     if many:
         whole.sample(rows.n_rows // size)
         mu = minimize(whole, mu, ROUGH, STEPS)
@@ -246,3 +256,14 @@ def optimum(prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -
     rough = many and rows.nnz >= gram.LONG * rows.n_rows
     mu = minimize(whole, mu, TOLERANCE, rough=rough)
     return Optimum(mu, whole.gram_here(), whole.found)
+
+
+def _descended(whole: RowsInMemory, square: Floats) -> Floats:
+    """mu after two passes of dual coordinate descent from mu = 0 and P = I. The rounded hinge loss
+    has the dual of the squared one with the bound of the hinge:  D = 1/(C h),  U = C h."""
+    mu, rows, cost = np.zeros(whole.n), whole.rows, whole.cost
+    upper = np.broadcast_to(np.inf, rows.n_rows) if whole.loss.squared else cost
+    seeds = np.zeros(2, dtype=np.uint64)
+    each = rows.csr, whole.y, square, 1 / cost, upper
+    DualDescent(*each, mu, seeds).run(TOLERANCE, rows.n_rows + 1)
+    return mu

@@ -21,6 +21,7 @@ from cwtool.state import State
 from cwtool_ext import gram, hinge
 
 SCALE = 0.7
+descended = curvature._descended
 both = pytest.mark.parametrize("squared", [False, True])
 
 
@@ -210,6 +211,36 @@ def test_many_rows_begin_with_a_sample(
     assert mu @ mu / 2 + cost @ loss <= least * (1 + curvature.TOLERANCE)
     expected = (x.T * (cost / C * curved)) @ x
     np.testing.assert_allclose(np.tril(state.squares["curvature"]), np.tril(expected), atol=1e-9)
+
+
+@both
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_rows_with_a_rare_class_begin_with_descent(
+    monkeypatch: pytest.MonkeyPatch, squared: bool, C: float, weighted: bool
+) -> None:
+    begun: list[Any] = []
+
+    def noted(whole: Any, square: Any) -> Any:
+        begun.append(descended(whole, square))
+        return begun[-1]
+
+    monkeypatch.setattr(curvature, "_descended", noted)
+    x, rows = made(5, 3000, 9, weighted=weighted)
+    x[:, 0] = SCALE
+    score = x @ np.arange(9)
+    one = Rows.from_csr(csr_array(x / SCALE), score > np.quantile(score, 0.99), rows.weight)
+    rows = SlotRows(one.indptr, one.indices, one.values, one.y, one.weight, SCALE)
+    _, state = learned([rows], C=C, loss="squared-hinge" if squared else "hinge")
+    y, cost, mu = rows.signs(), costs(rows, C), state.table[:9, 0]
+    _, _, least = slow_optimum(x, y, cost, squared, np.zeros(9), np.eye(9))
+
+    def value(mu: Any) -> float:
+        return float(mu @ mu / 2 + cost @ slow_loss(y * (x @ mu), squared)[0])
+
+    assert value(mu) <= least * (1 + curvature.TOLERANCE)
+    assert len(begun) == (C <= 1)
+    assert all(value(start) < value(np.zeros(9)) / 2 for start in begun)
 
 
 def test_the_squared_hinge_loss_is_a_support_vector_machine(exact: None) -> None:
