@@ -11,6 +11,8 @@ far.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
+from functools import cached_property
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -102,8 +104,19 @@ class Boost:
         """Another boosting on the same rows, with random choices of its own; number 0 is this."""
         if not number:
             return self
-        seeds = (*self.seeds, number)
-        return Boost(self.monomials, self.kind, self.params, seeds, self.jobs)
+        other = copy(self)  # with the first neighbourhoods and pairs, if they are known
+        other.seeds = (*self.seeds, number)
+        return other
+
+    @cached_property
+    def first(self) -> Hood:
+        """The neighbourhoods in the scaled columns, from which all runs start."""
+        return hood(self.monomials.base, self.kind, self.k, self.jobs)
+
+    @cached_property
+    def telling(self) -> list[tuple[int, int]]:
+        """The pairs of columns that may be chosen from the first step on."""
+        return telling_pairs(self.monomials.base, self.kind)
 
     def points(self, terms: Sequence[Term]) -> Any:
         """The rows as points in the metric of these terms plus w0 times the identity; in the scaled
@@ -121,11 +134,10 @@ class Boost:
         p, path = self.params, Path([], [], [])
         if self.k < 1:
             return path
-        around = hood(self.monomials.base, self.kind, self.k, self.jobs)
+        around = self.first
         f = p.w0 / self.live * around.margin
         early = p.init_squares and not self.monomials.sparse and p.order > 1
-        pairs = telling_pairs(self.monomials.base, self.kind) if early else []
-        candidates = Candidates(self.monomials, p.order, early, pairs)
+        candidates = Candidates(self.monomials, p.order, early, self.telling if early else [])
         diagonal: dict[Key, float] = {}
         if not candidates.keys:
             return path
