@@ -56,7 +56,7 @@ class Neighbours(Remembered):
         n, p = rows.shape
         entries = 16 * n * p if is_dense(rows) else 64 * rows.nnz
         distances = min(DISTANCE_BYTES, 8 * n * n)
-        return float(entries + 2 * run.jobs * distances + 64 * n * self.params.k)
+        return float(entries + 2 * run.jobs * distances + 64 * n * self.most_votes)
 
     @abstractmethod
     def points(self, state: State, rows: csr_array) -> Any:
@@ -80,7 +80,17 @@ class Neighbours(Remembered):
         points = self.remembered(state)
         here = points if loo else self.points(state, rows)
         weight = self.row_weights(state)
-        return nearest(here, points, kind, self.params.k, loo=loo, jobs=run.jobs, weight=weight)
+        k = self.voters(state)
+        return nearest(here, points, kind, k, loo=loo, jobs=run.jobs, weight=weight)
+
+    def voters(self, state: State) -> int:
+        """The number of neighbours that vote."""
+        return int(self.params.k)
+
+    @property
+    def most_votes(self) -> int:
+        """The largest number of neighbours that may be searched for."""
+        return int(self.params.k)
 
     def row_weights(self, state: State) -> Floats | None:
         """The weights of the remembered rows; None if all are 1."""

@@ -3,17 +3,19 @@ boosting (Ma 2017, chapters 2 and 4)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import Variants, each_choice
-from cwtool.algorithms.column_scale import is_dense
+from cwtool.algorithms.column_scale import best_scale, deviations, is_dense
 from cwtool.algorithms.knn import Voter
 from cwtool.algorithms.monomials import Metric
 from cwtool.algorithms.neighbours import Near
 from cwtool.algorithms.remembered import NUMBERS, ROWS
+from cwtool.algorithms.sdist_choice import VOTES, chosen, several
 from cwtool.algorithms.sdist_fit import boosted, cross_validated, prepared, score, scores
 from cwtool.algorithms.sdist_params import SdistParams
 from cwtool.algorithms.sdist_space import Space, blended, mean_space
@@ -32,6 +34,7 @@ FIT = (  # what the last fit used and found
     Number("direction_columns", formerly="kappa"),
     Number("direction_share", 0.0, formerly="rho"),
     Number("lambda_c", 0.0),
+    Number("votes", high=99),  # 0 in files of earlier versions, where k vote
 )
 SPACE = (Number("dense", high=1), Number("share", 0.0, low=0), Number("std", high=1))
 METRIC = (
@@ -74,6 +77,13 @@ class SDist(Voter):
         n, p = rows.shape
         return super().bytes_needed(rows, run) + float(8 * n * (p if is_dense(rows) else 64))
 
+    def voters(self, state: State) -> int:
+        return int(state.numbers["votes"] or self.params.k)
+
+    @property
+    def most_votes(self) -> int:
+        return max(VOTES) if self.params.k == AUTO else int(self.params.k)
+
     def score(self, near: Near) -> Floats:
         return score(near, self.params.predict)
 
@@ -82,13 +92,12 @@ class SDist(Voter):
 
     def fit(self, state: State, rows: csr_array, kind: Ints, run: Run) -> None:
         """One metric for all classes: rows of the same class are to be near, all others far."""
-        p: Any = self.params.resolved(is_dense(rows), len(kind))
-        counts = np.bincount(kind)
-        if len(counts) > 2 and counts.min() < 2:  # a single row has none of its class to be near
-            some = counts[kind] > 1
-            rows, kind = rows[some], np.unique(kind[some], return_inverse=True)[1].astype(np.int32)
+        rows, kind = several(rows, kind)
+        scale = best_scale(rows, kind, deviations(rows)[1], self.params.scale, run)
+        p, votes = chosen(rows, kind, replace(self.params, scale=scale), run)
         if p.cv:
-            p = cross_validated(rows, kind, p, run)
+            p = cross_validated(rows, kind, replace(p, scale=self.params.scale), votes, run)
+            p = replace(p, scale=scale)
         space, boost = prepared(rows, kind, p, run)
         metrics, accepted = boosted(boost, run)
         space = mean_space(space, boost, metrics)
@@ -104,6 +113,7 @@ class SDist(Voter):
             "direction_columns": p.direction_columns,
             "direction_share": p.direction_share,
             "lambda_c": p.lambda_c,
+            "votes": votes,
         }
         run.note(
             f"{accepted} of {p.runs * p.steps} steps accepted, {kept} kept, "
@@ -144,6 +154,8 @@ class SDist(Voter):
         return {
             **super().details(state),
             **{name: numbers[name] for name in (*shown, "lambda_c", "dense")},
+            "votes": self.voters(state),
+            "order": found.keys.shape[1],
             "rank": found.factor.shape[1],
             "support": len(found.keys),
             "scaling": "std" if numbers["std"] else "global",

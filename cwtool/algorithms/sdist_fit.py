@@ -87,9 +87,10 @@ def said(near: Near, predict: str) -> Longs:
     return np.asarray(scores(near, predict).argmax(axis=1))
 
 
-def cross_validated(rows: csr_array, kind: Ints, params: Any, run: Run) -> Any:
+def cross_validated(rows: csr_array, kind: Ints, params: Any, votes: int, run: Run) -> Any:
     """The parameters with the direction size, steps and lambda_c of the least error over all
-    folds, of which there are no more than rows; of equally good ones the first that was tried."""
+    folds, of which there are no more than rows, if the nearest `votes` rows vote; of equally good
+    ones the first that was tried."""
     n = min(params.cv, len(kind))
     if n < 2:
         return params
@@ -101,7 +102,8 @@ def cross_validated(rows: csr_array, kind: Ints, params: Any, run: Run) -> Any:
 
     def errors(task: tuple[int, Any]) -> dict[Ending, int]:
         number, value = task
-        return fold_errors(rows, kind, fold == number, replace(params, **{name: value}), inside)
+        tried = replace(params, **{name: value})
+        return fold_errors(rows, kind, fold == number, tried, votes, inside)
 
     total: dict[tuple[Any, int, float], int] = {}
     tasks = list(product(range(n), values))
@@ -128,7 +130,7 @@ def folds(kind: Ints, n: int, seed: int) -> Longs:
 
 
 def fold_errors(
-    rows: csr_array, kind: Ints, outside: NDArray[np.bool_], params: Any, run: Run
+    rows: csr_array, kind: Ints, outside: NDArray[np.bool_], params: Any, votes: int, run: Run
 ) -> dict[Ending, int]:
     """The number of errors on the rows `outside` after a fit to the others, for each ending."""
     space, boost = prepared(rows[~outside], kind[~outside], params, run)
@@ -139,7 +141,7 @@ def fold_errors(
         if len(terms) not in wrong:
             here = fitted_space(space, boost, terms)
             points = here.points(rows[~outside])
-            near = nearest(here.points(rows[outside]), points, kind[~outside], params.k)
+            near = nearest(here.points(rows[outside]), points, kind[~outside], votes)
             wrong[len(terms)] = int(np.count_nonzero(said(near, params.predict) != kind[outside]))
         found[steps, lambda_c] = wrong[len(terms)]
     return found

@@ -12,16 +12,20 @@ STEPS = {"power": 500, "stsgd": 150}
 DIRECTION_COLUMNS = {"power": 2, "stsgd": 20}
 RUNS = 4  # metrics whose mean is used, for up to as many dense or sparse rows
 FEW_DENSE, FEW_SPARSE = 500, 2000
+AT_FIRST = 3  # nearest rows of each class, where k is auto
 
 
 @dataclass(frozen=True)
 class SdistParams(KnnParams):
-    k: int = param(
-        3,
-        "Number of nearest rows: in training those of each class, in prediction those of both "
-        "classes together that vote. Raise it for noisy labels.",
+    k: int | str = param(  # type: ignore[assignment]
+        AUTO,
+        "Number of nearest rows: in training those of each class, in prediction those of all "
+        "classes together that vote. auto is 3, but if the data are dense, the one of 3, 5, 9, 15 "
+        "and 25 votes that has the fewest errors on rows out of the bag.",
+        kind=int,
         low=1,
         high=99,
+        auto=True,
     )
     predict: str = param(
         "knn",
@@ -33,7 +37,8 @@ class SdistParams(KnnParams):
         AUTO,
         "Method that finds the direction of a step. power uses truncated power iterations on a "
         "sample of the columns; stsgd uses stabilized truncated descent on all columns and is "
-        "meant for sparse data. auto is stsgd if the data are sparse, and power otherwise.",
+        "meant for sparse data. auto is power if the data are dense, and otherwise the one that "
+        "has fewer errors on rows out of the bag, in a few steps.",
         choices=(AUTO, "power", "stsgd"),
     )
     steps: int | str = param(
@@ -78,8 +83,9 @@ class SdistParams(KnnParams):
     order: int | str = param(
         AUTO,
         "Largest number of columns that may be multiplied with each other; 1 allows no products. "
-        "auto is 1 if the data are sparse, and 2 otherwise. Raise it where more than two features "
-        "act together.",
+        "auto is 1 if the data are sparse, 2 for at most 500 dense rows, and for more the one of 1 "
+        "and 2 that has fewer errors on up to 1,000 rows out of the bag. Raise it where more than "
+        "two features act together.",
         kind=int,
         low=1,
         high=4,
@@ -165,14 +171,14 @@ class SdistParams(KnnParams):
     )
 
     def resolved(self, dense: bool, rows: int) -> SdistParams:
-        """The same parameters with what auto stands for, for data that are dense or sparse and have
-        so many rows."""
+        """The same parameters with what auto stands for where rows out of the bag do not decide,
+        for data that are dense or sparse and have so many rows."""
         engine, order, steps, most = self.engine, self.order, self.steps, self.direction_columns
         runs = self.runs
         if runs == AUTO:
             runs = RUNS if rows <= (FEW_DENSE if dense else FEW_SPARSE) else 1
         if engine == AUTO:
-            engine = "power" if dense else "stsgd"
+            engine = "power"
         if order == AUTO:
             order = 2 if dense else 1
         if steps == AUTO:
@@ -181,5 +187,5 @@ class SdistParams(KnnParams):
             most = DIRECTION_COLUMNS[engine]
         return replace(
             self, engine=engine, order=order, steps=steps, direction_columns=most, runs=runs,
-            w0=0.0 if self.w0 == AUTO else self.w0,
+            k=AT_FIRST if self.k == AUTO else self.k, w0=0.0 if self.w0 == AUTO else self.w0,
         )  # fmt: skip

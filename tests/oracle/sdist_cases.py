@@ -24,7 +24,7 @@ def frozen(name):
 
 
 PARAMS = SdistParams(  # nothing is auto
-    engine="power", order=2, direction_columns=2, steps=30, runs=1, w0=0.0
+    engine="power", order=2, direction_columns=2, steps=30, runs=1, w0=0.0, k=3
 )
 PLAIN = replace(  # of the frozen run, in which nothing is drawn at random
     PARAMS, bag=1.0, sample="none", weight_on="bag", update_every=10, scale="std",

@@ -103,7 +103,7 @@ def test_cross_validation_tells_its_choice_and_not_what_its_folds_say():
     rows = slot_rows(x, y, state)
     run = Run(jobs=2, note=notes.append, progress=lambda what, done: shares.append(done))
     algorithm.learn(state, rows, rows.order, run)
-    assert [note.split(":")[0] for note in notes[:2]] == ["2 folds", "leave-one-out errors"]
+    assert [note.split(":")[0] for note in notes[:2]] == ["leave-one-out errors", "2 folds"]
     assert len(notes) == 3
     steps = state.numbers["steps"]
     assert state.numbers["direction_columns"] in (2, 5)
