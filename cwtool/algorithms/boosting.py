@@ -108,6 +108,12 @@ class Boost:
         other.seeds = (*self.seeds, number)
         return other
 
+    def having(self, params: Any) -> Boost:
+        """The boosting on the same rows with other parameters, but for k."""
+        other = copy(self)
+        other.params = params
+        return other
+
     @cached_property
     def first(self) -> Hood:
         """The neighbourhoods in the scaled columns, from which all runs start."""

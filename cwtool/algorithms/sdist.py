@@ -35,6 +35,7 @@ FIT = (  # what the last fit used and found
     Number("direction_share", 0.0, formerly="rho"),
     Number("lambda_c", 0.0),
     Number("votes", high=99),  # 0 in files of earlier versions, where k vote
+    Number("stsgd", high=1),  # whether this is the engine
 )
 SPACE = (Number("dense", high=1), Number("share", 0.0, low=0), Number("std", high=1))
 METRIC = (
@@ -114,6 +115,7 @@ class SDist(Voter):
             "direction_share": p.direction_share,
             "lambda_c": p.lambda_c,
             "votes": votes,
+            "stsgd": int(p.engine == "stsgd"),
         }
         run.note(
             f"{accepted} of {p.runs * p.steps} steps accepted, {kept} kept, "
@@ -151,9 +153,12 @@ class SDist(Voter):
             return super().details(state)
         found, numbers = space_of(state).metric, state.numbers
         shown = "steps", "last_step", "accepted", "terms", "direction_columns", "direction_share"
+        used = "stsgd" if numbers["stsgd"] else "power"
+        engine = used if numbers["votes"] else self.params.engine  # not in files of before
         return {
             **super().details(state),
             **{name: numbers[name] for name in (*shown, "lambda_c", "dense")},
+            "engine": engine,
             "votes": self.voters(state),
             "order": found.keys.shape[1],
             "rank": found.factor.shape[1],

@@ -26,12 +26,15 @@ from cwtool.params import AUTO
 from cwtool.run import Run, no_note
 
 ENGINES = ("power", "stsgd")
-ORDERS = (1, 2)
+ORDERS = (2, 1)
 VOTES = (AT_FIRST, 5, 9, 15, 25)
 CLASSES = 100  # of more classes, whose neighbours take much memory, the first of VOTES vote
 PARTS = 3
 STEPS = {"power": 100, "stsgd": 30}
 LEARNED, JUDGED = 2000, 1000  # most rows that a metric is boosted on, and that are predicted
+# By how many standard errors the errors must be fewer than those of the first choice. Order 1 needs
+# fewer rows and steps, so that a comparison on part of them favours it.
+CANDIDATE_BEYOND, VOTES_BEYOND = 2.0, 1.0
 SOME = 4  # second seed of these rows, which makes them independent of other random choices
 
 Wrong = NDArray[np.bool_]  # whether rows are predicted wrongly, by number of votes and row
@@ -47,8 +50,7 @@ class Bag(NamedTuple):
 
 
 def chosen(rows: csr_array, kind: Ints, asked: Any, run: Run) -> tuple[Any, int]:
-    """The parameters of the candidate with the fewest errors out of the bag, and its number of
-    votes. Of equally good candidates the first counts, which is the simplest."""
+    """The parameters of the best candidate by rows out of the bag, and its number of votes."""
     dense = is_dense(rows)
     candidates = [p.resolved(dense, len(kind)) for p in options(rows, asked)]
     first = candidates[0]
@@ -57,16 +59,21 @@ def chosen(rows: csr_array, kind: Ints, asked: Any, run: Run) -> tuple[Any, int]
     if len(candidates) == len(votes) == 1 or len(kind) < 2 * PARTS:
         return first, first.k
     bags = dealt(kind, PARTS if first.runs > 1 else 1, run.seed)
-    quiet, best, told = replace(run, note=no_note), [], []
-    for p in candidates:
-        tried = replace(p, steps=min(p.steps, STEPS[p.engine]))
-        wrong = [errors(rows, kind, bag, tried, asked.w0, votes, quiet) for bag in bags]
-        best.append(fewest(np.hstack(wrong), votes))
-        told.append(f"{best[-1][0]:,} of {p.engine}, order {p.order}, {best[-1][1]} votes")
-    judged = sum(len(bag.outside) for bag in bags)
-    run.note(f"errors of {judged:,} rows out of the bag: {'; '.join(told)}")
-    found = min(range(len(best)), key=lambda number: best[number][0])
-    return candidates[found], best[found][1]
+    short = [replace(p, steps=min(p.steps, STEPS[p.engine])) for p in candidates]
+    quiet, counts, wrong = replace(run, note=no_note), [], []
+    found = [errors(rows, kind, bag, short, asked.w0, votes, quiet) for bag in bags]
+    for by_bag in zip(*found, strict=True):
+        by_votes = np.hstack(by_bag)
+        best = clearly_best(by_votes, VOTES_BEYOND)
+        counts.append(votes[best])
+        wrong.append(by_votes[best])
+    told = [
+        f"{e.sum():,} of {p.engine}, order {p.order}, {count} votes"
+        for e, p, count in zip(wrong, candidates, counts, strict=True)
+    ]
+    run.note(f"errors of {len(wrong[0]):,} rows out of the bag: {'; '.join(told)}")
+    best = clearly_best(np.stack(wrong), CANDIDATE_BEYOND)
+    return candidates[best], counts[best]
 
 
 def options(rows: csr_array, asked: Any) -> list[Any]:
@@ -96,31 +103,34 @@ def dealt(kind: Ints, parts: int, seed: int) -> list[Bag]:
 
 
 def errors(
-    rows: csr_array, kind: Ints, bag: Bag, params: Any, w0: Any, votes: tuple[int, ...], run: Run
-) -> Wrong:
-    """Whether the rows out of the bag are predicted wrongly by those in it."""
+    rows: csr_array, kind: Ints, bag: Bag, candidates: list[Any], w0: Any, votes: tuple[int, ...],
+    run: Run,
+) -> list[Wrong]:  # fmt: skip
+    """Whether the rows out of the bag are predicted wrongly by those in it, for each candidate."""
     learned, of = several(rows[bag.boosted], kind[bag.boosted])
-    space, boost = prepared(learned, of, params, run)
-    path = boost.run(params.steps, finder(boost))
-    space = fitted_space(space, boost, path.terms)
-    if w0 == AUTO and not space.dense:
-        space = blended(space, learned)
-    inside, outside = space.points(rows[bag.inside]), space.points(rows[bag.outside])
-    near = nearest(outside, inside, kind[bag.inside], max(votes), jobs=run.jobs)
-    first = [Near(near.who[:, :, :k], near.distance[:, :, :k]) for k in votes]
-    return np.stack([said(one, params.predict) != kind[bag.outside] for one in first])
+    plain, boost = prepared(learned, of, candidates[0], run)
+    inside, outside, wrong = rows[bag.inside], rows[bag.outside], []
+    for p in candidates:
+        boost = boost.having(p)
+        terms = boost.run(p.steps, finder(boost)).terms
+        space = fitted_space(plain, boost, terms)
+        if w0 == AUTO and not space.dense:
+            space = blended(space, learned)
+        points = space.points(inside)
+        near = nearest(space.points(outside), points, kind[bag.inside], max(votes), jobs=run.jobs)
+        first = [Near(near.who[:, :, :k], near.distance[:, :, :k]) for k in votes]
+        wrong.append(np.stack([said(one, p.predict) != kind[bag.outside] for one in first]))
+    return wrong
 
 
-def fewest(wrong: Wrong, votes: tuple[int, ...]) -> tuple[int, int]:
-    """The number of errors and the votes: those of the fewest errors, if they are fewer than with
-    the first number of votes by more than the standard error of the difference."""
-    total = wrong.sum(axis=1)
-    best = int(total.argmin())
+def clearly_best(wrong: Wrong, beyond: float) -> int:
+    """Which of several choices to take, by the errors of each in the same rows: the one with the
+    fewest, if they are fewer than those of the first choice by more than `beyond` standard errors
+    of the difference, and otherwise the first."""
+    best = int(wrong.sum(axis=1).argmin())
     difference = wrong[0].astype(float) - wrong[best]
     spread = np.sqrt(((difference - difference.mean()) ** 2).sum())
-    if not difference.sum() > spread:
-        best = 0
-    return int(total[best]), votes[best]
+    return best if difference.sum() > beyond * spread else 0
 
 
 def several(rows: csr_array, kind: Ints) -> tuple[csr_array, Ints]:

@@ -163,7 +163,8 @@ def _metric(found: dict[str, Any]) -> list[str]:
         return []
     return [
         f"metric       {found['terms']} terms of {found['steps']} steps, rank {found['rank']}, "
-        f"{found['support']} columns, scale {found['scaling']}"
+        f"{found['support']} columns, scale {found['scaling']}, engine {found['engine']}, "
+        f"order {found['order']}, {found['votes']} votes"
     ]
 
 

@@ -10,7 +10,7 @@ from taught import taught
 
 from cwtool.algorithms import sdist_choice
 from cwtool.algorithms.sdist import SDist
-from cwtool.algorithms.sdist_choice import chosen, dealt, errors, fewest, several
+from cwtool.algorithms.sdist_choice import chosen, clearly_best, dealt, errors, several
 from cwtool.algorithms.sdist_params import SdistParams
 from cwtool.bench.synthetic import hidden
 from cwtool.run import Run
@@ -52,7 +52,7 @@ def test_rows_out_of_the_bag_are_predicted_by_those_in_it(predict):
     rows, kind = simulated("ring", 60)
     params = replace(PARAMS, steps=0, scale="std", predict=predict)
     bag = dealt(kind, 1, 0)[0]
-    found = errors(rows, kind, bag, params, 0.0, (3, 5), Run())
+    (found,) = errors(rows, kind, bag, [params], 0.0, (3, 5), Run())
     x = rows.toarray() / rows.toarray()[bag.boosted].std(axis=0)
     for k, wrong in zip((3, 5), found, strict=True):
         for i, said in zip(bag.outside.tolist(), wrong.tolist(), strict=True):
@@ -65,15 +65,28 @@ def test_rows_out_of_the_bag_are_predicted_by_those_in_it(predict):
             assert said == (positive != kind[i])
 
 
-def test_other_votes_need_a_difference_beyond_its_standard_error():
+def test_candidates_do_not_influence_each_other():
+    rows, kind = simulated("xor", 90)
+    bag = dealt(kind, 1, 0)[0]
+    orders = [replace(PARAMS, order=order, scale="std") for order in (2, 1)]
+    both = errors(rows, kind, bag, orders, 0.0, (3,), Run())
+    alone = [errors(rows, kind, bag, [p], 0.0, (3,), Run())[0] for p in orders]
+    assert not np.array_equal(*both)
+    for together, single in zip(both, alone, strict=True):
+        np.testing.assert_array_equal(together, single)
+
+
+def test_a_choice_needs_a_difference_beyond_its_standard_error():
     base = np.zeros(100, dtype=bool)
     base[:30] = True
     better, best = base.copy(), base.copy()
     better[[0, 1, 2, 40, 41]] = ~better[[0, 1, 2, 40, 41]]  # one error fewer, of five that differ
     best[:4] = False  # four fewer: its standard error is about 2
-    assert fewest(np.stack([base, better]), (3, 5)) == (30, 3)
-    assert fewest(np.stack([base, better, best]), (3, 5, 9)) == (26, 9)
-    assert fewest(np.stack([base, base]), (3, 5)) == (30, 3)
+    assert clearly_best(np.stack([base, better]), 1.0) == 0
+    assert clearly_best(np.stack([base, better, best]), 1.0) == 2
+    assert clearly_best(np.stack([base, better, best]), 2.1) == 0
+    assert clearly_best(np.stack([base, base]), 0.0) == 0
+    assert clearly_best(base[None], 1.0) == 0
 
 
 def test_what_the_user_gives_is_obeyed():
@@ -96,13 +109,11 @@ def test_rings_need_squares():
     assert notes[0].startswith("errors of 200 rows out of the bag: ")
 
 
-@pytest.mark.parametrize(("errors_of_2", "order"), [(29, 2), (30, 1), (31, 1)])
-def test_the_order_of_fewer_errors_and_of_no_products_if_they_are_equal(
-    errors_of_2, order, monkeypatch
-):
-    def planned(rows, kind, bag, params, w0, votes, run):
-        wrong = np.arange(100) < (30 if params.order == 1 else errors_of_2)
-        return np.stack([wrong for _ in votes])
+@pytest.mark.parametrize(("errors_of_1", "order"), [(20, 1), (28, 2), (30, 2), (40, 2)])
+def test_no_products_must_have_clearly_fewer_errors(errors_of_1, order, monkeypatch):
+    def planned(rows, kind, bag, candidates, w0, votes, run):
+        wrong = [np.arange(100) < (30 if p.order == 2 else errors_of_1) for p in candidates]
+        return [np.stack([w for _ in votes]) for w in wrong]
 
     monkeypatch.setattr(sdist_choice, "errors", planned)
     rows, kind = simulated("ring", 510)
@@ -121,15 +132,16 @@ def test_few_rows_have_products_and_each_row_is_out_of_the_bag_once():
 def test_sparse_rows_decide_the_engine(monkeypatch):
     seen = []
 
-    def planned(rows, kind, bag, params, w0, votes, run):
-        seen.append((params.engine, params.order, params.steps, params.direction_columns))
-        return np.stack([np.arange(10) < (3 if params.engine == "power" else 2) for _ in votes])
+    def planned(rows, kind, bag, candidates, w0, votes, run):
+        seen.extend((p.engine, p.order, p.steps, p.direction_columns) for p in candidates)
+        assert votes == (3,)
+        return [np.arange(20)[None] < (8 if p.engine == "power" else 2) for p in candidates]
 
     monkeypatch.setattr(sdist_choice, "errors", planned)
     rows = csr_array(np.repeat(np.eye(30), 2, axis=0))
     kind = np.tile([0, 1], 30).astype(np.int32)
     params, votes, _ = choice(SdistParams(runs=1), rows, kind)
-    assert seen == [("power", 1, 100, 2), ("stsgd", 1, 30, 20)]  # with 3 votes alone
+    assert seen == [("power", 1, 100, 2), ("stsgd", 1, 30, 20)]
     assert (params.engine, params.steps, votes) == ("stsgd", 150, 3)
     seen.clear()
     for given, engine in (({"engine": "stsgd"}, "stsgd"), ({"direction_share": 0.1}, "power")):
