@@ -17,6 +17,7 @@ from cwtool.algorithms.one_vs_rest import NO_CLASS, States
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.data.rows import Rows, joined
 from cwtool.model import file
+from cwtool.model.arithmetic import computing
 from cwtool.model.crossfit import Shade, shades
 from cwtool.model.scale import slotted
 from cwtool.shards.asking import Asking, rows_of
@@ -120,9 +121,7 @@ class BatchTrainer(ShardTrainer):
         model = self.model
         for arrays in met:
             model.index.observe(arrays["ids"])
-        if model.labels.several is not None:
-            model.state.admit(model.labels.several)
-        model.state.reserve()
+        model.make_room(self.settings, len(model.labels.values))
         weight = model.class_weight.learning(rows_of(met), model.labels, at_once=True)
         if weight is not None:
             self.heaviest = max(self.heaviest, float(weight.max(initial=0.0)))
@@ -141,7 +140,8 @@ class BatchTrainer(ShardTrainer):
             states = state.known
             classes = [NO_CLASS, *(k for k, part in enumerate(state.parts) if part is not None)]
         if asking.rows.n_rows:
-            algorithm.learn_dealt(states, classes, asking, replace(self.settings, jobs=1))
+            run = replace(self.settings, jobs=1)
+            computing(lambda _: algorithm.learn_dealt(states, classes, asking, run))(self.model)
             for one in states:
                 one.numbers["batches"] += 1
 
@@ -150,7 +150,8 @@ class BatchTrainer(ShardTrainer):
         model, run = self.model, replace(self.settings, jobs=1)
         if not run.calibrate or not asking.first.n_rows:
             return []
-        return shades(model.learner, model.index, model.labels, asking.first, run)
+        each = model.index, model.labels, asking.first, run
+        return computing(lambda one: shades(one.learner, *each))(model)
 
     def _tell(self, told: dict[str, Any]) -> None:
         self.rounds.append(told)

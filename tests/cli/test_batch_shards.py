@@ -242,3 +242,23 @@ def test_refusals_before_anything_is_read(more: tuple[Any, ...], words: str, cwt
     ended = cwtool("train", "missing.svm", "-m", "m.cw", "--shards", 2, *more)
     assert ended.code == 2
     assert words in ended.err
+
+
+def test_tables_that_do_not_fit_are_refused(cwtool: Fails, planted: Callable[..., str]) -> None:
+    wide = planted("wide.svm", 1, 3000, width=20_000, entries=4)
+    ended = cwtool("train", wide, "-m", "m.cw", *given("dcd", 30), "--max-memory", "40kB")
+    assert (ended.code, Path("m.cw").exists()) == (2, False)
+    assert "features, and 40 kB may be used" in ended.err
+
+
+def test_numbers_of_a_model_that_cannot_be_computed_with(
+    ok: Run, cwtool: Fails, files: list[str]
+) -> None:
+    ok("train", files[0], "-m", "m.cw", *plain("bcw"))
+    model = model_of("m.cw")
+    model.state.squares["curvature"][20, 3] = 1e9
+    model.save(Path("m.cw"))
+    ended = cwtool("train", files[1], "--resume", "m.cw", "-m", "new.cw", "--shards", 2,
+                   "--engine", "inline")  # fmt: skip
+    assert (ended.code, Path("new.cw").exists()) == (4, False)
+    assert "not positive definite" in ended.err
