@@ -14,6 +14,7 @@ from cwtool.state import Column, Layout, State
 from cwtool_ext import full
 from cwtool_ext.visit import Learner
 
+FEWEST = 16  # features that there is room for; there may be a Sigma for each of many classes
 PAIR = 16  # bytes a pair of features: the matrix, and its copy when it grows, is loaded or saved
 
 
@@ -68,7 +69,7 @@ def grown_sigma(state: State, max_memory: int = 0) -> Floats:
     have = 0 if sigma is None else len(sigma)
     if sigma is not None and n <= have:
         return sigma
-    wanted = max(n, have + have // 4, 64)
+    wanted = max(n, have + have // 4, FEWEST)
     free = memory.allowed(max_memory)
     if free < PAIR * wanted**2:
         wanted = n

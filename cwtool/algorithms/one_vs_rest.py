@@ -82,12 +82,18 @@ class States(State):
             born.take_over(self.ghost, self.base.shared)
         self.parts[class_] = born
 
-    def pack(self, without: Collection[str] = (), jobs: int = 1) -> dict[str, NDArray[Any]]:
-        packed = self.ghost.pack(without, jobs)
+    def pack(
+        self,
+        without: Collection[str] = (),
+        jobs: int = 1,
+        order: tuple[Ints, Ints] | None = None,
+    ) -> dict[str, NDArray[Any]]:
+        order = order or self.index.saving_order()
+        packed = self.ghost.pack(without, jobs, order)
         own = {*self.base.shared, *without}
         parts = [(k, part) for k, part in enumerate(self.parts) if part is not None]
         for (k, _), found in zip(
-            parts, ahead(lambda one: one[1].pack(own), parts, jobs), strict=True
+            parts, ahead(lambda one: one[1].pack(own, 1, order), parts, jobs), strict=True
         ):
             del found["ids"]
             packed |= {f"class.{k}.{name}": array for name, array in found.items()}
@@ -108,10 +114,12 @@ class States(State):
         known = self.ghost.unpack(packed, numbers["ghost"])
         shared = {f"{kind}.{n}" for n in self.base.shared for kind in ("array", "square")} | {"ids"}
         common = {name: packed[name] for name in shared if name in known}
+        ids: Ints = packed["ids"].astype(np.int32, copy=False)
+        places = self.ghost.slots_of(ids)
         for class_, arrays in of_classes.items():
             part = self.parts[int(class_)] = self.base.new_state(self.index)
-            found = part.checked({**arrays, **common}, numbers[class_])
-            part.fill(found, self.base.shared)
+            found = part.checked({**arrays, **common}, numbers[class_], ids)
+            part.fill(found, self.base.shared, places)
             part.refer(self.ghost, self.base.shared)
             known |= {f"class.{class_}.{name}" for name in set(found) - set(common)}
         return known

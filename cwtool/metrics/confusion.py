@@ -188,6 +188,13 @@ class Confusion:
         )
 
 
+class Uncounted(Confusion):
+    """Stays empty, for models that only give scores: the table of many classes is large."""
+
+    def add(self, y: Ints, score: Floats, weight: Floats | None = None) -> None:
+        pass
+
+
 def _grown(counts: Counts, classes: int) -> Counts:
     """The matrix with room for so many classes."""
     more = classes + 1 - len(counts)

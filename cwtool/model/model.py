@@ -239,10 +239,12 @@ class Model(Verdict):
         return self.state if self.several is None else self.several.described(self.state, class_)
 
     @computing
-    def copy(self) -> Model:
+    def copy(self, *, counted: bool = True) -> Model:
         """A model that goes on independently of this one. There may be several of them, so that
-        they take less memory for features that lie far apart."""
-        header, arrays = packing.pack(self)
+        they take less memory for features that lie far apart. Without `counted` it has no
+        progressive metrics, whose table grows with the square of the number of classes."""
+        source = self if counted else replace(self, progress=self.progress.new())
+        header, arrays = packing.pack(source)
         copied = packing.unpack(header | {"history": []}, arrays, SPARE // 8)  # copies the arrays
         copied.history = self.history  # not checked again: it may be long
         return copied

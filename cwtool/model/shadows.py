@@ -9,12 +9,16 @@ at most 20,000 rows in each pass, whatever the number of rows.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
 
 from cwtool.algorithms.base import Scores
 from cwtool.data.rows import Floats, Longs, Rows, joined
+from cwtool.metrics.calibration import Calibration
+from cwtool.metrics.confusion import Uncounted
+from cwtool.metrics.softmax import Ring
 from cwtool.model.crossfit import FOLDS, MOST, Fold, Shade, folds, quiet
 from cwtool.model.latest import Latest
 from cwtool.model.model import Model
@@ -40,23 +44,28 @@ class Shadows:
         of them, with their row weights; their first pass is made here."""
         self.before, self.rows, self.run = before, rows, quiet(run)
         self.parts: list[Shadow] = []
+        self.calibration: Calibration | Ring | None = None  # of the model before the run
         counts = np.arange(rows.n_rows) if rows.weight is None else np.flatnonzero(rows.weight)
         for fold in folds(rows.y[counts], run.seed):
-            model = self._before(as_shadow=True)
+            model = self._before()
+            if self.calibration is None:
+                self.calibration = deepcopy(model.calibration)
             some = rows.take(counts[fold.learned])
             learned = model.learn(some, self.run)
             fold = Fold(counts[fold.learned], counts[fold.held])
             self.parts.append(Shadow(model, some.weighing(learned.weight), fold))
 
-    def _before(self, *, as_shadow: bool = False) -> Model:
-        """The model before the run, of as many classes as there are now. That of a shadow, if it
-        has learned nothing, may have an algorithm that takes less time."""
+    def _before(self) -> Model:
+        """The model before the run, of as many classes as there are now, to be a shadow. If it has
+        learned nothing, it may have an algorithm that takes less time."""
         model = self.before.copy()
         model.labels = self.before.labels
-        if as_shadow and model.rows == 0:
+        if self.before.several is None and model.rows == 0:
             model.algorithm = model.algorithm.lighter()
             model.state = model.algorithm.new_state(model.index)
         model.settle()
+        if model.labels.several is not None:
+            model.progress = Uncounted(model.labels.several)
         return model
 
     def another_pass(self, pass_: int) -> None:
@@ -73,7 +82,8 @@ class Shadows:
             Shade(fold, *(self._scores(one, rows) for rows in fold)) for one, _, fold in self.parts
         ]
         fitted = self._scores(model, self.rows.order)
-        model.calibration, model.latest = self._before().calibration, Latest()
+        assert self.calibration is not None
+        model.calibration, model.latest = deepcopy(self.calibration), Latest()
         model.count_held(self.rows.y, shades, fitted, self.rows.weight)
 
     def _scores(self, model: Model, rows: Longs) -> Scores:

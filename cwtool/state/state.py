@@ -153,11 +153,17 @@ class State:
         self.reserve()
         return found
 
-    def pack(self, without: Collection[str] = (), jobs: int = 1) -> dict[str, NDArray[Any]]:
+    def pack(
+        self,
+        without: Collection[str] = (),
+        jobs: int = 1,
+        order: tuple[Ints, Ints] | None = None,
+    ) -> dict[str, NDArray[Any]]:
         """Ids, columns, squares, lists and arrays by the names they have in a file, `without` some
         of the squares and arrays, in `jobs` threads. Where it can, it shares memory. Columns that
-        are mostly zero are packed as their nonzero values with their places among the ids."""
-        ids, places = self.index.saving_order()
+        are mostly zero are packed as their nonzero values with their places among the ids. `order`
+        is the saving order of the index, if it is known."""
+        ids, places = order or self.index.saving_order()
         packed: dict[str, NDArray[Any]] = {"ids": ids}
         for found in ahead(lambda line: self._gathered(*line, places), self._lines, jobs):
             packed |= found
@@ -171,12 +177,15 @@ class State:
                 packed[f"array.{name}"] = array
         return packed
 
-    def checked(self, packed: Mapping[str, NDArray[Any]], numbers: Any) -> Checked:
+    def checked(
+        self, packed: Mapping[str, NDArray[Any]], numbers: Any, ids: Ints | None = None
+    ) -> Checked:
         """The arrays of a file that belong to this state, once they and the numbers have been
         checked against the layout; what does not fit it is raised as Damage. The numbers are taken
-        over."""
+        over. `ids` are those of the features, if they have been checked."""
         self.numbers |= checking.check_numbers(self.layout, numbers)
-        ids = checking.check_ids(packed, compact=self.index.direct == 0)
+        if ids is None:
+            ids = checking.check_ids(packed, compact=self.index.direct == 0)
         found: Checked = {"ids": ids}
         declared = {column.name: column for column in self.layout.columns}
         for name, place in self._packed_columns:
@@ -191,9 +200,15 @@ class State:
         self.fill(found)
         return set(found)
 
-    def fill(self, found: Checked, without: Collection[str] = ()) -> None:
-        """Take over arrays that have been checked, `without` some of the squares and arrays."""
-        places = self.slots_of(found["ids"])
+    def fill(
+        self, found: Checked, without: Collection[str] = (), places: Ints | None = None
+    ) -> None:
+        """Take over arrays that have been checked, `without` some of the squares and arrays.
+        `places` are the slots of the features, if they have some."""
+        if places is None:
+            places = self.slots_of(found["ids"])
+        else:
+            self.reserve()
         for name, first in self._lines:
             columns = self._line(name, first)
             keys = [_key(name, first + k) for k in range(columns.shape[1])]

@@ -53,7 +53,7 @@ class Trainer:
         self.report = ReadReport()
         self.heldout = HeldOut(options.holdout, options.validation, options.read, console)
         self.kept = new_spool() if options.passes > 1 else None
-        self.before = model.copy() if options.passes > 1 else None
+        self.before = model.copy(counted=model.several is None) if options.passes > 1 else None
         self.counts = Counts(self.model)
         self.best = Best()
         self.heaviest = 0.0  # the largest weight that a row was learned with

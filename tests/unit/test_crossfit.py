@@ -6,6 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import Scores
+from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
 from cwtool.metrics.calibration import Calibration
 from cwtool.metrics.reliability import Reliability
@@ -147,3 +148,21 @@ def test_a_shadow_cannot_stand_in_where_learned_scores_tell_nothing(who: str) ->
     parts = (Scores(shadow.score[some], shadow.variance[some]) for some in fold)
     rows, found, _ = held([Shade(fold, *parts)], model, y, None)
     np.testing.assert_array_equal(found, model.score[rows])
+
+
+def test_shadows_of_many_classes_count_nothing() -> None:
+    """Tables of counts would take K^2 numbers for each of the shadows of K classes."""
+    classes = [float(k) for k in range(40)]
+    model = Model.new("arow", {"covariance": "full"}, labels=Labels(several=classes))
+    y = np.arange(80) % 40
+    rows = Rows.from_csr(csr_array(np.eye(80)[:, :5] + 1.0), y)
+    model.learn(rows, Run())
+    before = model.copy(counted=False)
+    assert (model.rows, before.rows) == (80, 0)
+    assert (before.scores(rows).score == model.scores(rows).score).all()
+    found = Shadows(before, rows, Run())
+    assert found.parts
+    assert all(part.model.progress.counts.size == 1 for part in found.parts)
+    assert model.state.ghost.squares["sigma"].shape == (16, 16)
+    found.calibrate(model)
+    assert model.calibration.rows
