@@ -129,7 +129,7 @@ HEADER_OF = entries(
         "class_weight": entries({"setting": text(1 << 20), "counts": items(whole())}),
         "threshold": entries({"setting": text(100)}, {"value": number()}),
         "estimator": entries(
-            {"columns": whole(0, 1 << 31)},
+            {"columns": whole(0, (1 << 31) - 1)},
             {"classes": either(text(1, ("b", "i", "u")), items(text()))},
         ),
         "known_level": whole(0, 63),

@@ -180,3 +180,10 @@ def test_a_copy_that_cannot_be_is_told() -> None:
     model.state.table[:] = -1.0
     with pytest.raises(ModelError, match="the numbers of the arow model cannot be computed with"):
         model.copy()
+
+
+def test_more_columns_than_a_matrix_can_have_are_damage() -> None:
+    model = models.trained("arow", {}, 2, 0)
+    model.estimator = {"columns": 2**31}
+    with pytest.raises(ModelError, match=r"its estimator.columns is 2147483648"):
+        Model.from_bytes(model.to_bytes())
