@@ -3,10 +3,10 @@ python tools/fuzz_coverage.py --seconds 300.
 
 It compiles the parser with clang so that libFuzzer knows which inputs reach new branches, and stops
 at the first difference, or where AddressSanitizer finds a read or write outside of an array. Inputs
-that reached something new are added to build/coverage/corpus, which starts with those of
-tests/fuzz/corpus.txt, a bytes literal a line. With --keep, few of them that reach the same are
-written back to that file; the tests give them to the slow parser in Python too. With --portable the
-parser is that of processors without SSE2.
+that reached something new are added to build/coverage/corpus, and used beside those of
+tests/fuzz/corpus.txt, a bytes literal a line. With --keep, those that reach branches which none of
+that file reaches are added to it; the tests give them to the slow parser in Python too. With
+--portable the parser is that of processors without SSE2.
 """
 
 from __future__ import annotations
@@ -73,26 +73,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", action="store_true", help="write the smallest corpus back")
+    parser.add_argument("--keep", action="store_true", help="add to the corpus of the tests")
     parser.add_argument("--portable", action="store_true", help="the parser without SSE2")
     options = parser.parse_args()
     clang = shutil.which("clang")
     if clang is None:
         sys.exit("clang with its libFuzzer is needed: apt install clang libclang-rt-14-dev")
     target = built(clang, portable=options.portable)
-    found = OUT / "corpus"
+    found, kept = OUT / "corpus", OUT / "kept"
     found.mkdir(exist_ok=True)
+    shutil.rmtree(kept, ignore_errors=True)
+    kept.mkdir()
     for k, line in enumerate(CORPUS.read_text().splitlines()):
-        (found / f"kept-{k}").write_bytes(literal_eval(line))
+        (kept / f"kept-{k}").write_bytes(literal_eval(line))
     words = f"-dict={HERE / 'tests' / 'fuzz' / 'parser.dict'}"
     limits = (f"-max_total_time={options.seconds}", "-max_len=400", f"-seed={options.seed}")
-    code = run(target, found, words, *limits, "-print_final_stats=1", "-verbosity=1")
+    code = run(target, found, kept, words, *limits, "-print_final_stats=1", "-verbosity=1")
     if options.keep and code == 0:
-        smallest = OUT / "smallest"
-        shutil.rmtree(smallest, ignore_errors=True)
-        smallest.mkdir()
-        code = run(target, "-set_cover_merge=1", smallest, found)
-        inputs = sorted((path.read_bytes() for path in smallest.iterdir()), key=len)
+        code = run(target, "-merge=1", "-use_counters=0", kept, found)
+        inputs = sorted((path.read_bytes() for path in kept.iterdir()), key=lambda x: (len(x), x))
         CORPUS.write_text("".join(f"{found!a}\n" for found in inputs))
     sys.exit(code)
 
