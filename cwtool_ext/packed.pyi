@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PADDING: Any
-SPARE: int
+SPARE: Any
 
 def room(n_rows: int, nnz: int) -> int: ...
 def encode(
