@@ -144,13 +144,14 @@ def command(
     the lines of a pipe are answered as soon as they were read. Rows may have no labels. They are
     read as the training data of the model was: same first index, normalization, bias and hashing.
     The probability of the positive class is sigmoid(a * score + b), with a and b fitted in
-    training, or sigmoid(a * score / sqrt(1 + variance) + b) where training has shown that the
-    variance helps; inspect shows which. Rows whose score is the threshold or more are called
-    positive; without a threshold it is 0, and rows that score exactly 0 (empty ones, and those with
-    unknown features alone) are called the class that was more frequent in training, or, with a
-    learner of whole batches, among the training rows that score 0, if these are more than 5 %. With
-    more than two classes, the class with the highest score is predicted, and probabilities are the
-    softmax of a * score / sqrt(1 + variance), with one variance a row.
+    training. Where training has shown that it helps, score / sqrt(1 + variance) takes the place of
+    the score, or asinh(k * score) / k, or both; inspect shows which. Rows whose score is the
+    threshold or more are called positive; without a threshold it is 0, and rows that score exactly
+    0 (empty ones, and those with unknown features alone) are called the class that was more
+    frequent in training, or, with a learner of whole batches, among the training rows that score 0,
+    if these are more than 5 %. With more than two classes, the class with the highest score is
+    predicted, and probabilities are the softmax of a * score / sqrt(1 + variance), with one
+    variance a row.
     """
     from dataclasses import replace
 
