@@ -71,9 +71,15 @@ class RffParams(RememberedParams):
         unasked=8,
     )
     d_max: int = param(
-        40, "Largest number of Fourier features that the model has at one time.", low=1, high=1000
+        40,
+        "Largest number of Fourier features that the model has at one time.",
+        low=1,
+        high=1000,
+        unasked=100,
     )
-    t_max: int = param(3, "Largest number of variables of one Fourier feature.", low=1, high=20)
+    t_max: int = param(
+        3, "Largest number of variables of one Fourier feature.", low=1, high=20, unasked=10
+    )
     alpha0: float = param(
         0.5,
         "Prior probability that the chain of variables of a Fourier feature ends after a variable. "

@@ -248,11 +248,22 @@ def test_a_setting_of_a_model_that_shards_cannot_have(ok: Run, cwtool: Run, plan
     assert "--batch-rows does not work with --shards greater than 1" in ended.err
 
 
-def test_a_model_that_asks_for_much_work_is_asked_about(cwtool: Run, ok: Run, planted: Run) -> None:
+@pytest.mark.parametrize(
+    ("algo", "option", "value"),
+    [
+        ("dcd", "--max-batch-passes", "50000"),
+        ("rff-markov", "--d-max", "500"),
+        ("rff-markov", "--t-max", "20"),
+    ],
+)
+def test_a_model_that_asks_for_much_work_is_asked_about(
+    algo: str, option: str, value: str, cwtool: Run, ok: Run, planted: Run
+) -> None:
     rows = planted("a.svm", 1, 60)
     command = ["train", rows, "--again", "--resume", "m.cw", "-m", "n.cw"]
-    ok("train", rows, "-a", "dcd", "--max-batch-passes", "50000", "-m", "m.cw")
+    short = ["--iterations", "200"] if algo == "rff-markov" else []
+    ok("train", rows, "-a", algo, *short, option, value, "-m", "m.cw")
     ended = cwtool(*command)
     assert ended.code == 4
-    assert "m.cw asks for --max-batch-passes 50000, with which learning may take very" in ended.err
-    ok(*command, "--max-batch-passes", "50000")
+    assert f"m.cw asks for {option} {value}, with which learning may take very" in ended.err
+    ok(*command, option, value)
