@@ -26,7 +26,8 @@ def learn(
     """Learn a batch with each of the states, to which the rows of one class are positive."""
     first, n = states[0], states[0].index.count
     if by_rows(first, rows.n_rows, n):
-        check_room(row_space.count(first) + rows.n_rows, "rows", run, len(states))
+        entries = row_space.entries(first) + rows.nnz
+        check_room(row_space.count(first) + rows.n_rows, "rows", run, len(states), entries)
         _learn_by_rows(states, classes, rows, loss, n)
         run.note(f"batch of {rows.n_rows:,} rows, {n:,} features: by rows")
         return

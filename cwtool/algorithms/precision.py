@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 5000  # kept instead of pairs of features: time grows with the cube of their number
 SMALL = 1 << 24  # bytes that are there, without asking the system
+ENTRY = 110  # bytes of an entry of rows that are kept: as read, joined, kept, by columns, to save
 AT_ONCE = 256  # rows whose variances are computed together
 ALL, CURVED = "gram", "curvature"  # matrices of a state: over all rows, or those of curved loss
 
@@ -43,7 +44,8 @@ class Precision:
         """The precision with these new rows, which the state keeps in the form that fits."""
         before = row_space.count(state)
         if by_rows(state, rows.n_rows, n):
-            check_room(before + rows.n_rows, "rows", run)
+            entries = row_space.entries(state) + rows.nnz
+            check_room(before + rows.n_rows, "rows", run, entries=entries)
             row_space.keep(state, rows, n)
             x, weight = row_space.kept(state, n)
             return cls(n, run.jobs, None, x, weight, np.arange(before, x.shape[0]))
@@ -146,17 +148,19 @@ def grown(state: State, square: str, n: int) -> Floats:
     return larger
 
 
-def check_room(n: int, what: str, run: Run, more: int = 0) -> None:
+def check_room(n: int, what: str, run: Run, more: int = 0, entries: int = 0) -> None:
     """Refuse matrices over so many features or rows that do not fit into memory; `more` is the
-    number of those that are kept beside the first."""
+    number of those that are kept beside the first, and `entries` are those of rows that are
+    kept."""
     # a matrix, its factor, its inverse, and copies to work in and to save
-    needed = (5 + more) * 8 * n * n
+    needed = (5 + more) * 8 * n * n + ENTRY * entries
     if needed <= SMALL and not (run.max_memory or memory.BOUNDS.limit):
         return
     free = memory.allowed(run.max_memory)
     if needed > free:
         raise UsageError(
-            f"bcw over {n:,} {what} needs {memory.words(needed)} for its precision matrix, "
+            f"bcw over {n:,} {what} needs {memory.words(needed)} for "
+            f"{'these and ' if entries else ''}its precision matrix, "
             f"and {memory.words(free)} may be used",
             "use `algo=sbcw`, `algo=cw-fact` or `algo=cw`, whose memory grows only linearly with "
             "the number of features, or fold the ids with `hash_bits`",

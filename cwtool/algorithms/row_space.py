@@ -69,6 +69,11 @@ def count(state: State) -> int:
     return len(state.arrays["rows.indptr"]) - 1
 
 
+def entries(state: State) -> int:
+    """How many entries these rows have."""
+    return len(state.arrays["rows.values"])
+
+
 def check(state: State) -> None:
     """Raise Damage if the rows that a state from a file keeps cannot be."""
     a, n = state.arrays, state.index.count

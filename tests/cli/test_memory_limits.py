@@ -142,3 +142,15 @@ def test_a_bomb_does_not_grow(pack: Callable[[bytes], bytes], filling: bytes, fo
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40_000_000
+
+
+@pytest.mark.parametrize("divisor", ["auto", "10"])
+def test_long_rows_that_bcw_keeps_count(divisor: str, cwtool: Run, planted: Run) -> None:
+    """Ten rows have a small matrix, and 2,000 entries each."""
+    rows = planted("long.svm", 1, 10, width=4000, entries=4000)
+    command = ["train", rows, "-a", "bcw", "--precision-divisor", divisor, "-m", "m.cw"]
+    ended = cwtool(*command, "--max-memory", "1MB")
+    assert ended.code == 2
+    assert "rows needs" in ended.err
+    assert "for these and its precision matrix, and 1 MB may be used" in ended.err
+    assert cwtool(*command, "--max-memory", "5MB").code == 0
