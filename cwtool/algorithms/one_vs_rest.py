@@ -64,6 +64,10 @@ class States(State):
         return one + len(self.parts) * (one - sum(shared))
 
     @property
+    def n_tables(self) -> int:
+        return self.ghost.n_tables * (1 + len(self.parts))
+
+    @property
     def row_bytes(self) -> int:
         return self.ghost.row_bytes * (1 + len(self.parts))
 

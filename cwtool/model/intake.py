@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+
 import numpy as np
 
 from cwtool import memory
@@ -10,6 +12,9 @@ from cwtool.data.rows import Rows, SlotRows, joined
 from cwtool.errors import UsageError
 from cwtool.model.scale import slotted
 from cwtool.state import FeatureIndex, State
+from cwtool.state.state import FEW
+
+HUGE_PAGE = 2 << 20  # bytes
 
 
 def check_takes_weights(algorithm: Algorithm, what: str) -> None:
@@ -26,7 +31,8 @@ def check_memory(algorithm: Algorithm, state: State, max_memory: int) -> None:
     if not max_memory and not memory.BOUNDS.limit:
         return
     features, free = state.index.count, memory.allowed(max_memory)
-    if (needed := state.bytes_for(features)) <= free:
+    needed = max(state.bytes_for(features), _spread(state))
+    if needed <= free:
         return
     each = max(1, state.bytes_for(1 << 20) - state.bytes_for(0)) >> 20
     fits = max(0, (free - state.bytes_for(0)) // max(1, each)).bit_length() - 1
@@ -36,6 +42,15 @@ def check_memory(algorithm: Algorithm, state: State, max_memory: int) -> None:
         f"{memory.words(free)} may be used",
         f"{hint}raise `max_memory`",
     )
+
+
+def _spread(state: State) -> int:
+    """What tables take with their features where they are: the whole page of each, or all up to the
+    last one."""
+    features = state.index.count
+    page = HUGE_PAGE if features > FEW else mmap.PAGESIZE
+    pages = features * max(page * state.n_tables, state.row_bytes)
+    return min(state.index.reach * state.row_bytes, pages)
 
 
 def observed(index: FeatureIndex, rows: Rows) -> SlotRows:

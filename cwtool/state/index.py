@@ -56,6 +56,16 @@ class FeatureIndex:
         return self.direct + self.n_keys
 
     @property
+    def reach(self) -> int:
+        """The number of rows of a table up to the last one that is used, but for those between the
+        last id that is its own slot and the first that is not."""
+        words = np.flatnonzero(self.seen)
+        if not len(words):
+            return self.n_keys
+        last = int(words[-1])
+        return 64 * last + int(self.seen[last]).bit_length() + self.n_keys
+
+    @property
     def room(self) -> int:
         """Tables need this number of rows before the next features arrive."""
         return self.direct + len(self.keys)

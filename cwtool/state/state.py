@@ -52,6 +52,11 @@ class State:
         """The first, and mostly the only, of the tables."""
         return self._tables[0].rows
 
+    @property
+    def n_tables(self) -> int:
+        """The number of tables, each of which has pages of its own."""
+        return len(self._tables)
+
     def bytes_for(self, features: int) -> int:
         """What tables and lists with so many features take, and the arrays as they are."""
         row = self.row_bytes + 8 * sum(table.width for table in self.lists.values())

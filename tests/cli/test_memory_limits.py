@@ -154,3 +154,19 @@ def test_long_rows_that_bcw_keeps_count(divisor: str, cwtool: Run, planted: Run)
     assert "rows needs" in ended.err
     assert "for these and its precision matrix, and 1 MB may be used" in ended.err
     assert cwtool(*command, "--max-memory", "5MB").code == 0
+
+
+@pytest.mark.parametrize(("n_rows", "room"), [(40, "500kB"), (1000, "20MB")])
+def test_features_far_apart_count_with_their_pages(
+    n_rows: int, room: str, folder: Path, cwtool: Run
+) -> None:
+    """Rows of a table between two features are in the same page as one of them."""
+    rows = (f"{k % 2} {4000 * k + 1}:1 {4000 * k + 2000}:1\n" for k in range(n_rows))
+    (folder / "far.svm").write_text("".join(rows))
+    ended = cwtool("train", "far.svm", "--max-memory", "200kB", "-m", "m.cw")
+    assert ended.code == 2
+    assert f"for {2 * n_rows:,} features, and 200 kB may be used" in ended.err
+    bits = ended.err.split("--hash-bits ")[1].split(",")[0]
+    assert cwtool("train", "far.svm", "--max-memory", room, "-m", "m.cw").code == 2 * (n_rows > 40)
+    folded = cwtool("train", "far.svm", "--max-memory", "200kB", "-m", "m.cw", "--hash-bits", bits)
+    assert folded.code == 0
