@@ -152,8 +152,8 @@ def check_room(n: int, what: str, run: Run, more: int = 0, entries: int = 0) -> 
     """Refuse matrices over so many features or rows that do not fit into memory; `more` is the
     number of those that are kept beside the first, and `entries` are those of rows that are
     kept."""
-    # a matrix, its factor, its inverse, and copies to work in and to save
-    needed = (5 + more) * 8 * n * n + ENTRY * entries
+    # a matrix, its factor, its inverse, and copies to work in, to change and to save
+    needed = (6 + more) * 8 * n * n + ENTRY * entries
     if needed <= SMALL and not (run.max_memory or memory.BOUNDS.limit):
         return
     free = memory.allowed(run.max_memory)
