@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import pickle
 import signal
 import sys
 import tempfile
@@ -39,9 +40,11 @@ SECONDS, ROOM = 2.0, 200 << 20
 BATCH = 40  # mutants that a process tries
 EXPORTS = ("liblinear", "json", "tsv", "sql", "python", "onnx", "vw")
 OUTPUTS = ("label", "score", "variance", "probability")
+RESUME = ["train", "MORE", "--resume", "bad.cw", "-m", "new.cw"]
+EVALUATE = ["predict", "DATA", "-m", "bad.cw", "--evaluate"]
 COMMANDS = {
     "predict": ["predict", "DATA", "-m", "bad.cw", "--output", "all", "-o", "out.txt"],
-    "evaluate": ["predict", "DATA", "-m", "bad.cw", "--evaluate", "--json"],
+    "evaluate": [*EVALUATE, "--json"],
     "inspect": ["inspect", "bad.cw", "--top", "5"],
     "inspect-json": ["inspect", "bad.cw", "--json"],
     "weights": ["inspect", "bad.cw", "--weights", "-"],
@@ -50,25 +53,21 @@ COMMANDS = {
     "report": ["report", "bad.cw", "--text", "-o", "page.html"],
     "feed": ["feed", "MORE", "-m", "bad.cw", "--keep", "0", "--accept"],
     "sampled": ["feed", "MORE", "-m", "bad.cw", "--accept", "--reservoir", "20"],
-    "passes": ["train", "MORE", "--resume", "bad.cw", "-m", "new.cw", "--passes", "2"],
-    "threshold": ["train", "MORE", "--resume", "bad.cw", "-m", "new.cw", "--threshold", "f1"],
-    "shards": [
-        "train",
-        "MORE",
-        "--resume",
-        "bad.cw",
-        "-m",
-        "new.cw",
-        "--shards",
-        "2",
-        "--engine",
-        "inline",
-    ],
+    "passes": [*RESUME, "--passes", "2"],
+    "threshold": [*RESUME, "--threshold", "f1"],
+    "shards": [*RESUME, "--shards", "2", "--engine", "inline"],
     "none": ["train", "none.svm", "--resume", "bad.cw", "-m", "new.cw"],
     "merge": ["merge", "bad.cw", "GOOD", "-m", "new.cw"],
     "merged": ["merge", "GOOD", "bad.cw", "-m", "new.cw", "--tail", "MORE"],
     "base": ["merge", "GOOD", "--base", "bad.cw", "-m", "new.cw"],
-    "plot": ["predict", "DATA", "-m", "bad.cw", "--evaluate", "--plot", "page.svg"],
+    "undo": ["feed", "--undo", "-m", "bad.cw"],
+    "holdout": [*RESUME, "--holdout", "0.3", "--passes", "2"],
+    "validated": [*RESUME, "--validation", "DATA", "--trace", "10"],
+    "balanced": [*RESUME, "--class-weight", "balanced", "--require", "error<0.9"],
+    "highest": ["predict", "DATA", "-m", "bad.cw", "--top", "3", "--output", "all"],
+    "by-f1": [*EVALUATE, "--threshold", "f1", "--validation", "MORE"],
+    "by-fpr": [*EVALUATE, "--threshold", "fpr=0.1", "--validation", "MORE"],
+    "plot": [*EVALUATE, "--plot", "page.svg"],
     **{name: ["predict", "DATA", "-m", "bad.cw", "--output", name] for name in OUTPUTS},
     **{form: ["export", "bad.cw", "--format", form, "-o", "out.model"] for form in EXPORTS},
 }
@@ -79,12 +78,18 @@ def tried(name: str, data: bytes, texts: dict[str, str]) -> tuple[int, str]:
     for left in Path().glob("bad.cw*"):
         left.unlink()
     Path("bad.cw").write_bytes(data)
+    if name == "undo":
+        Path("bad.cw.1").write_bytes(data)
     said = io.StringIO()
     if name == "load":
         return loaded()
     args = [texts.get(word, word) for word in COMMANDS[name]]
+    Path("new.cw").unlink(missing_ok=True)
     with redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")), redirect_stderr(said):
         code = cli.run(args)
+    written = Path("new.cw" if "new.cw" in args else "bad.cw")
+    if code == 0:
+        Model.load(written)  # what was written, or was read, can be read again
     lines = said.getvalue().splitlines() or [""]
     return code, next((line for line in lines if line.startswith("error")), lines[-1])
 
@@ -107,6 +112,7 @@ def loaded() -> tuple[int, str]:
         whole = all(label == label // 1 and abs(label) < 2**53 for label in model_labels(found))
         if hasattr(found, "partial_fit") and whole:  # scikit-learn refuses other labels
             found.partial_fit(rows, found.classes_[[0, -1, 0]])
+        pickle.loads(pickle.dumps(found)).predict(rows)
     except CwtoolError as failure:
         return failure.exit_code, str(failure)
     return 0, ""

@@ -11,6 +11,7 @@ import array_mutants as of_arrays
 import content_mutants as of_content
 import header_mutants as of_header
 import joint_mutants as of_many
+import stranger_mutants as of_strangers
 from model_parts import PRELUDE, Parts, parts_of, sealed
 
 Change = Callable[[random.Random, Parts], bytes]
@@ -74,9 +75,9 @@ def fewer_bytes(draw: random.Random, parts: Parts) -> bytes:
     return signed(start + body[PRELUDE.size :])
 
 
-def of_two(draw: random.Random, parts: Parts, other: Parts) -> bytes:
+def of_two(draw: random.Random, parts: Parts, other: bytes) -> bytes:
     """Header entries or arrays of another model."""
-    (header, arrays), (their, theirs) = parts, other
+    (header, arrays), (their, theirs) = parts, parts_of(other)
     kind = draw.randrange(4)
     if kind == 0:  # all arrays
         return sealed(header | {"arrays": their["arrays"]}, theirs)
@@ -103,11 +104,13 @@ OF_PARTS: list[Change] = [
     of_arrays.other_length, of_arrays.exchanged_arrays, of_arrays.reread_array,
     *(3 * [of_arrays.values_of_array, of_arrays.filled_array, of_arrays.flipped_bits]),
     of_arrays.magnified_array, of_arrays.magnified_array, *of_content.CHANGES,
-    *of_many.CHANGES,
+    *of_many.CHANGES, of_strangers.huge_everywhere, of_strangers.huge_everywhere,
+    of_strangers.names_of_classes, of_strangers.equal_counts,
 ]  # fmt: skip
 OF_BYTES: list[Change] = [
     of_header.text_of_header, of_header.literal, of_header.literal, of_header.repeated_inside,
-    prelude, more_bytes, fewer_bytes, of_content.numbers_of_json,
+    prelude, more_bytes, fewer_bytes, of_content.numbers_of_json, of_strangers.text_of_others,
+    of_strangers.text_of_others,
 ]  # fmt: skip
 
 
@@ -115,7 +118,11 @@ def mutant(seed: int, data: bytes, others: Sequence[bytes] = ()) -> tuple[str, b
     """One change of a file, drawn by the seed, perhaps with parts of another one; what was done,
     and the bytes."""
     draw = random.Random(seed)
-    if others and draw.random() < 0.1:
-        return of_two.__name__, of_two(draw, parts_of(data), parts_of(draw.choice(others)))
+    if others and draw.random() < 0.15:
+        other = draw.choice(others)
+        mixing = draw.choice(
+            [of_two, of_strangers.arrays_of_another, of_strangers.params_of_another]
+        )
+        return mixing.__name__, mixing(draw, parts_of(data), other)
     change = draw.choice([*OF_PARTS, *OF_BYTES, mixed, mixed, mixed])
     return change.__name__, change(draw, parts_of(data))
