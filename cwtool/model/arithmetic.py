@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import numpy as np
 from numpy.linalg import LinAlgError
 
 from cwtool.errors import Damage, ModelError
@@ -23,7 +24,8 @@ def computing(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M,
     @wraps(method)
     def computed(model: M, /, *args: P.args, **more: P.kwargs) -> R:
         try:
-            return method(model, *args, **more)
+            with np.errstate(over="ignore", invalid="ignore"):  # found by checks, and told once
+                return method(model, *args, **more)
         except (ArithmeticError, Damage, LinAlgError) as failure:
             named: Any = model
             raise ModelError(
