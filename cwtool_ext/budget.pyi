@@ -16,6 +16,7 @@ class Budget(Learner):
         count: int,
         direct: int,
         keys: NDArray[np.int32],
+        place: NDArray[np.int32],
     ) -> None: ...
     @property
     def count(self) -> int: ...

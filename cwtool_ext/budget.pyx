@@ -96,7 +96,8 @@ cdef inline void offer(Heap* heap, int32_t slot, double value, double[:, ::1] ta
 
 cdef class Budget(Learner):
     """The table has the columns (mu, p); `kept[:count]` are the slots that have a weight, in any
-    order, and len(kept) = B. The id of a slot is itself below `direct`, else in `keys`."""
+    order, and len(kept) = B. The id of a slot is itself below `direct`, else in `keys`. `place` has
+    a zero for each slot; afterwards it has others for those of kept[:count] alone."""
 
     cdef double[:, ::1] table
     cdef int ranking
@@ -108,20 +109,22 @@ cdef class Budget(Learner):
     cdef double score, v  # of the row looked at
 
     def __init__(self, double[:, ::1] table, int ranking, double r, double floor,
-                 int32_t[::1] kept, Py_ssize_t count, int64_t direct, const int32_t[::1] keys):
+                 int32_t[::1] kept, Py_ssize_t count, int64_t direct, const int32_t[::1] keys,
+                 int32_t[::1] place):
         if table.shape[1] != 2 or not 0 <= ranking <= PRINTED or not r > 0:
             raise ValueError("a budget needs columns (mu, p), a ranking 0 to 3, and r > 0")
         if not 0 <= count <= kept.shape[0] or kept.shape[0] == 0:
             raise ValueError(f"{count} features of {kept.shape[0]} cannot be kept")
         if table.shape[0] > direct + keys.shape[0] or keys.shape[0] == 0:
             raise ValueError("every slot needs an id")
+        if place.shape[0] < table.shape[0]:
+            raise ValueError("every slot needs a place")
         if not 0.0 < floor < 1.0:
             raise ValueError(f"floor must lie between 0 and 1, not {floor}")
         self.table, self.features, self.ranking, self.r = table, table.shape[0], ranking, r
         self.ceiling = 1.0 / floor
-        self.kept, self.keys = kept, keys
+        self.kept, self.keys, self.place = kept, keys, place
         self.worths = np.empty(kept.shape[0])
-        self.place = np.zeros(table.shape[0], dtype=np.int32)
         cdef int32_t[::1] start = np.array(kept[:count], dtype=np.int32)
         self.heap = Heap(0, kept.shape[0], &kept[0], &self.worths[0], &self.place[0], direct,
                          &keys[0])

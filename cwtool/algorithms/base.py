@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from cwtool.algorithms.merging import Merging, Refusal
-from cwtool.data.rows import Floats, Ints, Longs, SlotRows
+from cwtool.data.rows import Floats, Ints, Longs, Rows, SlotRows
 from cwtool.parallel import together
 from cwtool.params import declared
 from cwtool.run import Run
@@ -82,6 +82,11 @@ class Algorithm(ABC):
     def prior(self) -> float | str:
         """Variance of a weight before any data, or auto."""
         return getattr(self.params, "prior", 1.0)
+
+    def bytes_beside(self, state: State, features: int, rows: Rows | None) -> int:
+        """What learning takes besides a state with so many features, at most: for a learner of
+        batches with the rows of one."""
+        return 0
 
     def new_state(self, index: FeatureIndex | None = None) -> State:
         """An untrained state that refers to this feature index, or to one of its own."""

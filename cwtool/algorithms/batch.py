@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from cwtool.algorithms.base import Algorithm, Coefficients, Scores, Variants, each_choice
 from cwtool.algorithms.priors import prior_of_rows
-from cwtool.data.rows import Floats, Ints, Longs, SlotRows
+from cwtool.data.batches import batch_bytes
+from cwtool.data.rows import Floats, Ints, Longs, Rows, SlotRows
 from cwtool.params import param
 from cwtool.records import dataclass
 from cwtool.run import Run
@@ -77,6 +78,9 @@ class BatchLearner(Algorithm):
     @property
     def batch_rows(self) -> int:
         return int(self.params.batch_rows)
+
+    def bytes_beside(self, state: State, features: int, rows: Rows | None) -> int:
+        return 0 if rows is None else batch_bytes(rows)
 
     def untrained(self, state: State) -> bool:
         return state.numbers["batches"] == 0

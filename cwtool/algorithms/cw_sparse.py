@@ -10,7 +10,8 @@ from cwtool.algorithms.base import Coefficients, Variants, each_choice
 from cwtool.algorithms.covariance import PROJECTIONS
 from cwtool.algorithms.online import Online
 from cwtool.algorithms.priors import prior_of_weights
-from cwtool.data.rows import Ints
+from cwtool.data.growing import zero_pages
+from cwtool.data.rows import Ints, Rows
 from cwtool.errors import Damage
 from cwtool.params import param
 from cwtool.records import dataclass
@@ -21,6 +22,8 @@ from cwtool_ext.diagonal import Diagonal
 from cwtool_ext.visit import Learner
 
 FLOOR = 1e-12  # the smallest variance, as a share of the prior
+PLACE = 4  # bytes, of a feature in the heap
+NONE: Ints = np.empty(0, dtype=np.int32)
 RANKINGS = ("mahalanobis", "certain", "weight", "printed")
 
 
@@ -126,9 +129,13 @@ class Budget(Online):
         kept = np.zeros(min(self.params.features, index.count) or 1, dtype=np.int32)
         kept[: len(chosen)] = index.known(chosen)
         state.scratch["kept"] = kept
+        place = state.scratch.get("place", NONE)
+        if len(place) < len(state.table):  # all of it is zero between two portions of rows
+            place = np.frombuffer(zero_pages(PLACE * len(state.table)), dtype=np.int32)
+            state.scratch["place"] = place
         return budget.Budget(
             state.table, RANKINGS.index(self.ranking), self.params.r, FLOOR, kept, len(chosen),
-            index.direct, index.keys,
+            index.direct, index.keys, place,
         )  # fmt: skip
 
     def reader(self, state: State) -> Learner:
@@ -136,7 +143,11 @@ class Budget(Online):
 
     def keep(self, state: State, learner: Any) -> None:
         kept = state.scratch.pop("kept")[: learner.count]
+        state.scratch["place"][kept] = 0
         state.arrays["chosen"] = np.sort(state.index.ids_of(kept))
+
+    def bytes_beside(self, state: State, features: int, rows: Rows | None) -> int:
+        return PLACE * features
 
     def check(self, state: State) -> None:
         chosen, ids = state.arrays["chosen"], state.index.ids_and_slots()[0]
@@ -183,6 +194,9 @@ class CwSparse(Online):
 
     def keep(self, state: State, learner: Any) -> None:
         self.mode.keep(state, learner)
+
+    def bytes_beside(self, state: State, features: int, rows: Rows | None) -> int:
+        return self.mode.bytes_beside(state, features, rows)
 
     def check(self, state: State) -> None:
         self.mode.check(state)

@@ -24,7 +24,7 @@ from cwtool.algorithms.groups import Groups
 from cwtool.algorithms.growth import Growth, NewProblem, Side
 from cwtool.algorithms.inverted import Columns
 from cwtool.algorithms.subproblem import Subproblem
-from cwtool.data.rows import Floats, Ints, Longs, SlotRows
+from cwtool.data.rows import Floats, Ints, Longs, Rows, SlotRows
 from cwtool.errors import Damage, UsageError
 from cwtool.run import Run
 from cwtool.state import Array, Column, Layout, Number, State
@@ -188,9 +188,17 @@ class FGM(LinearBatchLearner):
             f"{max(side.found.gap for side in growth.choosing):.2g}"
         )
 
-    def _check_memory(self, rows: SlotRows, known: int, run: Run) -> None:
+    def bytes_beside(self, state: State, features: int, rows: Rows | None) -> int:
+        beside = super().bytes_beside(state, features, rows)
+        return beside if rows is None else beside + self._work(rows, features)
+
+    def _work(self, rows: Rows, known: int) -> int:
+        """Bytes of the columns of the rows and of the groups that are chosen."""
         features = min(self.params.features, known)
-        needed = 4 * 8 * features * self.params.width + 3 * 16 * rows.nnz + 64 * rows.n_rows
+        return 4 * 8 * features * self.params.width + 3 * 16 * rows.nnz + 64 * rows.n_rows
+
+    def _check_memory(self, rows: SlotRows, known: int, run: Run) -> None:
+        features, needed = min(self.params.features, known), self._work(rows, known)
         free = memory.allowed(run.max_memory)
         if needed > free:
             raise UsageError(

@@ -18,7 +18,7 @@ from cwtool.algorithms.dealt_columns import AnyColumns, DealtColumns
 from cwtool.algorithms.inverted import Columns
 from cwtool.algorithms.l1_descent import Descent
 from cwtool.algorithms.l1_path import Fit, Fits, Solver, path
-from cwtool.data.rows import Ints, SlotRows
+from cwtool.data.rows import Ints, Rows, SlotRows
 from cwtool.params import param
 from cwtool.records import dataclass
 from cwtool.run import Run
@@ -88,6 +88,14 @@ class SparseLearner(LinearBatchLearner):
         numbers=(BATCHES, Number("C", 0.0)),  # the C of the last batch
     )
     Fit: ClassVar[type[Fit]]
+    # bytes for each entry and each feature of a batch, in a class: what `Fit` has and works with
+    entry_bytes, feature_bytes = 12, 112
+
+    def bytes_beside(self, state: State, features: int, rows: Rows | None) -> int:
+        if rows is None:
+            return 0
+        one = self.entry_bytes * rows.nnz + self.feature_bytes * features
+        return super().bytes_beside(state, features, rows) + max(1, len(state.labels)) * one
 
     def learn_batch(
         self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, run: Run

@@ -120,6 +120,7 @@ class SparDCA(SparseLearner):
     summary = "sparse SVM by proximal dual coordinate ascent, l1 and a small l2 norm"
     Params = SparDcaParams
     Fit = Ascent
+    entry_bytes = 24
     variants: ClassVar[Variants] = {
         **each_choice(SparDcaParams, "loss", C=10.0),
         "few": {"features": 24},

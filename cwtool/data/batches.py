@@ -10,11 +10,12 @@ from cwtool import memory
 from cwtool.data.rows import Origin, Rows, joined
 from cwtool.errors import UsageError
 
-COPIES = 3  # of a batch: its blocks, the joined one, one to work in
+COPIES = 2  # of a batch: its blocks and the joined one; then the joined one and a part of it
 
 
-def _bytes(rows: Rows) -> int:
-    return 12 * rows.nnz + 36 * rows.n_rows
+def batch_bytes(rows: Rows) -> int:
+    """What a batch takes, with the scores of its rows."""
+    return COPIES * (12 * rows.nnz + 36 * rows.n_rows)
 
 
 def batches(
@@ -29,8 +30,8 @@ def batches(
     free = memory.allowed(max_memory)
     for rows, origin in blocks:
         if begin is not None and begin.file != origin.file and waiting:
-            yield joined(waiting), begin
-            waiting, have = [], 0
+            yield _released(waiting), begin
+            have = 0
         start = 0
         counted = rows.order if rows.weight is None else np.flatnonzero(rows.weight)
         while start < rows.n_rows:
@@ -41,13 +42,20 @@ def batches(
             waiting.append(rows.take(np.arange(start, stop)))
             have += len(left)
             if full:
-                yield joined(waiting), begin or origin
-                waiting, have = [], 0
+                yield _released(waiting), begin or origin
+                have = 0
             start = stop
-        if (held := COPIES * sum(map(_bytes, waiting))) > free:
+        if (held := sum(map(batch_bytes, waiting))) > free:
             raise _too_large(origin.source, waiting, held, free)
     if waiting and begin is not None:
-        yield joined(waiting), begin
+        yield _released(waiting), begin
+
+
+def _released(waiting: list[Rows]) -> Rows:
+    """These rows as one; the list is empty afterwards, so that they are in memory once."""
+    whole = joined(waiting)
+    waiting.clear()
+    return whole
 
 
 def _too_large(source: str, waiting: list[Rows], held: int, free: int) -> UsageError:

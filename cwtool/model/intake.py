@@ -26,31 +26,44 @@ def check_takes_weights(algorithm: Algorithm, what: str) -> None:
     raise UsageError(f"{algorithm.name} does not take {what}", hint)
 
 
-def check_memory(algorithm: Algorithm, state: State, max_memory: int) -> None:
-    """Refuse features whose tables would take more than may be used; `max_memory` 0: no limit."""
+def check_memory(
+    algorithm: Algorithm, state: State, max_memory: int, rows: Rows | None = None
+) -> None:
+    """Refuse features whose tables, and what learning the rows of a batch takes beside them, would
+    take more than may be used; `max_memory` 0: no limit."""
     if not max_memory and not memory.BOUNDS.limit:
         return
+
+    def bytes_for(features: int) -> int:
+        return state.bytes_for(features) + algorithm.bytes_beside(state, features, rows)
+
     features, free = state.index.count, memory.allowed(max_memory)
-    needed = max(state.bytes_for(features), _spread(state))
+    needed = bytes_for(features) + _gaps(state)
     if needed <= free:
         return
-    each = max(1, state.bytes_for(1 << 20) - state.bytes_for(0)) >> 20
-    fits = max(0, (free - state.bytes_for(0)) // max(1, each)).bit_length() - 1
-    hint = f"fold the feature ids with `hash_bits={fits}`, or " if fits > 0 else ""
+    each = max(1, bytes_for(1 << 20) - bytes_for(0)) >> 20
+    fits = max(0, (free - bytes_for(0)) // max(1, each)).bit_length() - 1
+    ways = [f"fold the feature ids with `hash_bits={fits}`"] if fits > 0 else []
+    what = f"{features:,} features"
+    if rows is not None:
+        ways, what = (
+            [*ways, "use smaller batches with `batch_rows`"],
+            f"{rows.n_rows:,} rows of {what}",
+        )
     raise UsageError(
-        f"{algorithm.name} needs {memory.words(needed)} for {features:,} features, and "
+        f"{algorithm.name} needs {memory.words(needed)} for {what}, and "
         f"{memory.words(free)} may be used",
-        f"{hint}raise `max_memory`",
+        ", ".join([*ways, "or raise `max_memory`"]) if ways else "raise `max_memory`",
     )
 
 
-def _spread(state: State) -> int:
-    """What tables take with their features where they are: the whole page of each, or all up to the
-    last one."""
+def _gaps(state: State) -> int:
+    """What tables take between their features where these are: the rest of the page of each, or of
+    all rows up to the last one."""
     features = state.index.count
     page = HUGE_PAGE if features > FEW else mmap.PAGESIZE
     pages = features * max(page * state.n_tables, state.row_bytes)
-    return min(state.index.reach * state.row_bytes, pages)
+    return min(state.index.reach * state.row_bytes, pages) - features * state.row_bytes
 
 
 def observed(index: FeatureIndex, rows: Rows) -> SlotRows:

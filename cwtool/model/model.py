@@ -156,7 +156,7 @@ class Model(Verdict):
         """The rows by slots, with the weights that they are learned with; the model has met their
         features and classes, and has room for them."""
         by_slot = self.met(rows)
-        self.make_room(run, len(self.labels.values))
+        self.make_room(run, len(self.labels.values), None if self.batch is None else rows)
         return by_slot
 
     @computing
@@ -170,11 +170,12 @@ class Model(Verdict):
         weighted = rows if weight is rows.weight else replace(rows, weight=weight)
         return observed(self.index, weighted)
 
-    def make_room(self, run: Run, classes: int) -> None:
-        """Make room in the state for so many classes and for all features met."""
+    def make_room(self, run: Run, classes: int, batch: Rows | None = None) -> None:
+        """Make room in the state for so many classes and for all features met, and see whether
+        there is memory to learn the rows of a batch."""
         if self.labels.several is not None and len(self.state.labels) < classes:
             self.state.admit(self.labels.several[:classes])
-        check_memory(self.algorithm, self.state, run.max_memory)
+        check_memory(self.algorithm, self.state, run.max_memory, batch)
         self.state.reserve()
 
     def calibrate(self) -> None:

@@ -17,6 +17,7 @@ from cwtool.state.layout import Layout
 from cwtool.state.tables import Table
 from cwtool_ext import slots
 
+ID = 4  # bytes
 FEW = 1024  # features, which may lie anywhere in the tables
 
 
@@ -58,9 +59,10 @@ class State:
         return len(self._tables)
 
     def bytes_for(self, features: int) -> int:
-        """What tables and lists with so many features take, and the arrays as they are."""
+        """What tables and lists with so many features take, with the copy that is saved and its
+        ids, and the arrays as they are."""
         row = self.row_bytes + 8 * sum(table.width for table in self.lists.values())
-        return row * features + sum(array.nbytes for array in self.arrays.values())
+        return (2 * row + ID) * features + sum(array.nbytes for array in self.arrays.values())
 
     @property
     def row_bytes(self) -> int:

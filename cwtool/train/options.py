@@ -31,12 +31,13 @@ class TrainOptions:
     @property
     def memory_of_a_model(self) -> int:
         """Bytes of `max_memory` that a model may use: with several passes there are also its
-        shadows, the model before the run, and the one of the best pass."""
+        shadows, the model before the run, and the one of the best pass. Each counts with a copy
+        that is saved, of which there is one."""
         if self.passes == 1 or not self.max_memory:
             return self.max_memory
         from cwtool.model.crossfit import FOLDS
 
-        return max(1, self.max_memory // (FOLDS + 3))
+        return max(1, 2 * self.max_memory // (FOLDS + 4))
 
 
 def check_passes(model: Model, passes: int) -> None:

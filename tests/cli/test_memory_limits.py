@@ -59,10 +59,11 @@ def test_processes_share_the_limit(cwtool: Run, ok: Run, planted: Run) -> None:
 def test_points_that_do_not_fit_side_by_side_are_judged_alone(
     cwtool: Run, ok: Run, planted: Run
 ) -> None:
-    """A model of 60 features takes 960 bytes, and a table for three of them 3,840."""
+    """A model of 60 features takes 2,160 bytes with the copy that is saved, and three of them more
+    than 7,000."""
     rows = planted("a.svm", 1, 60, width=60)
     command = ["tune", rows, "--grid", "r=0.1,1,10", "--json", "-j", "1"]
-    assert ok(*command, "--max-memory", "2kB") == ok(*command)
+    assert ok(*command, "--max-memory", "3kB") == ok(*command)
     ended = cwtool(*command, "--max-memory", "900B")
     assert (ended.code, "and 900 B may be used" in ended.err) == (3, True)
 
@@ -73,7 +74,7 @@ def test_models_of_several_passes_count(cwtool: Run, ok: Run, planted: Run) -> N
     command = ["train", rows, "--covariance", "full", "-m", "m.cw", "--max-memory"]
     ok(*command, "60kB")
     ended = cwtool(*command, "240kB", "--passes", "2")
-    assert (ended.code, "and 30 kB may be used" in ended.err) == (2, True)
+    assert (ended.code, "and 53.3 kB may be used" in ended.err) == (2, True)
     ok(*command, "480kB", "--passes", "2")
 
 
@@ -170,3 +171,34 @@ def test_features_far_apart_count_with_their_pages(
     assert cwtool("train", "far.svm", "--max-memory", room, "-m", "m.cw").code == 2 * (n_rows > 40)
     folded = cwtool("train", "far.svm", "--max-memory", "200kB", "-m", "m.cw", "--hash-bits", bits)
     assert folded.code == 0
+
+
+def needed(said: str) -> float:
+    """The bytes that a message says are needed."""
+    number, unit = said.split(" needs ")[1].split()[:2]
+    return float(number) * {"B": 1, "kB": 1e3, "MB": 1e6}[unit]
+
+
+@pytest.mark.parametrize(("algo", "each"), [("arow", 16), ("perceptron", 8), ("sofs", 18)])
+def test_the_copy_that_is_saved_counts(algo: str, each: int, cwtool: Run, folder: Path) -> None:
+    """Two tables of `each` bytes a feature, and the ids; sofs has 4 bytes more for each."""
+    rows = (f"{k % 2} " + " ".join(f"{j}:1" for j in range(1, 1001)) for k in range(4))
+    (folder / "a.svm").write_text("\n".join(rows))
+    ended = cwtool("train", "a.svm", "-a", algo, "--max-memory", "10kB", "-m", "m.cw")
+    assert needed(ended.err) == 1000 * (2 * each + 4)
+
+
+@pytest.mark.parametrize(
+    ("algo", "entry", "feature"),
+    [("dcd", 24, 0), ("l1svm", 36, 112), ("spar-dca", 48, 112), ("fgm", 72, 0)],
+)
+def test_rows_of_a_batch_count_with_what_is_made_of_them(
+    algo: str, entry: int, feature: int, cwtool: Run, folder: Path
+) -> None:
+    rows = (f"{k % 2} " + " ".join(f"{j}:1" for j in range(1, 1001)) for k in range(100))
+    (folder / "a.svm").write_text("\n".join(rows))
+    ended = cwtool("train", "a.svm", "-a", algo, "--max-memory", "2.42MB", "-m", "m.cw")
+    assert ended.code == 2
+    assert "for 100 rows of 1,000 features, and 2.42 MB may be used" in ended.err
+    assert "use smaller batches with --batch-rows, or raise --max-memory" in ended.err
+    assert needed(ended.err) >= 100_000 * entry + 1000 * (20 + feature)

@@ -116,7 +116,8 @@ class Budgeting(Visits):
         self.heap = np.zeros(self.room, dtype=np.int32)
         self.heap[: len(self.kept)] = self.kept
         how = (self.ranking, R, 1e-12, self.heap, len(self.kept))
-        return budget.Budget(self.table, *how, self.DIRECT, self.keys)
+        place = np.zeros(len(self.table), dtype=np.int32)
+        return budget.Budget(self.table, *how, self.DIRECT, self.keys, place)
 
     def learn(self, order):
         super().learn(order)
