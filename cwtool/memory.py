@@ -27,6 +27,7 @@ class Bounds:
 
     limit: int = 0  # bytes of all processes together; 0: most of what is free
     processes: int = 1  # that share it
+    threads: int = 1  # of this process that share its part
 
 
 BOUNDS = Bounds()
@@ -39,7 +40,26 @@ def most(limit: int = 0) -> int:
 
 def allowed(limit: int = 0) -> int:
     """Bytes that one thing may take: its part of the limit, or of most of what is free."""
+    return of_process(limit) // BOUNDS.threads
+
+
+def of_process(limit: int = 0) -> int:
+    """Bytes that this process may take: its part of the limit, or of most of what is free."""
     return most(limit) // BOUNDS.processes
+
+
+def beside(held: int, limit: int = 0) -> int:
+    """The limit for what comes beside so many bytes of rows, which each process holds, and also
+    the one that started them; 0 if there is no limit."""
+    limit = limit or BOUNDS.limit
+    held *= BOUNDS.processes + 1 if BOUNDS.processes > 1 else 1
+    if 0 < limit <= held:
+        raise UsageError(
+            f"the rows, which are kept in memory, need {words(held)} with copies of them, and "
+            f"{words(limit)} may be used",
+            "give fewer rows, or raise `max_memory`",
+        )
+    return limit - held if limit else 0
 
 
 def _lines(path: str) -> list[str]:

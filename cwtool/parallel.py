@@ -230,13 +230,13 @@ class Threads:
         from concurrent.futures import ThreadPoolExecutor, as_completed
 
         pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="cwtool-item")
-        before, memory.BOUNDS.processes = memory.BOUNDS.processes, self.jobs
+        before, memory.BOUNDS.threads = memory.BOUNDS.threads, self.jobs
         try:
             tasks = {pool.submit(function, item): number for number, item in enumerate(items)}
             for task in as_completed(tasks):
                 yield tasks[task], task.result()
         finally:
-            memory.BOUNDS.processes = before
+            memory.BOUNDS.threads = before
             pool.shutdown(wait=False, cancel_futures=True)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from cwtool import memory
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions, read_joined
 from cwtool.data.rows import Ints, Longs, Origin, Rows
@@ -92,6 +93,15 @@ def _blocks(rows: Rows, numbers: Longs | None) -> Iterator[Rows]:
     for start in range(0, max(1, n_rows), step):
         stop = min(start + step, n_rows)
         yield rows.slice(start, stop) if numbers is None else rows.take(numbers[start:stop])
+
+
+def held_bytes(rows: Rows, *, copied: bool) -> int:
+    """What judging models by folds of these rows holds besides the models: the rows and the numbers
+    of those of each fold, and for each thread copies of a block, or of all rows of a fold if these
+    are `copied`."""
+    share = 1.0 if copied else min(1.0, BLOCK / max(1, rows.nnz))
+    again = int(share * (rows.nbytes + 64 * rows.n_rows))  # with scores
+    return rows.nbytes + 56 * rows.n_rows + memory.BOUNDS.threads * again
 
 
 def _shadows(before: Model, model: Model, rows: Rows, run: Run) -> Shadows:

@@ -194,8 +194,9 @@ class FGM(LinearBatchLearner):
 
     def _work(self, rows: Rows, known: int) -> int:
         """Bytes of the columns of the rows and of the groups that are chosen."""
-        features = min(self.params.features, known)
-        return 4 * 8 * features * self.params.width + 3 * 16 * rows.nnz + 64 * rows.n_rows
+        features: int = min(self.params.features, known)
+        width = int(self.params.width)
+        return 4 * 8 * features * width + 3 * 16 * rows.nnz + 64 * rows.n_rows
 
     def _check_memory(self, rows: SlotRows, known: int, run: Run) -> None:
         features, needed = min(self.params.features, known), self._work(rows, known)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwtool import registry
+from cwtool import memory, registry
 from cwtool.bench import others
 from cwtool.bench.classes import metrics, n_classes, numbers
 from cwtool.data.labels import Labels
@@ -19,7 +19,7 @@ from cwtool.model import Model
 from cwtool.order import permutation
 from cwtool.params import declared
 from cwtool.run import Run
-from cwtool.validation import cross_validate, evaluate, fit
+from cwtool.validation import cross_validate, evaluate, fit, held_bytes
 
 if TYPE_CHECKING:
     from cwtool.bench.cells import Cell
@@ -48,7 +48,8 @@ def trained(cell: Cell, rows: Rows, passes: int = 1) -> tuple[Model, float]:
     """A model that has learned the rows in a random order, and the CPU seconds that it took."""
     mixed, model = rows.take(permutation(rows.n_rows, cell.seed)), new_model(cell, rows)
     started = process_time()
-    fit(model, mixed, Run(cell.seed, calibrate=False), passes)
+    left = memory.beside(rows.nbytes + held_bytes(rows, copied=passes > 1))
+    fit(model, mixed, Run(cell.seed, max_memory=left, calibrate=False), passes)
     return model, process_time() - started
 
 
@@ -56,10 +57,9 @@ def validation(
     cell: Cell, folds: int, shuffled: bool = True, passes: int = 1, max_memory: int = 0
 ) -> Result:
     """The metrics on each fold of the training rows; test rows are never read."""
-    rows, run = (
-        cell.source.training(cell.seed),
-        Run(cell.seed, max_memory=max_memory, calibrate=False),
-    )
+    rows = cell.source.training(cell.seed)
+    left = memory.beside(held_bytes(rows, copied=True), max_memory)
+    run = Run(cell.seed, max_memory=left, calibrate=False)
     if cell.algo in others.PROGRAMS:
         return others.validation(cell, rows, folds, passes)
     made = partial(new_model, cell, rows)

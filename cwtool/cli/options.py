@@ -58,8 +58,8 @@ max_memory = click.option(
     "--max-memory",
     metavar="SIZE",
     callback=lambda ctx, param, text: parse_size(text) if text else 0,
-    help="Memory that a model and its algorithm may take, such as 4GB; a run that needs more is "
-    "refused. Several processes share it.  [default: most of the free memory]",
+    help="Memory that a model, its algorithm and rows that are kept may take, such as 4GB; a run "
+    "that needs more is refused. Several processes share it.  [default: most of the free memory]",
 )
 
 
@@ -166,9 +166,14 @@ talking = apply(
 
 
 def read_options(
-    reading: Reading, on_bad_line: str, max_bad_lines: int, block_size: int, jobs: int | None
+    reading: Reading,
+    on_bad_line: str,
+    max_bad_lines: int,
+    block_size: int,
+    jobs: int | None,
+    max_memory: int = 0,
 ) -> ReadOptions:
-    """The settings of the reading options."""
+    """The settings of the reading options; `max_memory` is for rows that are kept."""
     from cwtool.data.pipeline import ReadOptions
     from cwtool.parallel import cores
 
@@ -179,6 +184,7 @@ def read_options(
         max_bad_lines=max_bad_lines if on_bad_line == "skip" else 0,
         block_bytes=block_size >> 16 << 16,
         jobs=jobs or cores(),
+        max_memory=max_memory,
     )
 
 

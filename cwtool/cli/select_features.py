@@ -207,7 +207,9 @@ def command(
         max_memory=max_memory,
         warn=console.warn,
         engine=sharding.engine_options(ctx, others, jobs),
-        read=options.read_options(reading, on_bad_line, max_bad_lines, block_size, jobs),
+        read=options.read_options(
+            reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory
+        ),
     )
     sources: list[str | Path] = [*data, *test, *([feature_names] if feature_names else [])]
     if plot is not None:

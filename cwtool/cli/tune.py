@@ -195,7 +195,7 @@ def command(
         check_kept(plot, list(data))
     console = options.console(as_json, quiet, verbose)
     reading = Reading(**rows)
-    read = options.read_options(reading, on_bad_line, max_bad_lines, block_size, jobs)
+    read = options.read_options(reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory)
     if model is not None:
         check_target(model, data)
     engine = sharding.engine_options(ctx, others, jobs)

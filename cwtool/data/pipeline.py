@@ -12,6 +12,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from cwtool import memory
 from cwtool.ahead import AHEAD, ahead
 from cwtool.data.buffers import Pool
 from cwtool.data.chunks import Chunk, chunks_of
@@ -25,7 +26,7 @@ from cwtool.data.reports import FileReport, ReadReport, count
 from cwtool.data.rows import Origin, Rows
 from cwtool.data.sources import display
 from cwtool.data.spans import Span
-from cwtool.errors import DataError
+from cwtool.errors import DataError, UsageError
 from cwtool.records import dataclass
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class ReadOptions:
     follow: bool = False  # whether files are read on at their ends
     labelled: bool | None = True  # None: told by the first row of each source
     labels: tuple[float, ...] = ()  # that may have a weight, if it is to be told
+    max_memory: int = 0  # bytes that rows may take where all are kept; 0: no limit
     store: Store | None = None  # that has parsed rows of files, or takes them
 
 
@@ -182,7 +184,7 @@ def _placed(block: Block, file: int, read: FileReport) -> Block:
 def read_all(paths: Iterable[str], labels: Labels, options: ReadOptions) -> list[Rows]:
     """All rows in memory, those of each file as one."""
     files: dict[int, Joining] = {}
-    for rows, origin in labels.rows_of(_present(paths, options)):
+    for rows, origin in _kept(paths, labels, options):
         files.setdefault(origin.file, Joining()).add(rows)
     return [rows.rows() for rows in files.values()]
 
@@ -190,9 +192,27 @@ def read_all(paths: Iterable[str], labels: Labels, options: ReadOptions) -> list
 def read_joined(paths: Iterable[str], labels: Labels, options: ReadOptions) -> Rows:
     """All rows in memory, those of all files as one."""
     found = Joining()
-    for rows, _ in labels.rows_of(_present(paths, options)):
+    for rows, _ in _kept(paths, labels, options):
         found.add(rows)
     return found.rows()
+
+
+def _kept(
+    paths: Iterable[str], labels: Labels, options: ReadOptions
+) -> Iterator[tuple[Rows, Origin]]:
+    """The rows of these files, which are kept, as long as there is memory for them."""
+    limited, held = options.max_memory or memory.BOUNDS.limit, 0
+    for rows, origin in labels.rows_of(_present(paths, options)):
+        held += rows.nbytes
+        if limited and held > memory.of_process(options.max_memory):
+            raise UsageError(
+                f"{origin.source}: all rows are kept in memory; the first of them need "
+                f"{memory.words(held)}, and "
+                f"{memory.words(memory.of_process(options.max_memory))} may be used",
+                "give fewer rows, or raise `max_memory`",
+            )
+        yield rows, origin
+        del rows, origin
 
 
 def _present(paths: Iterable[str], options: ReadOptions) -> Iterator[Block]:

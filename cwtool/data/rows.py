@@ -62,6 +62,11 @@ class Rows:
         return int(self.indptr[-1])
 
     @property
+    def nbytes(self) -> int:
+        """The memory that the rows take."""
+        return 12 * self.nnz + (12 if self.weight is None else 20) * self.n_rows
+
+    @property
     def order(self) -> Longs:
         """The row numbers 0 .. n_rows - 1, as an order in which rows can be visited."""
         return np.arange(self.n_rows, dtype=np.int64)

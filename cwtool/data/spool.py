@@ -28,11 +28,6 @@ class Stored(NamedTuple):
     weighted: bool
 
 
-def _bytes(rows: Rows) -> int:
-    """Memory that rows take."""
-    return 12 * rows.nnz + (12 if rows.weight is None else 20) * rows.n_rows
-
-
 def window_stop(rows: Rows, start: int, n_rows: int = 0, nnz: int = 0) -> int:
     """Where the window ends that holds so many rows and entries before row `start` of these."""
     used = rows.indptr[start + 1 :] - rows.indptr[start]
@@ -92,7 +87,7 @@ class Spool:
             return
         window = joined(self._open)
         self._open, self._rows, self._nnz = [], 0, 0
-        self.stored += _bytes(window)
+        self.stored += window.nbytes
         if self.stored <= self.in_memory:
             self.windows.append(window)
             return

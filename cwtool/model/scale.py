@@ -37,8 +37,7 @@ class RowScale:
         return kernel.row_scale(*self.seen.tolist())
 
     def observe(self, rows: SlotRows) -> Iterator[SlotRows]:
-        """Take the rows into account, and give them back in one or two parts that have one scale
-        each."""
+        """Take the rows into account, and give them back in parts that have one scale each."""
         done = 0
         if self.prior == AUTO and self.of_batches and self.seen[0] == 0:
             there = (
@@ -46,10 +45,13 @@ class RowScale:
             )
             head = rows.take(np.flatnonzero(there)[:FIRST_ROWS])
             kernel.warm_up(head.indptr, head.values, FIRST_ROWS, self.seen)
-        elif self.prior == AUTO and not self.of_batches and self.seen[0] < FIRST_ROWS:
-            early = replace(rows, values=rows.values.copy())
-            done = kernel.warm_up(early.indptr, early.values, FIRST_ROWS, self.seen, early.weight)
-            yield early.slice(0, done)
+        single = self.prior == AUTO and not self.of_batches
+        while single and self.seen[0] < FIRST_ROWS and done < rows.n_rows:
+            early = rows.slice(done, min(rows.n_rows, done + FIRST_ROWS))
+            early = replace(early, values=early.values.copy())
+            stop = kernel.warm_up(early.indptr, early.values, FIRST_ROWS, self.seen, early.weight)
+            yield early.slice(0, stop)
+            done += stop
         if done < rows.n_rows:
             yield replace(rows.slice(done, rows.n_rows), scale=self.value)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cwtool import memory
 from cwtool.data.labels import Labels, written
 from cwtool.data.pipeline import read_all
 from cwtool.data.rows import BIAS, Ints, Longs, Rows, joined
@@ -25,6 +26,9 @@ from cwtool.select.judging import Judge, projected
 from cwtool.select.subsamples import Chosen, against_rest, subsampled
 from cwtool.validation import check_classes
 
+RANKED = 64  # bytes for each feature that is ranked
+PROJECTED = 36  # bytes for each entry of rows that are reduced to selected features
+PART = 1 << 16  # entries that are counted at a time, or as many as there are features
 Result = dict[str, Any]
 # selection, its size, training rows, test rows
 Writer = Callable[[Selection, int, Rows, Rows | None], None]
@@ -48,8 +52,11 @@ def select(
     are the results of each class against the rest, one class after the other."""
     labels = replace(options.labels)
     files = read_all(paths, labels, options.read)
-    test = joined(read_all(test_paths, labels, options.read)) if test_paths else None
+    held = sum(rows.nbytes for rows in files)
+    left = replace(options.read, max_memory=memory.beside(held, options.max_memory))
+    test = joined(read_all(test_paths, labels, left)) if test_paths else None
     check_classes([*paths, *test_paths], labels)
+    options = replace(options, max_memory=memory.beside(_held(files, test), options.max_memory))
     if not options.per_class:
         write = _writer(projection, labels, [*paths, *test_paths])
         subsamples = subsampled(paths, files, labels, options) if options.stability else []
@@ -63,6 +70,16 @@ def select(
         subsamples = subsampled(paths, parts, two, options, k) if options.stability else []
         for result in _selected(parts, own, two, options, subsamples, None):
             yield {"class": labels.name(k), **result}
+
+
+def _held(files: list[Rows], test: Rows | None) -> int:
+    """What rows take besides a model, and the weights and ranks of their features: rows of several
+    files twice, as they are joined, and more to be judged with the selected features alone."""
+    held, entries = sum(rows.nbytes for rows in files), sum(rows.nnz for rows in files)
+    held += held if len(files) > 1 else 0
+    features = min(entries, 1 + max(int(rows.indices.max(initial=0)) for rows in files))
+    held += RANKED * features
+    return held if test is None else held + test.nbytes + PROJECTED * max(entries, test.nnz)
 
 
 def _selected(
@@ -97,7 +114,11 @@ def occurrences(rows: Rows) -> tuple[Ints, Longs]:
     """The ids that occur, ascending, and in how many entries each does."""
     if rows.nnz == 0 or int(rows.indices.max()) > 8 * rows.nnz:
         return np.unique(rows.indices, return_counts=True)
-    counts = np.bincount(rows.indices)  # without sorting all entries
+    width = 1 + int(rows.indices.max())
+    counts = np.zeros(width, dtype=np.int64)  # without sorting all entries
+    step = max(PART, width)  # of which NumPy makes copies of 64 bits
+    for start in range(0, rows.nnz, step):
+        counts += np.bincount(rows.indices[start : start + step], minlength=width)
     ids = np.flatnonzero(counts).astype(np.int32)
     return ids, counts[ids]
 

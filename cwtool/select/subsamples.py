@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from cwtool import memory
 from cwtool.ahead import ahead
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions, read_all
@@ -35,7 +36,8 @@ def subsampled(
     files for itself; otherwise threads share the rows."""
     numbers = range(1, options.stability + 1)
     if options.engine.name in ("", "local") and not options.engine.scheduler:
-        return list(ahead(lambda n: drawn(files, labels, options, n), numbers, options.read.jobs))
+        sharing = replace(options, max_memory=options.max_memory // max(1, options.read.jobs))
+        return list(ahead(lambda n: drawn(files, labels, sharing, n), numbers, options.read.jobs))
     if any(map(read_once, paths)):
         raise UsageError("`stability` on an engine reads files more than once, and not streams")
     places = tuple(map(absolute, paths))
@@ -52,7 +54,9 @@ def subsampled(
 
 def drawn(files: Sequence[Rows], labels: Labels, options: SelectOptions, number: int) -> Chosen:
     """What is chosen in one subsample. Rows are drawn by their number in their file."""
-    once = replace(options, seed=options.seed + number)
+    size = int(options.share * sum(rows.nbytes for rows in files))
+    left = memory.beside(size, options.max_memory)
+    once = replace(options, seed=options.seed + number, max_memory=left)
     taken = [chosen(0, rows.n_rows, options.share, once.seed) for rows in files]
     some = [rows.take(np.flatnonzero(t)) for rows, t in zip(files, taken, strict=True)]
     return [np.sort(found.ids) for found in selections(joined(some), labels, once)]
@@ -83,7 +87,8 @@ def _chosen(item: Subsample) -> Chosen | CwtoolError:
         files, labels = _rows(item.paths, item.options.read, given.multiclass, of_rest)
         if item.class_ is not None:
             files, labels = against_rest(files, labels, item.class_)
-        return drawn(files, labels, item.options, item.number)
+        left = memory.beside(sum(rows.nbytes for rows in files), item.options.max_memory)
+        return drawn(files, labels, replace(item.options, max_memory=left), item.number)
     except CwtoolError as failure:
         return failure
 

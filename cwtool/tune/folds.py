@@ -34,6 +34,7 @@ from cwtool.validation import (
     fit,
     fold_of_rows,
     gathered,
+    held_bytes,
     read,
     time_fold_of_rows,
 )
@@ -80,7 +81,9 @@ class Trial:
             (rows, labels), (learned, checked) = _rows(self.part.source), _cut(self.part)
             spare = SPARE.pop() if SPARE and len(self.points) > 1 else None
         models = [options.model(point, replace(labels)) for point in self.points]
-        limit, ask = options.max_memory, options.metric == "log_loss"
+        copied = passes > 1 or models[0].batch is not None
+        limit = memory.beside(held_bytes(rows, copied=copied), options.max_memory)
+        ask = options.metric == "log_loss"
         if len(models) == 1:
             run = Run(options.seed, max_memory=limit, calibrate=ask)
             return [evaluate(fit(models[0], rows, run, passes, learned), rows, checked)]
@@ -149,6 +152,8 @@ def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:
         for rung in race.rungs:
             whole = Part(source, rung.share, 0, options.folds, options.by == TIME, options.seed)
             race.end_rung(_outcomes(race, whole, labels, progress), ceil(rung.share * n_rows))
+    for kept in (_rows, _cut, _folds):  # which nobody needs any more
+        kept.cache_clear()
     return race
 
 

@@ -4,6 +4,7 @@ points predict its rows before they learn them."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from math import ceil
 
@@ -72,6 +73,7 @@ def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:
                 models += [options.model(point, labels) for point in race.points]
                 share_features(models)
                 groups = grouped(models, options.read.jobs)
+                run = replace(run, max_memory=options.max_memory // len(groups))
             for part in _cut(rows, seen, ends):
                 together(partial(_learn, rows=part, run=run), groups, options.read.jobs)
                 seen += part.n_rows

@@ -11,7 +11,7 @@ import pytest
 
 from cwtool import memory, registry
 from cwtool.data.pipeline import ReadOptions, read_blocks
-from cwtool.errors import DataError
+from cwtool.errors import DataError, UsageError
 
 Run = Callable[..., Any]
 
@@ -49,23 +49,23 @@ def test_each_class_counts(cwtool: Run, ok: Run) -> None:
 
 def test_processes_share_the_limit(cwtool: Run, ok: Run, planted: Run) -> None:
     rows = planted("a.svm", 1, 60, width=60)
-    command = ["tune", rows, "--covariance", "full", "--grid", "r=1,2", "--max-memory", "60kB"]
+    command = ["tune", rows, "--covariance", "full", "--grid", "r=1,2", "--max-memory", "80kB"]
     ok(*command, "-j", "1")
     ended = cwtool(*command, "-j", "2")
     assert ended.code == 3
-    assert "30 kB may be used" in ended.err
+    assert "28.6 kB may be used" in ended.err  # half of what the rows leave
 
 
 def test_points_that_do_not_fit_side_by_side_are_judged_alone(
     cwtool: Run, ok: Run, planted: Run
 ) -> None:
     """A model of 60 features takes 2,160 bytes with the copy that is saved, and three of them more
-    than 7,000."""
+    than 7,000. The rows take 15,072."""
     rows = planted("a.svm", 1, 60, width=60)
     command = ["tune", rows, "--grid", "r=0.1,1,10", "--json", "-j", "1"]
-    assert ok(*command, "--max-memory", "3kB") == ok(*command)
-    ended = cwtool(*command, "--max-memory", "900B")
-    assert (ended.code, "and 900 B may be used" in ended.err) == (3, True)
+    assert ok(*command, "--max-memory", "17.5kB") == ok(*command)
+    ended = cwtool(*command, "--max-memory", "16kB")
+    assert (ended.code, "and 928 B may be used" in ended.err) == (3, True)
 
 
 def test_models_of_several_passes_count(cwtool: Run, ok: Run, planted: Run) -> None:
@@ -202,3 +202,30 @@ def test_rows_of_a_batch_count_with_what_is_made_of_them(
     assert "for 100 rows of 1,000 features, and 2.42 MB may be used" in ended.err
     assert "use smaller batches with --batch-rows, or raise --max-memory" in ended.err
     assert needed(ended.err) >= 100_000 * entry + 1000 * (20 + feature)
+
+
+@pytest.mark.parametrize("command", [["tune", "--grid", "r=1,2"], ["select-features"]])
+def test_rows_that_are_kept_count(command: list[str], cwtool: Run, ok: Run, planted: Run) -> None:
+    """They are refused while they are read, or with the copies of them, before anything is
+    learned."""
+    rows = planted("a.svm", 1, 60, width=60)
+    ended = cwtool(*command, rows, "--max-memory", "2kB")
+    assert (ended.code, "and 2 kB may be used" in ended.err) == (2, True)
+    assert "all rows are kept in memory; the first of them need 3.94 kB" in ended.err
+    ended = cwtool(*command, rows, "--max-memory", "5kB", "-j", "1")
+    assert ended.code != 0
+    assert "the rows, which are kept in memory, need" in ended.err
+    assert "with copies of them, and 5 kB may be used" in ended.err
+    ok(*command, rows, "--max-memory", "100kB")
+
+
+def test_processes_hold_rows_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory.BOUNDS, "processes", 3)
+    assert memory.beside(100, 1000) == 600  # three times, and where they were started
+    assert memory.allowed(memory.beside(100, 1000)) == 200
+    monkeypatch.setattr(memory.BOUNDS, "threads", 2)
+    assert memory.allowed(600) == 100
+    assert memory.of_process(600) == 200
+    with pytest.raises(UsageError, match="need 1 kB with copies of them, and 900 B may be used"):
+        memory.beside(250, 900)
+    assert memory.beside(100) == 0

@@ -120,9 +120,9 @@ def test_threads_work_at_the_same_time() -> None:
 
 
 def test_threads_share_the_memory() -> None:
-    seen = Threads(3).each(lambda k: memory.BOUNDS.processes, range(5), lambda k: -1)
+    seen = Threads(3).each(lambda k: memory.BOUNDS.threads, range(5), lambda k: -1)
     assert {found for _, found in seen} == {3}
-    assert memory.BOUNDS.processes == 1
+    assert memory.BOUNDS.threads == 1
 
 
 @pytest.mark.parametrize(
