@@ -27,6 +27,7 @@ ROOM = b"\n" * 64  # the parser may look this far past its text
 SENTINEL = np.frombuffer(ROOM, dtype=np.uint8)
 MAX_LINE = 1 << 30
 PART = 1 << 20  # of a long line, by which one that is no text is told
+ROWS = 1 << 16  # lines of a chunk, about; chunks of usual text have fewer
 HEAD = 1 << 16  # bytes that are looked at to tell what the rows are
 SLACK = 1 << 14  # looked at behind a range for the end of its last line
 PAGE = 4096  # bytes that the system copies at a time
@@ -76,8 +77,9 @@ class Text(NamedTuple):
 def chunks_of(
     source: str | Span, step: int, *, prompt: bool = False, follow: bool = False
 ) -> Iterator[Chunk]:
-    """The chunks of a source, of about `step` bytes. If they are wanted `prompt`, the lines of a
-    pipe come as soon as they were read; if the file is to be followed, it has no end."""
+    """The chunks of a source, of about `step` bytes, or of ROWS lines where these are short. If
+    they are wanted `prompt`, the lines of a pipe come as soon as they were read; if the file is to
+    be followed, it has no end."""
     span = source if isinstance(source, Span) else Span(source)
     path = span.path
     handle = Growing(path) if follow else open_raw(path)
@@ -98,7 +100,8 @@ def chunks_of(
             raise shorter(path)
         start = span.start
         while start < end:
-            stop = min(start // step * step + step, end)
+            size = _size(os.pread(handle.fd, PAGE, start), step)
+            stop = min(start // size * size + size, end)
             yield Chunk(
                 path, stop - start, start == 0, stop == end, handle=handle, start=start, stop=stop
             )
@@ -114,7 +117,7 @@ def _stream_chunks(
     stream.tap = raw.update
     pieces = decompressed(kind, stream, path) if kind else iter(lambda: stream.read(CELL), b"")
     waiting: list[bytes] = []  # text that was read and is not in a chunk yet
-    n_waiting, whole, first, counted = 0, False, True, 0
+    n_waiting, whole, first, counted, size = 0, False, True, 0, step
 
     def chunk(text: bytes, cut: int, *, last: bool) -> Chunk:
         stored = raw.take(end=last)
@@ -129,8 +132,10 @@ def _stream_chunks(
             plain.update(piece)
         waiting.append(piece)
         n_waiting += len(piece)
-        whole = whole or NEWLINE in piece  # whether there is a whole line
-        if n_waiting < step and not (prompt and stream.idle):
+        if not whole:
+            whole = NEWLINE in piece  # whether there is a whole line
+            size = _size(piece[:PAGE], step)
+        if n_waiting < size and not (prompt and stream.idle):
             continue
         if whole:
             text = b"".join([*waiting, ROOM])
@@ -142,6 +147,15 @@ def _stream_chunks(
         elif n_waiting > MAX_LINE or _no_rows(waiting):
             raise endless(path)
     yield chunk(b"".join([*waiting, ROOM]), n_waiting, last=True)
+
+
+def _size(text: bytes, step: int) -> int:
+    """The bytes of a chunk of lines such as these: `step`, or those of about ROWS lines. What is
+    kept for each row would take several times the memory of what usual lines hold."""
+    lines = text.count(NEWLINE)
+    if lines * step <= ROWS * len(text):
+        return step
+    return min(step, max(HEAD, ROWS * len(text) // lines >> 16 << 16))
 
 
 def is_rows(head: bytes) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lzma import LZMADecompressor
 
 READ = 1 << 16  # compressed bytes at a time
-MOST = 1 << 22  # plain bytes at a time, whatever they expand to
+MOST = 1 << 19  # plain bytes at a time, whatever they expand to
 # the module of the standard library, or the same for older ones
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 

@@ -229,3 +229,16 @@ def test_processes_hold_rows_of_their_own(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(UsageError, match="need 1 kB with copies of them, and 900 B may be used"):
         memory.beside(250, 900)
     assert memory.beside(100) == 0
+
+
+@pytest.mark.parametrize("pack", [bytes, in_gzip])
+def test_blocks_of_short_rows_have_as_many_rows_as_others(
+    pack: Callable[[bytes], bytes], folder: Path
+) -> None:
+    """A few long rows come before them, so that the first block is one of usual text."""
+    line = b"1 " + b" ".join(b"%d:1" % k for k in range(1, 500)) + b"\n"
+    (folder / "short.svm").write_bytes(pack(line * 4 + b"1 1:1\n" * 500_000))
+    lengths = [block.n_rows for block in read_blocks([str(folder / "short.svm")])]
+    assert sum(lengths) == 500_004
+    assert max(lengths[1:]) <= 1 << 17
+    assert len(lengths) >= 4
