@@ -88,6 +88,10 @@ class Algorithm(ABC):
         batches with the rows of one."""
         return 0
 
+    def bytes_again(self, n_rows: int, nnz: int) -> int:
+        """What learning so many rows once more takes besides the state and the rows, at most."""
+        return 24 * n_rows
+
     def new_state(self, index: FeatureIndex | None = None) -> State:
         """An untrained state that refers to this feature index, or to one of its own."""
         return State(self.layout, index)

@@ -68,6 +68,11 @@ class Stsgd(Algorithm):
     def layout(self) -> Layout:
         return layout(self.params.paths)
 
+    def bytes_again(self, n_rows: int, nnz: int) -> int:
+        """Rows by their numbers on the shelf, and for each path an order and a score of each
+        row."""
+        return 2 * 12 * nnz + (64 + 24 * int(self.params.paths)) * n_rows
+
     def lighter(self) -> Stsgd:
         """With half of the paths: the mean of fewer gives about the same scores."""
         return Stsgd(replace(self.params, paths=(self.params.paths + 1) // 2))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -57,6 +57,8 @@ class Spool:
 
     def __init__(self, in_memory: int = IN_MEMORY) -> None:
         self.in_memory = in_memory
+        # called with the rows and entries of each window while it grows; it may refuse them
+        self.check: Callable[[int, int], None] | None = None
         self.windows: list[Rows | Stored] = []
         self.stored = 0  # bytes
         self.n_rows = 0
@@ -77,6 +79,8 @@ class Spool:
             self._open.append(part)
             self._rows += part.n_rows
             self._nnz += part.nnz
+            if self.check is not None:
+                self.check(self._rows, self._nnz)
             if self._rows >= WINDOW_ROWS or self._nnz >= WINDOW_NNZ:
                 self._close()
             start = stop

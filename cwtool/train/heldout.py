@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cwtool import memory
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.data.reports import ReadReport
 from cwtool.data.rows import Rows
 from cwtool.data.sources import display
-from cwtool.errors import DataError
+from cwtool.errors import DataError, UsageError
 from cwtool.messages.console import Console
 from cwtool.metrics.tally import AnyTally
 from cwtool.model import AnyReliability, Model
@@ -24,22 +25,48 @@ from cwtool.run import Run
 if TYPE_CHECKING:
     from cwtool.data.spool import Spool
 
+WINDOWS = 3  # copies of the rows of a window: its blocks, the whole, and what shadows learn of it
 
-def new_spool() -> Spool:
-    """Rows kept for later; most runs need none, so the import waits."""
+
+def new_spool(limit: int = 0, work: Callable[[int, int], int] = lambda rows, nnz: 0) -> Spool:
+    """Rows kept for later; most runs need none, so the import waits. If there is a limit, the
+    window that is learned keeps to it, and others wait in memory only as far as they fit beside
+    it: `work` says how many bytes learning rows with so many entries takes."""
     from cwtool.data.spool import Spool
 
-    return Spool()
+    kept = Spool()
+    if not limit:
+        return kept
+
+    def check(n_rows: int, nnz: int) -> None:
+        needed = WINDOWS * (12 * nnz + 20 * n_rows) + work(n_rows, nnz)
+        if needed > limit:
+            raise UsageError(
+                f"{n_rows:,} rows that are kept need {memory.words(needed)} where they are used "
+                f"again, and {memory.words(limit)} may be used",
+                "train with `passes=1` and without `holdout`, or raise `max_memory`",
+            )
+
+        kept.in_memory = min(kept.in_memory, limit - needed)
+
+    kept.check = check
+    return kept
 
 
 class HeldOut:
     """A share of the training rows, drawn by row number, and the rows of validation files."""
 
     def __init__(
-        self, share: float, paths: tuple[str, ...], read: ReadOptions, console: Console
+        self,
+        share: float,
+        paths: tuple[str, ...],
+        read: ReadOptions,
+        console: Console,
+        limit: int = 0,
     ) -> None:
+        """`limit` is that of the memory for the share."""
         self.share, self.paths, self.read, self.console = share, paths, read, console
-        self.spool = new_spool() if share else None
+        self.spool = new_spool(limit) if share else None
         self.readings = 0  # of the validation files
 
     def __bool__(self) -> bool:

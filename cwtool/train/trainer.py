@@ -51,8 +51,10 @@ class Trainer:
         self.curve = Curve(options.trace, console)
         self.turns = Turns()
         self.report = ReadReport()
-        self.heldout = HeldOut(options.holdout, options.validation, options.read, console)
-        self.kept = new_spool() if options.passes > 1 else None
+        limit, work = options.memory_of_rows, model.algorithm.bytes_again
+        shared = limit // 2 if options.passes > 1 and options.holdout else limit
+        self.heldout = HeldOut(options.holdout, options.validation, options.read, console, shared)
+        self.kept = new_spool(shared, work) if options.passes > 1 else None
         self.before = model.copy(counted=model.several is None) if options.passes > 1 else None
         self.counts = Counts(self.model)
         self.best = Best()

@@ -69,13 +69,14 @@ def test_points_that_do_not_fit_side_by_side_are_judged_alone(
 
 
 def test_models_of_several_passes_count(cwtool: Run, ok: Run, planted: Run) -> None:
-    """Beside the model there are five shadows, the model before, and the best one."""
+    """Beside the model there are five shadows, the model before, the best one, and a copy that is
+    saved; rows have half of the memory."""
     rows = planted("a.svm", 1, 60, width=60)
     command = ["train", rows, "--covariance", "full", "-m", "m.cw", "--max-memory"]
     ok(*command, "60kB")
     ended = cwtool(*command, "240kB", "--passes", "2")
-    assert (ended.code, "and 53.3 kB may be used" in ended.err) == (2, True)
-    ok(*command, "480kB", "--passes", "2")
+    assert (ended.code, "and 26.7 kB may be used" in ended.err) == (2, True)
+    ok(*command, "600kB", "--passes", "2")
 
 
 @pytest.mark.parametrize("algo", ["arow", "bcw"])
@@ -242,3 +243,17 @@ def test_blocks_of_short_rows_have_as_many_rows_as_others(
     assert sum(lengths) == 500_004
     assert max(lengths[1:]) <= 1 << 17
     assert len(lengths) >= 4
+
+
+@pytest.mark.parametrize("kept", [["--passes", "2"], ["--holdout", "0.5"]])
+def test_rows_for_another_pass_keep_to_the_limit(
+    kept: list[str], cwtool: Run, ok: Run, planted: Run
+) -> None:
+    """A window takes three times its rows; windows that wait are written to a file."""
+    rows = planted("a.svm", 1, 2000, width=20, entries=10)
+    command = ["train", rows, "-m", "m.cw", *kept, "--max-memory"]
+    ended = cwtool(*command, "200kB")
+    assert ended.code == 2
+    assert "rows that are kept need" in ended.err
+    assert "where they are used again, and" in ended.err
+    ok(*command, "4MB")
