@@ -7,6 +7,8 @@ from pathlib import Path
 from cwtool.errors import UsageError
 from cwtool.records import dataclass
 
+FEW = 1 << 24  # bytes that are there, without asking the system
+
 
 def available() -> int:
     """Bytes that may still be used: what the system or the control group has left."""
@@ -60,6 +62,13 @@ def beside(held: int, limit: int = 0) -> int:
             "give fewer rows, or raise `max_memory`",
         )
     return limit - held if limit else 0
+
+
+def allowed_for(wanted: int, limit: int = 0) -> int:
+    """The same for a thing that wants so many bytes. Where there is no limit, the system is not
+    asked for few bytes: that takes longer than to use them, and each of many classes wants some."""
+    unasked = wanted <= FEW and not (limit or BOUNDS.limit)
+    return FEW if unasked else allowed(limit)
 
 
 def _lines(path: str) -> list[str]:

@@ -70,7 +70,7 @@ def grown_sigma(state: State, max_memory: int = 0) -> Floats:
     if sigma is not None and n <= have:
         return sigma
     wanted = max(n, have + have // 4, FEWEST)
-    free = memory.allowed(max_memory)
+    free = memory.allowed_for(PAIR * wanted**2, max_memory)
     if free < PAIR * wanted**2:
         wanted = n
     if free < PAIR * n**2:

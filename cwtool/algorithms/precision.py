@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 MOST_ROWS = 5000  # kept instead of pairs of features: time grows with the cube of their number
-SMALL = 1 << 24  # bytes that are there, without asking the system
 ENTRY = 110  # bytes of an entry of rows that are kept: as read, joined, kept, by columns, to save
 AT_ONCE = 256  # rows whose variances are computed together
 ALL, CURVED = "gram", "curvature"  # matrices of a state: over all rows, or those of curved loss
@@ -154,9 +153,7 @@ def check_room(n: int, what: str, run: Run, more: int = 0, entries: int = 0) -> 
     kept."""
     # a matrix, its factor, its inverse, and copies to work in, to change and to save
     needed = (6 + more) * 8 * n * n + ENTRY * entries
-    if needed <= SMALL and not (run.max_memory or memory.BOUNDS.limit):
-        return
-    free = memory.allowed(run.max_memory)
+    free = memory.allowed_for(needed, run.max_memory)
     if needed > free:
         raise UsageError(
             f"bcw over {n:,} {what} needs {memory.words(needed)} for "
