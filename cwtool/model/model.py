@@ -25,6 +25,7 @@ from cwtool.model.class_weight import ClassWeight
 from cwtool.model.crossfit import shades
 from cwtool.model.intake import check_memory, check_takes_weights, observed
 from cwtool.model.latest import Latest
+from cwtool.model.packing import Packed
 from cwtool.model.results import Learned, Prediction, Weights, bounded, in_units_of_data
 from cwtool.model.scale import RowScale, slotted
 from cwtool.model.verdict import Verdict
@@ -240,13 +241,19 @@ class Model(Verdict):
         return self.state if self.several is None else self.several.described(self.state, class_)
 
     @computing
-    def copy(self, *, counted: bool = True) -> Model:
-        """A model that goes on independently of this one. There may be several of them, so that
-        they take less memory for features that lie far apart. Without `counted` it has no
-        progressive metrics, whose table grows with the square of the number of classes."""
+    def packed(self, *, counted: bool = True) -> Packed:
+        """What copies are made of. Without `counted` they have no progressive metrics, whose table
+        grows with the square of the number of classes."""
         source = self if counted else replace(self, progress=self.progress.new())
         header, arrays = packing.pack(source)
-        copied = packing.unpack(header | {"history": []}, arrays, SPARE // 8)  # copies the arrays
+        return header | {"history": []}, arrays
+
+    @computing
+    def copy(self, packed: Packed | None = None) -> Model:
+        """A model that goes on independently of this one. There may be several of them, so that
+        they take less memory for features that lie far apart, and are made of what was `packed`
+        once."""
+        copied = packing.unpack(*(packed or self.packed()), SPARE // 8)  # copies the arrays
         copied.history = self.history  # not checked again: it may be long
         return copied
 

@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 
 # what the names of arrays begin with that are no part of the state
 COUNTS = ("score.", "odds.", "margin.", "batch.", "known", "latest", "confusion", "ring.")
+Packed = tuple[dict[str, Any], Arrays]  # the header and the arrays of a file
 NOT_YET = "ring.z"  # where classes that were not yet there have scores of minus infinity
 
 
-def pack(model: Model, *, calibrated: bool = True, jobs: int = 1) -> tuple[dict[str, Any], Arrays]:
+def pack(model: Model, *, calibrated: bool = True, jobs: int = 1) -> Packed:
     """Everything that a file holds, packed in `jobs` threads; the state is finished first. Without
     `calibrated`, the probabilities are not fitted, for a file that is never used to predict."""
     model.learner.finish(model.state)
@@ -99,7 +100,7 @@ def is_partial(model: Model) -> bool:
     return model.index.direct == 0 and not model.algorithm.layout.compact
 
 
-def _pack_two(model: Model) -> tuple[dict[str, Any], Arrays]:
+def _pack_two(model: Model) -> Packed:
     """The header entries and arrays of the labels, metrics and probabilities of two classes."""
     progress, calibration, labels = model.progress, model.calibration, model.labels
     assert isinstance(progress, Tally) and isinstance(calibration, Calibration)

@@ -22,6 +22,7 @@ from cwtool.metrics.softmax import Ring
 from cwtool.model.crossfit import FOLDS, MOST, Fold, Shade, folds, quiet
 from cwtool.model.latest import Latest
 from cwtool.model.model import Model
+from cwtool.model.packing import Packed
 from cwtool.order import permutation
 from cwtool.run import Run
 
@@ -46,8 +47,10 @@ class Shadows:
         self.parts: list[Shadow] = []
         self.calibration: Calibration | Ring | None = None  # of the model before the run
         counts = np.arange(rows.n_rows) if rows.weight is None else np.flatnonzero(rows.weight)
+        packed = None
         for fold in folds(rows.y[counts], run.seed):
-            model = self._before()
+            packed = packed or before.packed()
+            model = self._before(packed)
             if self.calibration is None:
                 self.calibration = deepcopy(model.calibration)
             some = rows.take(counts[fold.learned])
@@ -55,10 +58,10 @@ class Shadows:
             fold = Fold(counts[fold.learned], counts[fold.held])
             self.parts.append(Shadow(model, some.weighing(learned.weight), fold))
 
-    def _before(self) -> Model:
+    def _before(self, packed: Packed) -> Model:
         """The model before the run, of as many classes as there are now, to be a shadow. If it has
         learned nothing, it may have an algorithm that takes less time."""
-        model = self.before.copy()
+        model = self.before.copy(packed)
         model.labels = self.before.labels
         if self.before.several is None and model.rows == 0:
             model.algorithm = model.algorithm.lighter()

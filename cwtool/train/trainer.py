@@ -55,7 +55,9 @@ class Trainer:
         shared = limit // 2 if options.passes > 1 and options.holdout else limit
         self.heldout = HeldOut(options.holdout, options.validation, options.read, console, shared)
         self.kept = new_spool(shared, work) if options.passes > 1 else None
-        self.before = model.copy(counted=model.several is None) if options.passes > 1 else None
+        self.before: Model | None = None
+        if options.passes > 1:
+            self.before = model.copy(model.packed(counted=model.several is None))
         self.counts = Counts(self.model)
         self.best = Best()
         self.heaviest = 0.0  # the largest weight that a row was learned with

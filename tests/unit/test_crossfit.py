@@ -157,7 +157,7 @@ def test_shadows_of_many_classes_count_nothing() -> None:
     y = np.arange(80) % 40
     rows = Rows.from_csr(csr_array(np.eye(80)[:, :5] + 1.0), y)
     model.learn(rows, Run())
-    before = model.copy(counted=False)
+    before = model.copy(model.packed(counted=False))
     assert (model.rows, before.rows) == (80, 0)
     assert (before.scores(rows).score == model.scores(rows).score).all()
     found = Shadows(before, rows, Run())
