@@ -8,7 +8,7 @@ from the first on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from itertools import pairwise
 from typing import Any
 
@@ -33,6 +33,7 @@ from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.errors import Damage
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, Layout, State
+from cwtool.state.checking import Checked
 
 NO_CLASS = -2  # the class of the ghost: no row has it
 
@@ -103,10 +104,10 @@ class States(State):
             packed |= {f"class.{k}.{name}": array for name, array in found.items()}
         return packed
 
-    def unpack(self, packed: Mapping[str, NDArray[Any]], numbers: Any = None) -> set[str]:
+    def unpack(self, packed: Checked, numbers: Any = None, *, trusted: bool = False) -> set[str]:
         if not isinstance(numbers, dict) or "ghost" not in numbers:
             raise Damage("its numbers are not given by class")
-        of_classes: dict[str, dict[str, NDArray[Any]]] = {}
+        of_classes: dict[str, Checked] = {}
         for name, array in packed.items():
             kind, _, rest = name.partition(".")
             if kind == "class":
@@ -115,14 +116,14 @@ class States(State):
         names = [str(k) for k in range(len(self.parts))]
         if {*of_classes, "ghost"} != set(numbers) or not set(of_classes) <= set(names):
             raise Damage("its classes, their numbers and their arrays do not fit each other")
-        known = self.ghost.unpack(packed, numbers["ghost"])
+        known = self.ghost.unpack(packed, numbers["ghost"], trusted=trusted)
         shared = {f"{kind}.{n}" for n in self.base.shared for kind in ("array", "square")} | {"ids"}
         common = {name: packed[name] for name in shared if name in known}
         ids: Ints = packed["ids"].astype(np.int32, copy=False)
         places = self.ghost.slots_of(ids)
         for class_, arrays in of_classes.items():
             part = self.parts[int(class_)] = self.base.new_state(self.index)
-            found = part.checked({**arrays, **common}, numbers[class_], ids)
+            found = part.checked({**arrays, **common}, numbers[class_], ids, trusted=trusted)
             part.fill(found, self.base.shared, places)
             part.refer(self.ghost, self.base.shared)
             known |= {f"class.{class_}.{name}" for name in set(found) - set(common)}

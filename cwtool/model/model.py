@@ -249,11 +249,12 @@ class Model(Verdict):
         return header | {"history": []}, arrays
 
     @computing
-    def copy(self, packed: Packed | None = None) -> Model:
+    def copy(self, packed: Packed | None = None, *, trusted: bool = False) -> Model:
         """A model that goes on independently of this one. There may be several of them, so that
         they take less memory for features that lie far apart, and are made of what was `packed`
-        once."""
-        copied = packing.unpack(*(packed or self.packed()), SPARE // 8)  # copies the arrays
+        once. `trusted`: it has learned nothing since it was loaded or copied itself."""
+        header, arrays = packed or self.packed()
+        copied = packing.unpack(header, arrays, SPARE // 8, trusted=trusted)  # copies the arrays
         copied.history = self.history  # not checked again: it may be long
         return copied
 

@@ -131,9 +131,12 @@ def _pack_two(model: Model) -> Packed:
     return header, arrays
 
 
-def unpack(header: dict[str, Any], arrays: Arrays, spare: int = SPARE) -> Model:
+def unpack(
+    header: dict[str, Any], arrays: Arrays, spare: int = SPARE, *, trusted: bool = False
+) -> Model:
     """The model that was packed, by this version or an older one. All of it is checked before it
-    is used; what cannot be is raised as Damage. Its tables may have `spare` bytes of no use."""
+    is used, but for a state that is `trusted`; what cannot be is raised as Damage. Its tables may
+    have `spare` bytes of no use."""
     from cwtool.model.model import Model
 
     check_header(header)
@@ -152,9 +155,10 @@ def unpack(header: dict[str, Any], arrays: Arrays, spare: int = SPARE) -> Model:
     else:
         _unpack_two(model, header, arrays)
     _index(model, arrays, spare, partial=header.get("partial", False))
-    known = model.state.unpack(arrays, header["numbers"])
-    without_others([name for name in arrays if not name.startswith(COUNTS)], known)
-    model.learner.check(model.state)
+    known = model.state.unpack(arrays, header["numbers"], trusted=trusted)
+    if not trusted:
+        without_others([name for name in arrays if not name.startswith(COUNTS)], known)
+        model.learner.check(model.state)
     model.slope = header["calibration"]["a"]
     model.offset = header["calibration"].get("b", 0.0)
     model.by_variance = header["calibration"].get("by_variance", True)

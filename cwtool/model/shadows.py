@@ -61,7 +61,7 @@ class Shadows:
     def _before(self, packed: Packed) -> Model:
         """The model before the run, of as many classes as there are now, to be a shadow. If it has
         learned nothing, it may have an algorithm that takes less time."""
-        model = self.before.copy(packed)
+        model = self.before.copy(packed, trusted=True)
         model.labels = self.before.labels
         if self.before.several is None and model.rows == 0:
             model.algorithm = model.algorithm.lighter()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -185,11 +185,15 @@ class State:
         return packed
 
     def checked(
-        self, packed: Mapping[str, NDArray[Any]], numbers: Any, ids: Ints | None = None
+        self, packed: Checked, numbers: Any, ids: Ints | None = None, *, trusted: bool = False
     ) -> Checked:
         """The arrays of a file that belong to this state, once they and the numbers have been
         checked against the layout; what does not fit it is raised as Damage. The numbers are taken
-        over. `ids` are those of the features, if they have been checked."""
+        over. `ids` are those of the features, if they have been checked. Nothing is checked of what
+        is `trusted`, a state in memory that was checked when it was packed before."""
+        if trusted:
+            self.numbers |= numbers
+            return packed
         self.numbers |= checking.check_numbers(self.layout, numbers)
         if ids is None:
             ids = checking.check_ids(packed, compact=self.index.direct == 0)
@@ -200,10 +204,10 @@ class State:
             found |= checking.check_column(packed, key, len(ids), declared[name])
         return found | checking.check_arrays(self.layout, self.numbers, packed, len(ids))
 
-    def unpack(self, packed: Mapping[str, NDArray[Any]], numbers: Any = None) -> set[str]:
-        """Fill this new state with the arrays and numbers of a model file, after checking them.
-        Returns the names of the arrays that belong to the state."""
-        found = self.checked(packed, {} if numbers is None else numbers)
+    def unpack(self, packed: Checked, numbers: Any = None, *, trusted: bool = False) -> set[str]:
+        """Fill this new state with the arrays and numbers of a model file, after checking them
+        unless they are `trusted`. Returns the names of the arrays that belong to the state."""
+        found = self.checked(packed, {} if numbers is None else numbers, trusted=trusted)
         self.fill(found)
         return set(found)
 
