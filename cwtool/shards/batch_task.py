@@ -54,8 +54,10 @@ class Task(ABC):
         arrays of their file."""
         header, arrays = file.load(Path(self.rows))
         indptr, indices, values, y = (arrays[name] for name in ROWS)
-        if labels.several is not None:
-            y = np.array([labels.several.index(x) for x in header["labels"]], dtype=np.int32)[y]
+        then, now = header["labels"] or [], labels.several or []  # now there may be more of them
+        if then != now[: len(then)]:
+            number = {label: k for k, label in enumerate(now)}
+            y = np.array([number[label] for label in then], dtype=np.int32)[y]
         return Rows(indptr, indices, values, y, arrays.get("weight")), arrays
 
 
