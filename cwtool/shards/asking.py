@@ -79,11 +79,11 @@ class Asking:
         headers, found = zip(*(file.load(Path(task.target)) for task in tasks), strict=True)
         self.keeps = [header["keeps"] for header in headers]
         up = sum(Path(task.target).stat().st_size for task in tasks)
-        for task in tasks:  # those that a repeated run needs stay
-            done = [Path(path or shared) for path in (*task.given, task.kept)]
-            for path in done:
-                path.unlink(missing_ok=True)
-            self.written += [*done, Path(task.target), Path(task.keeps)]
+        done = {path for task in tasks for path in (*task.given, task.kept) if path}
+        for path in done:  # those that a repeated run needs stay
+            Path(path).unlink(missing_ok=True)
+        self.written += map(Path, done)
+        self.written += [Path(path) for task in tasks for path in (task.target, task.keeps)]
         self.tell({
             "round": self.asked, "shards": len(tasks), "step": step.__name__.replace("_", " "),
             "bytes": up + down, "seconds": {"tasks": perf_counter() - began},

@@ -52,9 +52,9 @@ class Task(ABC):
     def stored(self, labels: Labels) -> tuple[Rows, Arrays]:
         """The rows by columns of the shard, with the class numbers of these labels; and all
         arrays of their file."""
-        header, arrays = file.load(Path(self.rows))
+        arrays = file.load(Path(self.rows))[1]
         indptr, indices, values, y = (arrays[name] for name in ROWS)
-        then, now = header["labels"] or [], labels.several or []  # now there may be more of them
+        then, now = arrays["labels"].tolist(), labels.several or []  # now there may be more of them
         if then != now[: len(then)]:
             number = {label: k for k, label in enumerate(now)}
             y = np.array([number[label] for label in then], dtype=np.int32)[y]
@@ -108,7 +108,8 @@ class Reading(Task):
             of_rows["weight"] = rows.weight
         own = Rows(rows.indptr, columns, rows.values, rows.y, rows.weight)
         stored = of_rows | {"ids": ids} | {name: getattr(own, name) for name in ROWS}
-        write(Path(self.rows), {"labels": model.labels.several}, stored)
+        stored["labels"] = np.array(model.labels.several or [])
+        write(Path(self.rows), {}, stored)
         by_slot = slotted(own, own.indices, model.scale.value)
         short = usable(by_slot).view(np.uint8)
         found = {**of_rows, "ids": ids, "learned": short}

@@ -90,16 +90,18 @@ def write(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
             size = sum(map(out.write, file.written({"algorithm": "", **header}, arrays)))
         aside.replace(path)
         return size
-    finally:
+    except BaseException:
         aside.unlink(missing_ok=True)
+        raise
 
 
 def remove(folder: Path, paths: Sequence[Path]) -> None:
     """Remove these files of the folder, and what killed processes have left of them."""
     names = {path.name for path in paths}
-    left = [p for p in folder.glob(f".*{ASIDE}*") if p.name[1:].partition(ASIDE)[0] in names]
-    for path in (*paths, *left):
-        path.unlink(missing_ok=True)
+    for path in list(folder.glob("*")):
+        hidden, aside, _ = path.name.partition(ASIDE)
+        if (hidden[1:] if aside else path.name) in names:
+            path.unlink(missing_ok=True)
 
 
 def load(path: Path) -> Change:
