@@ -122,18 +122,20 @@ class Fit(ABC):
 
 
 class Fits:
-    """The fits of several classes, with one C. A feature is chosen if it has a weight in any."""
+    """The fits of several classes, with one C. A feature is chosen if it has a weight in any.
+    Classes may have the same fit."""
 
     def __init__(self, fits: Sequence[Fit], jobs: int) -> None:
         self.fits, self.jobs = fits, jobs
+        self.different = list(dict.fromkeys(fits))
 
     @property
     def passes(self) -> int:
-        return max(fit.passes for fit in self.fits)
+        return max(fit.passes for fit in self.different)
 
     @property
     def early(self) -> bool:
-        return any(fit.early for fit in self.fits)
+        return any(fit.early for fit in self.different)
 
     @property
     def sizes(self) -> Floats:
@@ -143,7 +145,7 @@ class Fits:
 
     @property
     def steepest(self) -> float:
-        return max(fit.steepest for fit in self.fits)
+        return max(fit.steepest for fit in self.different)
 
     @property
     def everything(self) -> Longs:
@@ -151,20 +153,20 @@ class Fits:
 
     @property
     def chosen(self) -> Longs:
-        return np.flatnonzero(np.any([fit.w != 0 for fit in self.fits], axis=0))
+        return np.flatnonzero(np.any([fit.w != 0 for fit in self.different], axis=0))
 
     def solve(self, C: float, among: Longs) -> None:
-        together(lambda fit: fit.solve(C, among), self.fits, self.jobs)
+        together(lambda fit: fit.solve(C, among), self.different, self.jobs)
 
     def without(self, features: Longs) -> None:
-        for fit in self.fits:
+        for fit in self.different:
             fit.without(features[fit.w[features] != 0])
 
     def kept(self) -> Kept:
-        return [fit.kept() for fit in self.fits]
+        return [fit.kept() for fit in self.different]
 
     def back(self, kept: Kept) -> None:
-        for fit, own in zip(self.fits, kept, strict=True):
+        for fit, own in zip(self.different, kept, strict=True):
             fit.back(own)
 
 

@@ -113,12 +113,17 @@ class SparseLearner(LinearBatchLearner):
         run: Run,
     ) -> None:
         """Of several classes, the state of the ghost notes the features of all of them. Each class
-        has columns of its own, because its signs go into them."""
+        has columns of its own, because its signs go into them; all classes without a row have the
+        same signs, and so one fit."""
         p, first = self.params, states[0]
         seed, fits = run.seed + int(first.numbers["batches"]), []
+        met, known = set(rows.y.tolist()), dict[int | None, Fit]()
         for class_ in classes[1:] or classes:
-            columns = columns_of()
-            fits.append(self.Fit(columns, rows.signs(class_), p, seed))
+            key = class_ if class_ in met else None
+            if key not in known:
+                columns = columns_of()
+                known[key] = self.Fit(columns, rows.signs(class_), p, seed)
+            fits.append(known[key])
         fit: Solver = fits[0] if len(states) == 1 else Fits(fits, run.jobs)
         C, entry = p.C, np.zeros(len(fit.everything))
         if p.features == 0:

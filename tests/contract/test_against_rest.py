@@ -144,3 +144,14 @@ def test_as_many_features_for_all_classes_as_asked_for(algo: str, features: int)
     weights = model.weights()
     used = weights.ids[(weights.weight != 0).any(axis=1)]
     assert set(used.tolist()) <= set(model.index.ids_of(chosen.slots).tolist())
+
+
+@pytest.mark.parametrize("name", ["l1svm given C", "spar-dca given C"])
+def test_classes_without_a_row_in_a_batch_are_fitted_as_one(name: str) -> None:
+    variant = next(v for v in VARIANTS if str(v) == name)
+    a, b = quartered(1, 160), quartered(2, 80, 15, classes=2)
+    weight = learned(several(variant), a, b).weights().weight
+    for k in range(4):
+        two = learned(variant.new(), against(a, k), against(b, k))
+        assert np.array_equal(weight[:, k], two.weights().weight)
+    assert not np.array_equal(weight[:, 1], weight[:, 2])
