@@ -7,7 +7,7 @@ from pathlib import Path
 from cwtool.errors import UsageError
 from cwtool.records import dataclass
 
-FEW = 1 << 24  # bytes that are there, without asking the system
+FEW = 1 << 20  # bytes that are there, without asking the system
 
 
 def available() -> int:

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from cwtool.algorithms.base import Algorithm, Coefficients, Scores, Variants, each_choice
 from cwtool.algorithms.priors import prior_of_rows
-from cwtool.data.batches import batch_bytes
-from cwtool.data.rows import Floats, Ints, Longs, Rows, SlotRows
+from cwtool.data.rows import Floats, Ints, Longs, Rows, SlotRows, batch_bytes
 from cwtool.params import param
 from cwtool.records import dataclass
 from cwtool.run import Run

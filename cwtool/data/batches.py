@@ -7,15 +7,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from cwtool import memory
-from cwtool.data.rows import Origin, Rows, joined
+from cwtool.data.rows import Origin, Rows, batch_bytes, joined
 from cwtool.errors import UsageError
-
-COPIES = 2  # of a batch: its blocks and the joined one; then the joined one and a part of it
-
-
-def batch_bytes(rows: Rows) -> int:
-    """What a batch takes, with the scores of its rows."""
-    return COPIES * (12 * rows.nnz + 36 * rows.n_rows)
 
 
 def batches(

@@ -149,6 +149,14 @@ class Rows:
         )
 
 
+COPIES = 2  # of a batch: its blocks and the joined one; then the joined one and a part of it
+
+
+def batch_bytes(rows: Rows) -> int:
+    """What a batch takes, with the scores of its rows."""
+    return COPIES * (12 * rows.nnz + 36 * rows.n_rows)
+
+
 def joined(parts: Sequence[Rows]) -> Rows:
     """All rows of the parts, one after the other, as one."""
     if len(parts) == 1:

@@ -91,7 +91,8 @@ def test_budget(case):
     ranking = {"mahalanobis": 0, "sofs": 1, "abs": 2, "printed": 3}[p["kind"]]
     table, kept = np.zeros((P, 2)), np.zeros(p["B"], dtype=np.int32)
     no_keys = np.zeros(1, dtype=np.int32)
-    learner = taught(Budget(table, ranking, p["r"], 1e-12, kept, 0, P, no_keys))
+    place = np.zeros(P, dtype=np.int32)
+    learner = taught(Budget(table, ranking, p["r"], 1e-12, kept, 0, P, no_keys, place))
     assert learner.count == p["B"]
     assert set(kept.tolist()) == set(np.flatnonzero(table[:, 0]).tolist())
     agree(case, mu=table[:, 0], sigma=1 / (1 + table[:, 1]))

@@ -56,7 +56,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     REPORT: ("errors", "files"),
     STATE: ("ahead", "data.growing", "data.rows", "errors"),
     ALGORITHMS: (
-        STATE, "ahead", "data.rows", "errors", "memory", "order", "parallel", "params", "run",
+        STATE, "ahead", "data.growing", "data.rows", "errors", "memory", "order", "parallel",
+        "params", "run",
     ),
     MODEL: (ALGORITHMS, STATE, DATA, "registry", *LEAVES),
     **dict.fromkeys(DRIVERS, (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES)),
