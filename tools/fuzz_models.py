@@ -112,6 +112,8 @@ def loaded() -> tuple[int, str]:
         whole = all(label == label // 1 and abs(label) < 2**53 for label in model_labels(found))
         if hasattr(found, "partial_fit") and whole:  # scikit-learn refuses other labels
             found.partial_fit(rows, found.classes_[[0, -1, 0]])
+        # scikit-learn sends estimators to worker processes as pickles; this one is made here and
+        # holds the bytes of a model file, which are checked as such when they are read
         pickle.loads(pickle.dumps(found)).predict(rows)
     except CwtoolError as failure:
         return failure.exit_code, str(failure)

@@ -109,7 +109,8 @@ class Boost:
         return other
 
     def having(self, params: Any) -> Boost:
-        """The boosting on the same rows with other parameters, but for k."""
+        """A copy that boosts the same rows with these parameters. Their k, the number of nearest
+        rows of each class, must be that of this one, because the nearest rows are shared."""
         other = copy(self)
         other.params = params
         return other

@@ -22,8 +22,9 @@ SCALES = (AUTO, "columns", "none")
 
 
 def prior_of(columns: AnyColumns, scale: str) -> Floats | None:
-    """d_j of each column, so that rows with the columns x_j / sqrt(d_j) have a mean squared length
-    of 1; None for d = 1."""
+    """The prior precision d_j of the weight of each column, in squared units of the column; None
+    stands for 1 everywhere. It is scaled so that rows with the columns x_j / sqrt(d_j) have a mean
+    squared length of 1, for which the default C is meant. `scale` is one of SCALES."""
     if scale == "none":
         return None
     present, squares = columns.present, columns.squares

@@ -1,5 +1,5 @@
-"""X'HX of rows, H their weights: by a loop over pairs of entries, or by BLAS where rows are dense
-or have columns that many of them share."""
+"""The matrix X'HX of rows X with the diagonal matrix H of their weights. Sparse rows are added pair
+of entries by pair of entries; dense rows, and columns that many rows share, are added by BLAS."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Neighbours(Remembered):
         return nearest(here, points, kind, k, loo=loo, jobs=run.jobs, weight=weight)
 
     def voters(self, state: State) -> int:
-        """The number of neighbours that vote."""
+        """The number of nearest training rows whose classes are counted to predict a row: `k`."""
         return int(self.params.k)
 
     @property

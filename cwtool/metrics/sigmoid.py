@@ -30,8 +30,8 @@ def standardized(score: Floats, variance: Floats) -> Floats:
 
 
 def bent(z: Floats, k: float) -> Floats:
-    """g(z): as z where |k z| is small, and as log(2 |k z|) / k with the sign of z where it is
-    large."""
+    """g(z) = asinh(k z) / k, or z if k is 0. It is near z for |z| far below 1 / k, and grows like
+    log(2 |k z|) / k, with the sign of z, for |z| far above."""
     if k == 0:
         return z
     with np.errstate(over="ignore"):
@@ -46,6 +46,6 @@ def sigmoid(t: Floats) -> Floats:
 
 
 def probability(a: float, z: Floats, b: float = 0.0) -> Floats:
-    """sigmoid(a z + b)"""
+    """The probability of the positive class, sigmoid(a z + b), for scores z; 0.5 at z = -b / a."""
     with np.errstate(over="ignore"):
         return sigmoid(a * z + b)

@@ -52,8 +52,8 @@ def bounded(score: Floats, variance: Floats, lowest: float | None = None) -> tup
 
 
 def in_units_of_data(ids: Ints, found: Coefficients, scale: float) -> Weights:
-    """The weights w and variances v of a model that has learned rows multiplied by `scale`, as
-    they apply to the rows themselves: w scale and v scale^2. Numbers that overflow become the
+    """Weights and variances for rows as they are in the file. `found` has those for rows multiplied
+    by `scale`: weights become w scale, variances v scale^2. Numbers that overflow become the
     largest double."""
     with np.errstate(over="ignore"):  # the scale of tiny rows may be up to 2^1000
         weight, variance = found.weight * scale, found.variance

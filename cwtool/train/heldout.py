@@ -29,9 +29,10 @@ WINDOWS = 3  # copies of the rows of a window: its blocks, the whole, and what s
 
 
 def new_spool(limit: int = 0, work: Callable[[int, int], int] = lambda rows, nnz: 0) -> Spool:
-    """Rows kept for later; most runs need none, so the import waits. If there is a limit, the
-    window that is learned keeps to it, and others wait in memory only as far as they fit beside
-    it: `work` says how many bytes learning rows with so many entries takes."""
+    """An empty store for rows that are learned or judged again. `limit` is in bytes, 0 for none:
+    rows that do not fit beside the window that is learned wait in a file. `work` gives the bytes
+    that learning takes, from the number of entries. The import is here because most runs keep no
+    rows."""
     from cwtool.data.spool import Spool
 
     kept = Spool()
