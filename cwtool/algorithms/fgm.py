@@ -78,8 +78,9 @@ class FGM(LinearBatchLearner):
         """The weight of X'HX in the precision of a group."""
         return 0.0
 
-    def own_precision(self, columns: AnyColumns) -> Floats | None:
-        """The precision of each column before any rows; None for 1."""
+    def own_precision(self, columns: AnyColumns, again: bool) -> Floats | None:
+        """The precision of each column before any rows; None for 1. `again`: earlier batches have
+        had one for their columns."""
         return None
 
     def score(self, side: Side, columns: AnyColumns, K: int, prior: Floats | None = None) -> Floats:
@@ -168,12 +169,13 @@ class FGM(LinearBatchLearner):
 
         if keep:
             growth.keep(columns.others, first.arrays["score"].tolist())
-        same = keep and old.sizes and not len(first.arrays["prior"])  # D = I so far
-        prior = None if same else self.own_precision(columns)
+        again = keep and len(first.arrays["prior"]) > 0
+        same = keep and old.sizes and not again  # D = I so far
+        prior = None if same else self.own_precision(columns, again)
         growth.choose(partial(self.score, prior=prior), gram, prior)
         growth.refine()
         for state, side in zip(states, sides, strict=True):
-            _store(state, growth, side, keep, scaled=prior is not None)
+            _store(state, growth, side, keep, scaled=again or prior is not None)
             state.numbers["learned"] = learned + rows.n_rows
             state.numbers["surplus"] += total - rows.n_rows
             state.refer(first, self.shared)

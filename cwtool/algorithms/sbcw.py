@@ -74,8 +74,8 @@ class SBCW(FGM):
     def c(self) -> float:
         return float(self.params.C / self.params.precision_divisor)
 
-    def own_precision(self, columns: AnyColumns) -> Floats | None:
-        return prior_of(columns, self.params.scale)
+    def own_precision(self, columns: AnyColumns, again: bool) -> Floats | None:
+        return prior_of(columns, "columns" if again else self.params.scale)
 
     def score(self, side: Side, columns: AnyColumns, K: int, prior: Floats | None = None) -> Floats:
         """The gain of each feature as a group of its own: by a Newton step from 0 in the problem

@@ -81,3 +81,15 @@ def test_columns_of_one_unit_are_learned_as_in_the_paper() -> None:
     )
     assert np.array_equal(one.table, two.table)
     assert len(one.arrays["prior"]) == 0
+
+
+def test_a_later_batch_of_one_unit_keeps_the_precision_of_the_first() -> None:
+    x, y = random_data(6, n=100)
+    algorithm = sbcw(**GIVEN, scale="auto")
+    one = learned_batches(algorithm, (x[:60] * UNITS, y[:60]))
+    two = learned_batches(algorithm, (x[:60] * UNITS, y[:60]), (x[60:], y[60:]))
+    assert len(one.arrays["prior"]) == 6
+    assert np.array_equal(two.arrays["prior"], one.arrays["prior"])
+    gram, prior = algorithm.groups(two).gram[:2, :2], two.arrays["prior"][:2]
+    wanted = np.linalg.inv(np.diag(prior) + algorithm.c * gram)
+    np.testing.assert_allclose(two.arrays["sigma"][:2, :2], wanted, rtol=1e-6)
