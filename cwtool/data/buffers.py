@@ -27,6 +27,10 @@ class Buffers:
         """Whether no view of the arrays is left: a view refers to the array that it shows."""
         return max(map(getrefcount, vars(self).values())) == UNUSED
 
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in vars(self).values())
+
     def holds(self, n_rows: int, nnz: int) -> bool:
         return len(self.labels) >= n_rows and len(self.values) >= nnz
 
@@ -40,7 +44,7 @@ UNUSED = _references()
 
 
 class Pool:
-    """The buffers of a run."""
+    """The buffers of a run, or of all reads of files of rows."""
 
     def __init__(self) -> None:
         self._all: list[Buffers] = []
@@ -59,6 +63,16 @@ class Pool:
         """From now on the buffers are free as soon as no view of their arrays is left."""
         with self._lock:
             self._all.append(buffers)
+
+    def trim(self, most: int) -> None:
+        """Forget all buffers but some of at most so many bytes, rather free ones than others."""
+        kept: list[Buffers] = []
+        with self._lock:
+            for found in sorted(self._all, key=lambda b: not b.idle):
+                if found.nbytes <= most:
+                    kept.append(found)
+                    most -= found.nbytes
+            self._all = kept
 
 
 @dataclass

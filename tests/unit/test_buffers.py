@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from cwtool.ahead import AHEAD
-from cwtool.data import buffers
+from cwtool.data import buffers, pipeline
 from cwtool.data.buffers import Buffers, Pool
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.data.pipeline import ReadOptions, read_all, read_blocks
 from unit.test_pipeline import CELL, SMALL, content, slow_rows, split_rows
+from unit.test_rowfile import rows_file
 
 
 @pytest.fixture
@@ -128,3 +129,28 @@ def test_a_pool_gives_only_what_is_large_enough_and_free() -> None:
     larger = pool.take(1000, 100)
     assert larger is not first
     assert larger.holds(1000, 100)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_reads_of_files_of_rows_use_the_memory_of_the_read_before(
+    jobs: int, paths: list[str], made: list[Buffers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "ROWS_POOL", Pool())
+    path, options = str(rows_file(Path(paths[0]))), ReadOptions(jobs=jobs, block_bytes=CELL)
+    first = [content(block) for block in read_blocks([path], options)]
+    again = len(made)
+    for _ in range(5):
+        assert [content(block) for block in read_blocks([path], options)] == first
+    assert len(made) - again <= jobs + pipeline.ROWS_AHEAD, "threads may need further ones"
+
+
+def test_a_pool_that_is_trimmed_keeps_free_buffers_first() -> None:
+    pool = Pool()
+    taken = [pool.take(10, 100) for _ in range(3)]
+    view = taken[0].values[:3]
+    for b in taken:
+        pool.lend(b)
+    pool.trim(taken[0].nbytes * 3 // 2)
+    assert pool.take(10, 100) is taken[1]
+    assert pool.take(10, 100) not in taken
+    del view
