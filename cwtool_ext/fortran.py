@@ -8,6 +8,7 @@ found, or the package has been imported anyway, the routines are those of the pa
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -50,3 +51,11 @@ def cho_solve(factor: Any, b: Any) -> Any:
     if b.size == 0:  # LAPACK refuses systems without unknowns
         return np.empty_like(b)
     return lapack().dpotrs(factor, b, lower=1)[0]
+
+
+def lu_solver(matrix: Any) -> Callable[[Any, bool], Any]:
+    """The function that gives A^-1 b, or A'^-1 b if its second argument is true, for a matrix A."""
+    factors, pivots, failed = lapack().dgetrf(matrix)
+    if failed:
+        raise ArithmeticError("a matrix has no inverse")
+    return lambda b, transposed: lapack().dgetrs(factors, pivots, b, trans=int(transposed))[0]

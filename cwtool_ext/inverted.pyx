@@ -2,7 +2,8 @@
 
 A matrix x is a Csr whose "rows" are here the columns x_j of the data, each with the numbers of the
 rows in which the feature occurs, ascending. A step over some columns costs as much time as these
-columns have entries. `sums` and `widen` are for rows stored by row.
+columns have entries. `sums` and `widen` are for rows stored by row, and `cross` is for rows and
+columns.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t
@@ -126,6 +127,24 @@ def sums(Csr x not None, const double[::1] v, double[::1] out) -> None:
             row = row_at(x, i)
             for k in range(row.nnz):
                 out[row.index[k]] += v[i] * row.value[k]
+
+
+def cross(Csr rows not None, Csr x not None, double[:, ::1] out) -> None:
+    """out_ri = sum_j z_rj x_ij, the products ZX' of rows z_r stored by row with all rows of x. A
+    pair of rows costs time only for the features that both have."""
+    cdef Row z, c
+    cdef Py_ssize_t r, j, k
+    check_matrix(x, out.shape[1])
+    rows.fit(x.count)
+    one_a_row("out", out.shape[0], rows)
+    with nogil:
+        out[:, :] = 0
+        for r in range(rows.count):
+            z = row_at(rows, r)
+            for j in range(z.nnz):
+                c = row_at(x, z.index[j])
+                for k in range(c.nnz):
+                    out[r, c.index[k]] += z.scale * z.value[j] * c.value[k]
 
 
 def squares(Csr x not None, double[::1] out) -> None:

@@ -196,9 +196,9 @@ class Kernel(Metric):
     def ascend(
         self, rows: SlotRows, starts: list[Start], bounds: Bounds, passes: int
     ) -> list[Ascended]:
-        from cwtool.algorithms.row_space import RowSpace, matrix
+        from cwtool.algorithms.row_space import RowSpace, scaled
 
-        self.inner = RowSpace(matrix(rows, self.n), rows.weight, self.c, rows.order)
+        self.inner = RowSpace(scaled(rows), self.n, self.c, rows.order)
         return self.inner.ascend(rows, starts, bounds, passes)
 
 

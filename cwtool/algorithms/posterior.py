@@ -13,7 +13,7 @@ from cwtool.algorithms.curvature import TOLERANCE, ByRows, Gaussian, Loss, Optim
 from cwtool.algorithms.dealt import Shards
 from cwtool.algorithms.dealt_curvature import RowsInShards
 from cwtool.algorithms.gram import add_gram
-from cwtool.algorithms.precision import CURVED, by_rows, check_room, grown, slot_rows
+from cwtool.algorithms.precision import CURVED, by_rows, check_room, grown
 from cwtool.data.rows import SlotRows
 from cwtool.parallel import together
 from cwtool.run import Run
@@ -72,7 +72,7 @@ def _priors(states: Sequence[State], n: int, loss: Loss, run: Run) -> list[Gauss
     for state in states:
         if row_space.count(state):
             gram = grown(state, CURVED, n)
-            add_gram(slot_rows(*row_space.curved(state, n)), gram, n, run.jobs)
+            add_gram(row_space.curved(state), gram, n, run.jobs)
         gram_before = grown(state, CURVED, n) if state.squares else None
         found.append(Gaussian(state.table[:n, 0].copy(), gram_before, loss.C))
     for state in states:
@@ -91,22 +91,22 @@ def _learn_by_rows(
     states: Sequence[State], classes: Sequence[int], rows: SlotRows, loss: Loss, n: int
 ) -> None:
     first, before = states[0], row_space.count(states[0])
-    row_space.keep(first, rows, n)
-    x, h = row_space.kept(first, n)
-    products, here = row_space.products(x), x[before:]
+    row_space.keep(first, rows)
+    x = row_space.kept(first)
+    products, here = row_space.products(x, n), x.slice(before, x.n_rows)
     cost = loss.cost(rows)
     for state, class_ in zip(states, classes, strict=True):
         mu = state.table[:n, 0].copy()
         some = np.flatnonzero(state.arrays[row_space.CURVED.name])
         k, old = products[before:, before:], None
         if len(some):  # K = X Sigma0 X' with the curved rows of earlier batches
-            weight = None if h is None else h[some]
-            kept = products[np.ix_(some, some)]
-            old = row_space.RowSpace(x[some], weight, loss.C, np.arange(0), kept)
+            among = products[np.ix_(some, some)]
+            old = row_space.RowSpace(x.take(some), n, loss.C, np.arange(0), among)
             cross = products[some, before:]
             k = k - loss.C * cross.T @ old.divide(old.weighed(cross), True)
-        problem = ByRows(k, here @ mu, rows.signs(class_), cost, loss.squared)
-        pushed = here.T @ minimize(problem, np.zeros(rows.n_rows), TOLERANCE)
+        problem = ByRows(k, row_space.scores(here, mu), rows.signs(class_), cost, loss.squared)
+        found = minimize(problem, np.zeros(rows.n_rows), TOLERANCE)
+        pushed = row_space.pull(here, found, n)
         state.table[:n, 0] = mu + (pushed if old is None else old.solve(pushed))
         state.refer(first, row_space.NAMES)
         known = state.arrays[row_space.CURVED.name]

@@ -4,7 +4,7 @@ the rows themselves as long as these are fewer than the features, and than MOST_
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from cwtool.run import Run
 from cwtool.state import State
 from cwtool_ext import dual
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
 MOST_ROWS = 5000  # kept instead of pairs of features: time grows with the cube of their number
 ENTRY = 110  # bytes of an entry of rows that are kept: as read, joined, kept, by columns, to save
 AT_ONCE = 256  # rows whose variances are computed together
@@ -29,13 +26,12 @@ ALL, CURVED = "gram", "curvature"  # matrices of a state: over all rows, or thos
 
 @dataclass
 class Precision:
-    """X'HX over n features; `rows` and `weight` have no gram."""
+    """X'HX over n features: the matrix `gram`, or the rows X with their weights."""
 
     n: int
     jobs: int
     gram: Floats | None
-    rows: csr_matrix | None = None
-    weight: Floats | None = None
+    rows: SlotRows | None = None
     places: Longs | None = None  # of the rows that are visited, among all
 
     @classmethod
@@ -45,9 +41,9 @@ class Precision:
         if by_rows(state, rows.n_rows, n):
             entries = row_space.entries(state) + rows.nnz
             check_room(before + rows.n_rows, "rows", run, entries=entries)
-            row_space.keep(state, rows, n)
-            x, weight = row_space.kept(state, n)
-            return cls(n, run.jobs, None, x, weight, np.arange(before, x.shape[0]))
+            row_space.keep(state, rows)
+            x = row_space.kept(state)
+            return cls(n, run.jobs, None, x, np.arange(before, x.n_rows))
         found = cls.of_pairs(state, n, run)
         assert found.gram is not None
         add_gram(rows, found.gram, n, run.jobs)
@@ -60,7 +56,7 @@ class Precision:
         check_room(n, "features", run)
         gram = grown(state, ALL, n)
         if row_space.count(state):
-            add_gram(slot_rows(*row_space.kept(state, n)), gram, n, run.jobs)
+            add_gram(row_space.kept(state), gram, n, run.jobs)
             row_space.forget(state)
         return cls(n, run.jobs, gram)
 
@@ -68,7 +64,7 @@ class Precision:
         """I + c X'HX for visits of these rows, in the cheapest form."""
         if self.gram is None:
             assert self.rows is not None and self.places is not None
-            return row_space.RowSpace(self.rows, self.weight, c, self.places)
+            return row_space.RowSpace(self.rows, self.n, c, self.places)
         kind = metric.cheapest(rows, self.n, passes, first)
         return kind(self.gram, self.n, c, self.jobs)
 
@@ -94,15 +90,23 @@ def variances(states: Sequence[State], rows: SlotRows, c: float, square: str) ->
             first.scratch[key] = sigma / len(grams)
         if rows.indices.max(initial=-1) < n:
             return _by_sigma(rows, first.scratch[key])
-    x = row_space.matrix(rows, max(first.index.n_slots, n))
-    new = np.asarray(x[:, n:].multiply(x[:, n:]).sum(axis=1)).ravel()
-    x = x[:, :n]
+    x, found = _split(row_space.scaled(rows), n)
     if grams:
-        found = _by_sigma(slot_rows(x, None), first.scratch[key])
+        found += _by_sigma(x, first.scratch[key])
     else:
-        found = np.array([_by_kept(state, x, c, square) for state in states]).mean(axis=0)
-    total: Floats = new + found
-    return total
+        found += np.array([_by_kept(state, x, n, c, square) for state in states]).mean(axis=0)
+    return found
+
+
+def _split(x: SlotRows, n: int) -> tuple[SlotRows, Floats]:
+    """The rows over the first n features, and the sum of the squared values of each row in all
+    others."""
+    known = x.indices < n
+    row = np.repeat(x.order, np.diff(x.indptr))
+    squares = np.bincount(row[~known], x.values[~known] ** 2, x.n_rows).astype(np.float64)
+    indptr = np.append(0, np.cumsum(known))[x.indptr]
+    inside = replace(x, indptr=indptr, indices=x.indices[known], values=x.values[known])
+    return inside, squares
 
 
 def _by_sigma(rows: SlotRows, sigma: Floats) -> Floats:
@@ -112,27 +116,19 @@ def _by_sigma(rows: SlotRows, sigma: Floats) -> Floats:
     return np.maximum(v, 0)
 
 
-def _by_kept(state: State, x: csr_matrix, c: float, square: str) -> Floats:
-    """x'P^-1 x of each row of the matrix, by the rows that the state keeps."""
+def _by_kept(state: State, x: SlotRows, n: int, c: float, square: str) -> Floats:
+    """x'P^-1 x of each row over n features, by the rows that the state keeps."""
     if "metric" not in state.scratch:
-        rows_of = row_space.kept if square == ALL else row_space.curved
-        kept, weight = rows_of(state, x.shape[1])
-        state.scratch["metric"] = row_space.RowSpace(kept, weight, c, np.arange(0))
+        rows = row_space.kept(state) if square == ALL else row_space.curved(state)
+        state.scratch["metric"] = row_space.RowSpace(rows, n, c, np.arange(0))
     inverse = state.scratch["metric"]
-    parts = range(0, x.shape[0], AT_ONCE)
-    return np.concatenate([np.empty(0), *(inverse.variances(x[a : a + AT_ONCE]) for a in parts)])
+    parts = (x.slice(a, min(a + AT_ONCE, x.n_rows)) for a in range(0, x.n_rows, AT_ONCE))
+    return np.concatenate([np.empty(0), *map(inverse.variances, parts)])
 
 
 def _columns(state: State) -> int:
     """The number of features that the rows kept by the state have."""
     return 1 + int(state.arrays["rows.indices"].max(initial=-1))
-
-
-def slot_rows(x: csr_matrix, weight: Floats | None) -> SlotRows:
-    """The rows of a matrix whose columns are slots."""
-    x.sort_indices()
-    indptr, indices = x.indptr.astype(np.int64), x.indices.astype(np.int32)
-    return SlotRows(indptr, indices, x.data, np.zeros(x.shape[0], dtype=np.int32), weight)
 
 
 def grown(state: State, square: str, n: int) -> Floats:

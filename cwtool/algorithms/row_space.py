@@ -8,20 +8,20 @@ time grow with the square and the cube of the number of rows, whatever the numbe
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from cwtool.algorithms.ascent import Ascended, Ascents, Start
-from cwtool.algorithms.batch import Bounds, weights
-from cwtool.algorithms.metric import Metric
-from cwtool.data.rows import Floats, Longs, SlotRows
+from cwtool.algorithms.batch import Bounds
+from cwtool.algorithms.inverted import Matrix
+from cwtool.algorithms.metric import Metric, cholesky
+from cwtool.data.rows import Floats, Longs, SlotRows, joined
 from cwtool.errors import Damage
 from cwtool.state import Array, State
-from cwtool_ext import dual_dense
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+from cwtool_ext import dual, dual_dense, fortran, inverted
 
 # X with the row scale, and H; `rows.weight` is empty if all rows weigh 1
 ROWS = (
@@ -35,33 +35,54 @@ NAMES = tuple(array.name for array in ROWS)
 CURVED = Array("rows.curved", sizes=("rows?",), low=0, later=True)
 
 
-def matrix(rows: SlotRows, n: int) -> csr_matrix:
-    """The rows as a matrix of n columns."""
-    from scipy.sparse import csr_matrix
-
-    return csr_matrix((rows.values * rows.scale, rows.indices, rows.indptr), (rows.n_rows, n))
+def scaled(rows: SlotRows) -> SlotRows:
+    """The rows with values that need no further scale."""
+    return replace(rows, values=rows.values * rows.scale, scale=1.0)
 
 
-def products(x: csr_matrix) -> Floats:
-    """K = XX'"""
-    k: Floats = (x @ x.T).toarray()
-    return k
+def columns(x: SlotRows, n: int) -> Matrix:
+    """The n columns of the rows."""
+    found = Matrix.empty(n, x.nnz)
+    inverted.transpose(x.csr, np.arange(n, dtype=np.int32), *found.arrays)
+    return found
 
 
-def kept(state: State, n: int) -> tuple[csr_matrix, Floats | None]:
-    """The rows of all batches that the state keeps, with n columns, and their weights."""
-    from scipy.sparse import csr_matrix
-
-    a = state.arrays
-    x = csr_matrix((a["rows.values"], a["rows.indices"], a["rows.indptr"]), shape=(count(state), n))
-    return x, a["rows.weight"] if len(a["rows.weight"]) else None
+def cross(z: SlotRows, x: Matrix, n_rows: int) -> Floats:
+    """ZX' for the columns of X, which has so many rows."""
+    out = np.empty((z.n_rows, n_rows))
+    inverted.cross(z.csr, x.csr, out)
+    return out
 
 
-def curved(state: State, n: int) -> tuple[csr_matrix, Floats | None]:
+def products(x: SlotRows, n: int) -> Floats:
+    """K = XX' of rows over n features"""
+    return cross(x, columns(x, n), x.n_rows)
+
+
+def scores(x: SlotRows, mu: Floats) -> Floats:
+    """X mu"""
+    out = np.empty(x.n_rows)
+    dual.margins(x.csr, np.ascontiguousarray(mu)[:, None], 0, out)
+    return out
+
+
+def pull(x: SlotRows, u: Floats, n: int) -> Floats:
+    """X'u, over n features"""
+    out = np.zeros((n, 1))
+    dual.add_rows(x.csr, u, out, 0)
+    return out[:, 0]
+
+
+def kept(state: State) -> SlotRows:
+    """The rows of all batches that the state keeps, with their weights."""
+    indptr, indices, values, weight = (state.arrays[name] for name in NAMES)
+    y = np.zeros(count(state), dtype=np.int32)
+    return SlotRows(indptr, indices, values, y, weight if len(weight) else None)
+
+
+def curved(state: State) -> SlotRows:
     """Those of the rows kept where the loss is curved."""
-    x, h = kept(state, n)
-    some = np.flatnonzero(state.arrays[CURVED.name])
-    return x[some], None if h is None else h[some]
+    return kept(state).take(np.flatnonzero(state.arrays[CURVED.name]))
 
 
 def count(state: State) -> int:
@@ -85,20 +106,11 @@ def check(state: State) -> None:
         raise Damage("it has both rows and a matrix over pairs of features")
 
 
-def keep(state: State, rows: SlotRows, n: int) -> None:
+def keep(state: State, rows: SlotRows) -> None:
     """Add rows to those that the state keeps."""
-    from scipy.sparse import vstack
-
-    x, h = kept(state, n)
-    both = vstack([x, matrix(rows, n)], format="csr")
-    if h is not None or rows.weight is not None:
-        h = np.append(np.ones(x.shape[0]) if h is None else h, weights(rows))
-    state.arrays |= {
-        "rows.indptr": both.indptr.astype(np.int64),
-        "rows.indices": both.indices.astype(np.int32),
-        "rows.values": both.data,
-        "rows.weight": np.empty(0) if h is None else h,
-    }
+    both = joined([kept(state), scaled(rows)])
+    weight = np.empty(0) if both.weight is None else both.weight
+    state.arrays |= dict(zip(NAMES, (both.indptr, both.indices, both.values, weight), strict=True))
 
 
 def forget(state: State) -> None:
@@ -111,44 +123,39 @@ class RowSpace(Metric):
     name = "row space"
 
     def __init__(
-        self,
-        x: csr_matrix,
-        weight: Floats | None,
-        c: float,
-        places: Longs,
-        k: Floats | None = None,
+        self, x: SlotRows, n: int, c: float, places: Longs, k: Floats | None = None
     ) -> None:
-        """The rows x of all batches with their weights; those at `places` are to be visited. `k` is
+        """The rows x of all batches over n features; those at `places` are to be visited. `k` is
         their XX', if it is known."""
-        from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
-
-        self.x, self.weight, self.c, self.places = x, weight, c, places
-        self.n = x.shape[1]
-        self.k: Floats = products(x) if k is None else k
+        self.x, self.weight, self.n, self.c, self.places = x, x.weight, n, c, places
+        self.k: Floats = cross(x, self.columns, x.n_rows) if k is None else k
         one = np.eye(len(self.k))
         # divide(b, False) is (I + c KH)^-1 b, and divide(b, True) is (I + c HK)^-1 b
         self.divide: Callable[[Any, bool], Any]
-        if weight is None:
-            inner = cho_factor(one + c * self.k, lower=True)
-            self.divide = lambda b, transposed: cho_solve(inner, b)
+        if self.weight is None:
+            inner = cholesky(one + c * self.k)
+            self.divide = lambda b, transposed: fortran.cho_solve(inner, b)
         else:
-            factors = lu_factor(one + c * (self.k * weight))
-            self.divide = lambda b, transposed: lu_solve(factors, b, trans=int(transposed))
+            self.divide = fortran.lu_solver(one + c * (self.k * self.weight))
+
+    @cached_property
+    def columns(self) -> Matrix:
+        return columns(self.x, self.n)
 
     def solve(self, b: Floats) -> Floats:
         """Sigma b"""
         if not b.any():
             return np.zeros(self.n)
-        seen = self.x @ b
-        solved: Floats = b - self.c * (self.x.T @ self.divide(self.weighed(seen), True))
-        return solved
+        divided = self.divide(self.weighed(scores(self.x, b)), True)
+        return b - self.c * pull(self.x, divided, self.n)
 
-    def variances(self, x: csr_matrix) -> Floats:
+    def variances(self, x: SlotRows) -> Floats:
         """x' Sigma x of each row x."""
-        total = np.asarray(x.multiply(x).sum(axis=1)).ravel()
-        cross = (self.x @ x.T).toarray()
-        solved = self.divide(self.weighed(cross), True)
-        found: Floats = np.maximum(total - self.c * (cross * solved).sum(axis=0), 0)
+        total = np.empty(x.n_rows)
+        dual.squared_norms(x.csr, total)
+        seen = np.ascontiguousarray(cross(x, self.columns, self.x.n_rows).T)
+        solved = self.divide(self.weighed(seen), True)
+        found: Floats = np.maximum(total - self.c * (seen * solved).sum(axis=0), 0)
         return found
 
     def weighed(self, values: Any) -> Any:
@@ -161,16 +168,15 @@ class RowSpace(Metric):
         """Sigma X'u over the rows that are visited."""
         spread = np.zeros(len(self.k))
         spread[self.places] = u
-        pulled: Floats = self.x.T @ self.divide(spread, True)
-        return pulled
+        return pull(self.x, self.divide(spread, True), self.n)
 
     def ascend(
         self, rows: SlotRows, starts: list[Start], bounds: Bounds, passes: int
     ) -> list[Ascended]:
         seen = self.divide(self.k[:, self.places], False)[self.places]
         seen = np.ascontiguousarray(seen)
-        here = self.x[self.places]
-        under_way = Ascents.of(starts, [here @ start.mu for start in starts])  # carries the scores
+        here = self.x.take(self.places)
+        under_way = Ascents.of(starts, [scores(here, start.mu) for start in starts])
 
         def one_pass(now: Ascents) -> Floats:
             each = zip(now.y, now.carried, now.a, strict=True)

@@ -9,7 +9,7 @@ from cwtool.algorithms.bcw import BCW, BcwParams
 from cwtool.data.rows import Rows, SlotRows
 from cwtool.model import Model
 from cwtool.run import Run
-from cwtool_ext import dual
+from cwtool_ext import dual, inverted
 
 FEATURES = 40
 
@@ -25,6 +25,11 @@ def batches(seed, sizes, weighted=False):
         h = random.choice([0.5, 1.0, 3.0], n) if weighted else None
         found.append(SlotRows(rows.indptr, rows.indices, rows.values, rows.y, h, 0.7))
     return found
+
+
+def dense(rows):
+    shape = (rows.n_rows, FEATURES)
+    return rows.scale * csr_array((rows.values, rows.indices, rows.indptr), shape).toarray()
 
 
 def learned(parts, *, by_features, **given):
@@ -75,11 +80,11 @@ def test_variances_are_those_of_the_inverse_precision(sizes, weighted):
     algorithm, state = learned(parts, by_features=False, C=2.0)
     precision = np.eye(FEATURES)
     for part in parts:
-        x = row_space.matrix(part, FEATURES).toarray()
+        x = dense(part)
         h = np.ones(len(x)) if part.weight is None else part.weight
         precision += 2.0 / 10.0 * x.T @ (h[:, None] * x)
     (new,) = batches(4, [20])
-    x = row_space.matrix(new, FEATURES).toarray()
+    x = dense(new)
     unknown = np.arange(20.0)
     found = algorithm.scores(state, new, unknown, Run()).variance
     target = np.einsum("ij,jk,ik->i", x, np.linalg.inv(precision), x) + unknown
@@ -113,5 +118,27 @@ def test_variances_by_feature_do_not_depend_on_the_order_of_entries():
     dual.variances(rows.csr, S, found)
     dual.variances(other.csr, S, same, by_feature=True)
     assert (found == same).all()
-    x = row_space.matrix(rows, FEATURES).toarray()
+    x = dense(rows)
     np.testing.assert_allclose(found, np.einsum("ij,jk,ik->i", x, S, x), rtol=1e-9, atol=1e-9)
+
+
+def test_products_of_rows_are_those_of_dense_rows():
+    one, other = batches(6, [7, 12])
+    x, z = dense(one), dense(other)
+    by_column = row_space.columns(row_space.scaled(one), FEATURES)
+    np.testing.assert_allclose(row_space.cross(other, by_column, 7), z @ x.T, rtol=1e-12)
+    np.testing.assert_allclose(row_space.products(one, FEATURES), x @ x.T, rtol=1e-12)
+    mu, u = np.arange(float(FEATURES)), np.arange(7.0)
+    np.testing.assert_allclose(row_space.scores(one, mu), x @ mu, rtol=1e-12)
+    np.testing.assert_allclose(row_space.pull(one, u, FEATURES), x.T @ u, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rows, columns, shape", [(1, 1, (2, 2)), (2, 1, (1, 2)), (1, 2, (2, 1))])
+def test_products_refuse_arrays_of_another_size(rows, columns, shape):
+    """Two rows over two features, or one less of either."""
+    full = SlotRows(np.arange(3), np.arange(2, dtype=np.int32), np.ones(2), np.zeros(2, np.int32))
+    z = full.slice(0, rows)
+    x = row_space.columns(full, 2)
+    x = row_space.Matrix(x.start[: columns + 1], x.place[:columns], x.value[:columns])
+    with pytest.raises(ValueError):
+        inverted.cross(z.csr, x.csr, np.empty(shape))
