@@ -14,7 +14,7 @@ from cwtool_ext.rules import Rule
 class SoftParams(FirstOrderParams):
     C: float = param(
         1.0,
-        "Aggressiveness C: the price of a margin error. Larger values make larger updates; lower "
+        "Aggressiveness C, the weight of a margin error. Larger values make larger updates; lower "
         "it for noisy labels.",
         above=0,
     )
