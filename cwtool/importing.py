@@ -33,6 +33,13 @@ class Imported:
     bias: bool
 
 
+def _foreign(path: Path) -> DataError:
+    return DataError(
+        f"{path} is not the text of a LIBLINEAR model",
+        "give the model file that the train program of LIBLINEAR has written",
+    )
+
+
 def read_liblinear(path: Path) -> Imported:
     """The model that LIBLINEAR's train has written."""
     try:
@@ -40,10 +47,10 @@ def read_liblinear(path: Path) -> Imported:
     except OSError as failure:
         raise DataError(f"{path}: {os.strerror(failure.errno or 0)}") from None
     except UnicodeDecodeError:
-        raise DataError(f"{path} is not the text of a LIBLINEAR model") from None
+        raise _foreign(path) from None
     header = dict(line.split(" ", 1) for line in head.splitlines() if " " in line)
     if not found or "solver_type" not in header:
-        raise DataError(f"{path} is not the text of a LIBLINEAR model")
+        raise _foreign(path)
     if "label" not in header:
         raise DataError(f"{path} is a model of {header['solver_type']}, which has no classes")
     try:

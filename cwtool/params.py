@@ -143,5 +143,5 @@ def build(cls: type[P], given: Mapping[str, Any]) -> P:
     for name in given:
         if name not in known:
             names = ", ".join(p.name for p in declared(cls))
-            raise UsageError(f"there is no parameter {name!r} here; there is: {names}")
+            raise UsageError(f"there is no parameter {name!r} here; the parameters are {names}")
     return cls(**{known[name].name: known[name].check(value) for name, value in given.items()})

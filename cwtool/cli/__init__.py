@@ -69,7 +69,11 @@ class Lazy(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            ctx.fail(f"there is no command {args[0]!r}; there is: {', '.join(COMMANDS)}")
+            import difflib
+
+            near = difflib.get_close_matches(args[0].lower(), COMMANDS, n=1)
+            next_step = f"did you mean {near[0]}?" if near else f"choose {', '.join(COMMANDS)}"
+            ctx.fail(f"there is no command {args[0]!r}; {next_step}")
         return super().resolve_command(ctx, args)
 
 

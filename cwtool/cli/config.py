@@ -29,7 +29,7 @@ def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
     for command, section in found.items():
         if command not in commands or not isinstance(section, dict):
             raise click.UsageError(
-                f"{path}: [{command}] is no command; there is: {', '.join(commands)}"
+                f"{path}: [{command}] is no command; choose one of {', '.join(commands)}"
             )
     return {
         command: {key.replace("-", "_"): value for key, value in section.items()}

@@ -159,7 +159,7 @@ def command(
     check_target(model, data)
     with locked(model, wait=lock == "wait"):
         if resume is None and model.exists():
-            console.warn(f"{model} is replaced by a new model; `resume` would continue it")
+            console.warn(f"{model} exists; the new model will replace it (`resume` continues it)")
         subject = subject_of(ctx, algo, resume, others)
         if threshold is not None:
             subject.call_by(threshold)
@@ -214,7 +214,8 @@ def subject_of(
     doubt_labels(model, resume)
     if algo is not None and algo != model.algorithm.name:
         raise ModelError(
-            f"{resume} is a model of {model.algorithm.name}, not of {algo}", "leave out --algo"
+            f"{resume} is a model of {model.algorithm.name}, not of {algo}",
+            "leave out --algo to continue it, or leave out --resume to train a new model",
         )
     kept = {**asdict(model.reading), **asdict(model.algorithm.params)}
     kept["class_weight"] = model.class_weight.setting
@@ -226,15 +227,15 @@ def subject_of(
         if kept[key] != value:
             option = "--" + key.replace("_", "-")
             raise ModelError(
-                f"{resume} was trained {_with(option, kept[key])}, and is asked to go on "
+                f"{resume} was trained {_with(option, kept[key])} and cannot be continued "
                 f"{_with(option, value)}",
-                f"leave out {option}, or train a new model",
+                f"leave out {option}, or train a new model without --resume",
             )
     if asked := unasked_work(model, params):
         option = f"--{asked.replace('_', '-')} {getattr(model.algorithm.params, asked)}"
         raise ModelError(
-            f"{resume} asks for {option}, with which learning may take very long",
-            f"give {option} as well if you want that",
+            f"{resume} was trained with {option}, with which learning may take very long",
+            f"add {option} to the command to continue with it",
         )
     return model
 

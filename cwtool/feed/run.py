@@ -160,7 +160,7 @@ class DayRun:
             if not gate.passes(measured):
                 value = measured.get(gate.metric)
                 shown = "not measured" if value is None else f"{value:.6g}"
-                self._refuse(f"not {gate} {when}: {gate.metric} is {shown}")
+                self._refuse(f"{gate} is required {when}, but {gate.metric} is {shown}")
 
     def _judge_after(self, before: AnyTally | None) -> None:
         """Compare the new model with the old one on rows that are not of this day:

@@ -146,7 +146,9 @@ def _read(path: Path) -> bytes | memoryview:
                 return room.data.toreadonly()
             return room[:done].tobytes() + file.read()  # what is no regular file has no size
     except FileNotFoundError:
-        raise ModelError(f"{path}: no such model", "train one first") from None
+        raise ModelError(
+            f"{path}: no such model", f"train it first: cwtool train DATA -m {path}"
+        ) from None
     except OSError as failure:
         raise ModelError(f"{path}: {os.strerror(failure.errno or 0)}") from None
 
@@ -214,7 +216,10 @@ def _header(
     path: Path, data: bytes | memoryview, *, whole: bool = True
 ) -> tuple[dict[str, Any], int]:
     if not data or bytes(data[: len(MAGIC)]) != MAGIC[: len(data)]:
-        raise ModelError(f"{path} is not a cwtool model")
+        raise ModelError(
+            f"{path} is not a cwtool model",
+            "give a file that cwtool train, feed or tune has written",
+        )
     if len(data) < PRELUDE.size:
         raise _truncated(path)
     _, version, size, length = PRELUDE.unpack_from(data)

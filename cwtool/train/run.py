@@ -61,8 +61,9 @@ def train(
     if failed:
         value = measured.get(failed[0].metric)
         raise QualityError(
-            f"not {failed[0]}: {failed[0].metric} is {'not measured' if value is None else value}",
-            f"the new model is in {place}; {target} is as it was",
+            f"{failed[0]} is required, but {failed[0].metric} is "
+            + ("not measured" if value is None else f"{value:.6g}"),
+            f"the new model was written to {place}; {target} is unchanged",
         )
     return True
 

@@ -170,7 +170,8 @@ class Trainer:
             known = labels.name(0 if labels.positive is None else 1)
             raise DataError(
                 f"all {self.model.rows:,} rows have the label {known}; two classes are needed",
-                "add rows of the other class",
+                "add rows of another class; lines that begin with a feature, such as 1:0.5, have "
+                "no label",
             )
 
     def _trace(self, pass_: int, tally: AnyTally) -> None:

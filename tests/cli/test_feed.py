@@ -118,7 +118,10 @@ def test_conditions_hold_before_and_after(cwtool: Callable, planted: Run, model:
     day, check = planted("day3.svm", 3, 300), planted("check.svm", 4, 300)
     args = ["feed", day, "-m", "m.cw", "--validation", check]
     for more, said in (
-        (["--require", "error < 0.001"], "not error < 0.001 before learning: error is 0."),
+        (
+            ["--require", "error < 0.001"],
+            "error < 0.001 is required before learning, but error is 0.",
+        ),
         (["--require-after", "auc >= 0.9999"], "not auc >= 0.9999 after learning: auc is 0."),
     ):
         ended = cwtool(*args, *more)
