@@ -1,4 +1,4 @@
-"""What the learners of whole batches share: the loss, the parameters, scores from a mean."""
+"""What the batch learners share: the loss, the parameters, scores from a mean."""
 
 from __future__ import annotations
 

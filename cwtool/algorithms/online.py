@@ -1,4 +1,4 @@
-"""What the learners of single rows share: the one loop over rows, with a learner of their own."""
+"""What the online learners share: the one loop over rows, with a learner of their own."""
 
 from __future__ import annotations
 

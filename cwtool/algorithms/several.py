@@ -65,7 +65,7 @@ class Several(ABC):
 
     @abstractmethod
     def untrained(self, state: State) -> bool:
-        """Whether a learner of batches has nothing yet to predict with."""
+        """Whether a batch learner has nothing yet to predict with."""
 
     @abstractmethod
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:

@@ -1,6 +1,6 @@
 """Several classes in one state: every column has a place for each class, side by side in memory.
 
-This serves the learners of single rows that have a weight (and a variance) a feature: all scores
+This serves the online learners that have a weight (and a variance) a feature: all scores
 of a row come from one visit of its features.
 """
 
@@ -97,7 +97,7 @@ class SideBySide(Several):
         return False
 
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
-        raise TypeError("a learner of single rows has no batches")
+        raise TypeError("an online learner has no batches")
 
     def finish(self, state: State) -> None:
         self.base.finish(state)

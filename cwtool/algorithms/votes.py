@@ -56,7 +56,7 @@ class Votes(Several):
         return state
 
     def relearn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
-        raise TypeError("a learner of batches learns each of them once")
+        raise TypeError("a batch learner learns each of them once")
 
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
         if self.untrained(state):

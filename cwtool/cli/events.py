@@ -160,7 +160,7 @@ EVENTS = {
         (*STAMP, *METRICS, "fitted", "bad_lines"),
     ),
     "batch": Event(
-        "A batch was learned.", "train, tune and feed, with learners of batches",
+        "A batch was learned.", "train, tune and feed, with batch learners",
         (*STAMP, *METRICS),
     ),
     "pass": Event(
@@ -198,7 +198,7 @@ EVENTS = {
         (*STAMP, *TRAINED, *METRICS, "day", "known_share", "evaluated", "bytes_before",
          "total_rows", *DEALT),
     ),
-    "refused": Event("A day was refused; the model is as it was.", "feed", (*STAMP, "why")),
+    "refused": Event("A day was refused; the model is unchanged.", "feed", (*STAMP, "why")),
     "undo": Event(
         "The model before the last day is back.", "feed --undo",
         (*STAMP, "forgotten", "rows", "undone"),

@@ -188,7 +188,7 @@ class DayRun:
         self.console.event("refused", {"file": display(self.path), "why": why})
         raise QualityError(
             f"{display(self.path)} is refused: {why}",
-            "; ".join(filter(None, [hint, f"{self.target} is as it was"])),
+            "; ".join(filter(None, [hint, f"{self.target} is unchanged"])),
         )
 
     def _rejected(self, refusal: QualityError) -> QualityError:

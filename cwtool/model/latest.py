@@ -1,4 +1,4 @@
-"""The latest rows of a learner of single rows, for the offset of its probabilities.
+"""The latest rows of an online learner, for the offset of its probabilities.
 
 The scores that probabilities are fitted to were given by many models, one after each row. The model
 that is left in the end may be shifted against them: each row that it learns moves it. So the scores

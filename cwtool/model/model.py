@@ -51,7 +51,7 @@ class Model(Verdict):
     class_weight: ClassWeight = field(default_factory=ClassWeight)
     history: list[dict[str, Any]] = field(default_factory=list)
     known: RowSample = field(default_factory=RowSample)  # of the rows learned, by their hashes
-    latest: Latest = field(default_factory=Latest)  # rows of a learner of single rows
+    latest: Latest = field(default_factory=Latest)  # rows of an online learner
     version: str = __version__  # of the cwtool that wrote it
     estimator: dict[str, Any] = field(default_factory=dict)  # what cwtool.estimators keep in it
 
@@ -141,12 +141,12 @@ class Model(Verdict):
 
     @computing
     def visit(self, parts: Iterable[SlotRows], run: Run) -> Scores:
-        """Let a learner of single rows predict each row and then learn it; the parts come from the
+        """Let an online learner predict each row and then learn it; the parts come from the
         row scale, and there is room for them."""
         return _joined([self.learner.learn(self.state, x, x.order, run) for x in parts])
 
     def count(self, rows: Rows, by_slot: SlotRows, scores: Scores, run: Run) -> Learned:
-        """Count the scores of rows that a learner of single rows has visited."""
+        """Count the scores of rows that an online learner has visited."""
         self.calibration.add(rows.y, *scores, rows.weight)
         if self.several is None and run.calibrate:
             self.latest.add(rows)

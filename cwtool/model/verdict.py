@@ -36,7 +36,7 @@ class Verdict:
     labels: Labels = field(default_factory=Labels)
     progress: AnyTally = field(default_factory=Tally)
     calibration: Calibration | Ring = field(default_factory=Calibration)
-    of_batches: Tally = field(default_factory=Tally)  # as `judged`, of a learner of batches
+    of_batches: Tally = field(default_factory=Tally)  # as `judged`, of a batch learner
     operating_point: OperatingPoint = field(default_factory=OperatingPoint)
     slope: float = 1.0  # a of the probability: sigmoid(a g(z) + b), or softmax(a z)
     offset: float = 0.0  # b, of two classes

@@ -1,4 +1,4 @@
-"""A run of training in shards of a learner of batches: all rows of the run are one batch, which
+"""A run of training in shards of a batch learner: all rows of the run are one batch, which
 stays in the shards."""
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ class Trainer:
             self._learn_batch(self.model.batch, rows, origin)
 
     def _count(self, rows: Rows, found: Learned) -> None:
-        """Count what a learner of single rows predicted of these rows before it learned them."""
+        """Count what an online learner predicted of these rows before it learned them."""
         self.counts.add(rows, found.score, curve=bool(self.curve))
         if self.watch is not None:
             self.watch(rows, found.score)

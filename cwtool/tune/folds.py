@@ -158,7 +158,7 @@ def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:
 
 
 def _by_row(options: TuneOptions, points: list[Point]) -> bool:
-    """Whether all points are of learners of single rows, which do their work in kernels."""
+    """Whether all points are of online learners, which do their work in kernels."""
     return all(options.model(point, Labels()).batch is None for point in points)
 
 

@@ -39,13 +39,13 @@ def check(paths: list[str], options: TuneOptions) -> None:
     by_row = {options.model(point, options.labels).batch is None for point in candidates}
     if len(by_row) > 1:
         raise UsageError(
-            "`by=progressive` judges learners of rows or learners of batches, not both at once"
+            "`by=progressive` judges online learners or batch learners, not both at once"
         )
     if options.metric == "log_loss":
         raise UsageError("`by=progressive` has no log loss", "use error, auc or f1")
     if options.halving and (by_row == {False} or STDIN in paths):
         raise UsageError(
-            "`halving` with `by=progressive` is for learners of single rows, and for files, whose "
+            "`halving` with `by=progressive` is for online learners, and for files, whose "
             "lines can be counted before"
         )
 

@@ -1,4 +1,4 @@
-"""A gate judges learners of whole batches by a model, never by the absence of one."""
+"""A gate judges batch learners by a model, never by the absence of one."""
 
 import json
 import random
