@@ -84,8 +84,8 @@ class Algorithm(ABC):
         return getattr(self.params, "prior", 1.0)
 
     def bytes_beside(self, state: State, features: int, rows: Rows | None) -> int:
-        """What learning takes besides a state with so many features, at most: for a learner of
-        batches with the rows of one."""
+        """Upper bound of the bytes that learning needs besides a state with so many features; for a
+        batch learner, with the `rows` of one batch."""
         return 0
 
     def bytes_again(self, n_rows: int, nnz: int) -> int:
