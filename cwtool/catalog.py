@@ -4,7 +4,7 @@ from __future__ import annotations
 
 GROUPS: dict[str, dict[str, str]] = {
     "First-order online learners, with one weight per feature": {
-        "perceptron": "a baseline for comparisons; --average lowers its error",
+        "perceptron": "a baseline for comparisons; averaging lowers its error",
         "pa1": "streams with little memory, 8 bytes per feature; lower C for noisy labels",
         "pa2": "the same data as pa1, with a squared penalty for rows that cannot be fitted",
         "pa": "data without wrong labels; it has no parameter to choose",
@@ -21,7 +21,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "narow": "the same data as arow, with few features",
         "sop": "comparisons with the papers",
     },
-    "Batch learners, which learn a file or --batch-rows rows at once": {
+    "Batch learners, which learn all rows of a file together": {
         "bcw": "up to some thousand features and many more rows, learned day by day",
         "dcd": "a linear SVM on data that fits into memory",
     },

@@ -1,4 +1,4 @@
-"""What the batch learners share: the loss, the parameters, scores from a mean."""
+"""Shared by the batch learners: the loss, the parameters, and scores from a mean."""
 
 from __future__ import annotations
 

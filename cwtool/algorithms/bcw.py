@@ -118,8 +118,8 @@ class BCW(LinearBatchLearner):
             self._ascend_dealt(states, classes, shards, divisor, run)
 
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
-        """Without variances, which cost as much as learning, if no probabilities are asked for. The
-        search for the optimum ended with the scores of the rows that it learned."""
+        """Scores of the learned rows, from the end of the search for the optimum. Variances, which
+        cost as much as learning, are left out if no probabilities are needed."""
         known = state.scratch.pop("fitted", None)
         if run.calibrate:
             return super().fitted(state, rows, run)

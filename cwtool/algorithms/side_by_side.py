@@ -28,7 +28,7 @@ class Wide(Protocol):
 
     @property
     def is_wide(self) -> bool:
-        """Whether it has them with these parameters."""
+        """Whether the algorithm can use one table for all classes with these parameters."""
 
     def rival_learner(self, state: State) -> Learner:
         """The learner by the top rival, on the tables of a state of several classes."""
@@ -42,7 +42,7 @@ class Wide(Protocol):
 
 
 class SideBySide(Several):
-    """The two ways of learning with such a state."""
+    """Common part of the two ways of learning several classes in one table."""
 
     ghosts: ClassVar[int]  # places before that of class 0
 
@@ -119,7 +119,8 @@ class Rival(SideBySide):
 
 
 class VersusRest(SideBySide):
-    """Each class against the rest, with a ghost for classes to come: cwtool_ext/versus.pyx."""
+    """Each class against the rest, with a ghost for classes of later rows:
+    cwtool_ext/versus.pyx."""
 
     mode = "ovr"
     ghosts = 1

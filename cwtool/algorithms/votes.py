@@ -65,7 +65,7 @@ class Votes(Several):
 
     @staticmethod
     def _scores(state: State, found: Floats) -> Scores:
-        """The votes with a column for each class, also for those that have not come."""
+        """The votes with one column per class, also for classes without a row."""
         n, known = len(found), min(found.shape[1], len(state.labels))
         score = np.full((n, len(state.labels)), -np.inf)
         score[:, :known] = found[:, :known]

@@ -113,7 +113,8 @@ def group(ctx: click.Context, config: Path | None) -> None:
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, as of timeout or systemd: ends as Ctrl-C does, with nothing left behind."""
+    """SIGTERM, as sent by timeout or systemd. It ends the command as Ctrl-C does and removes
+    temporary files."""
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
@@ -140,7 +141,7 @@ def _flushed(code: int) -> int:
 
 
 def _cannot_write(failure: OSError) -> int:
-    """stdout is gone: quietly if its reader, such as head, has enough."""
+    """Exit after stdout failed: silently if its reader, such as head, has closed the pipe."""
     from cwtool.messages.console import complain, unheard
 
     unheard(sys.stdout)
@@ -168,8 +169,8 @@ def _stopped(interrupt: BaseException) -> int:
 
 
 def _interrupt_behind(failure: BaseException | None) -> BaseException | None:
-    """The interrupt that a failure goes back to. Python turns one that it meets while it makes the
-    classes of a module into a RuntimeError."""
+    """The KeyboardInterrupt that caused a failure. Python raises a RuntimeError instead if it is
+    interrupted while it creates the classes of a module."""
     while failure is not None and not isinstance(failure, KeyboardInterrupt):
         failure = failure.__cause__ or failure.__context__
     return failure

@@ -29,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def examples(*commands: str) -> str:
-    """Command lines as the end of a help text, in lines of their own."""
+    """Example command lines for the end of a help text, one per line."""
     return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
 
 
@@ -43,7 +43,7 @@ def apply(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 
 
 class Yielding(click.Option):
-    """An option that is not there where the algorithm has a parameter of its name."""
+    """An option that a parameter of the algorithm with the same name replaces."""
 
 
 seed = click.option(
@@ -208,7 +208,7 @@ def read_options(
 
 
 def cache_in(folder: str, console: Console) -> Cache:
-    """The cache in this folder."""
+    """The cache in a folder."""
     from cwtool.data.cache import Cache
 
     return Cache(str(Path(folder).absolute()), console.warn)
@@ -238,7 +238,8 @@ def read_again(read: ReadOptions, engine: EngineOptions) -> Iterator[ReadOptions
 
 
 def console(as_json: bool, quiet: bool, verbose: bool) -> Console:
-    """What the command says. Its events name the time, the command, the version and the model."""
+    """The console of a command. Its events have the time, the command, the version and the
+    model."""
     ctx = click.get_current_context()
     found = ctx.meta[CONSOLE] = Console(json=as_json, quiet=quiet, verbose=verbose)
     found.stamp = {"command": ctx.info_name, "version": __version__}
@@ -248,7 +249,8 @@ def console(as_json: bool, quiet: bool, verbose: bool) -> Console:
 
 
 def names_data(console: Console, data: Sequence[str]) -> None:
-    """Have the events of a command that reads its data as a whole name these files."""
+    """Add the names and digests of the data files to the events of a command that reads all data at
+    once."""
     from cwtool.data.known import file_digests
 
     if console.json:

@@ -96,7 +96,8 @@ KINDS: tuple[tuple[bytes, str, Callable[[File], str]], ...] = (
 
 
 def told(line: bytes, name: str) -> tuple[str, str] | None:
-    """What the file with this first line is, and the next step; None if that cannot be told."""
+    """The kind of the file with this first line, and the next step for the user; None if the kind
+    is not recognised."""
     for pattern, kind, next_step in KINDS:
         if re.match(pattern, line, re.IGNORECASE):
             return kind, next_step(File(name))

@@ -78,8 +78,9 @@ def read_worked(
     options: ReadOptions | None = None,
     report: ReadReport | None = None,
 ) -> Iterator[tuple[Block, R]]:
-    """The same, with work(block) of each block, which is not None. It is done in the thread that
-    parses the block, before it is known where the block stands in its source."""
+    """As `read_blocks`, with the result of work(block) for each block, which is not None. The work
+    runs in the thread that parses the block, before the position of the block in its source is
+    known."""
     options = options or ReadOptions()
     report = ReadReport() if report is None else report
     paths = [p if isinstance(p, Span) else os.fspath(p) for p in paths]

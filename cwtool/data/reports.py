@@ -14,7 +14,7 @@ from cwtool.records import dataclass
 
 @dataclass
 class FileReport:
-    """What was met in one source."""
+    """Counts and faults of one source."""
 
     name: str
     bytes: int = 0
@@ -44,7 +44,7 @@ class FileReport:
 
 @dataclass
 class ReadReport:
-    """What was met in the whole input; fills as blocks come."""
+    """Counts and faults of the whole input; filled while blocks are read."""
 
     files: list[FileReport] = field(default_factory=list)
     size: int = 0  # bytes of all sources; 0: not known

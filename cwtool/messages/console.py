@@ -124,7 +124,7 @@ class Progress:
 
 
 class Console:
-    """What a command says, in text or as JSON lines."""
+    """The messages of a command, as text or as JSON lines."""
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False, json: bool = False) -> None:
         self.quiet, self.verbose, self.json = quiet, verbose, json
@@ -151,7 +151,7 @@ class Console:
             self.result(TEXT[kind](data))
 
     def concerns(self, **what: str) -> None:
-        """From now on events say this besides, if they are stamped at all."""
+        """Add these fields to all later events, if events are stamped."""
         if self.stamp:
             self.stamp |= what
 
@@ -170,7 +170,7 @@ class Console:
             unheard(sys.stdout)
 
     def warn(self, message: str) -> None:
-        """Tell what may be wrong, once."""
+        """Print a warning, each text only once."""
         if message not in self.warnings:
             self.warnings.append(message)
             self.note(f"warning: {message}")
@@ -210,7 +210,7 @@ class Console:
 
 
 def unheard(out: TextIO) -> None:
-    """From now on what is written there is lost."""
+    """Redirect a stream to os.devnull: everything written to it from now on is discarded."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 

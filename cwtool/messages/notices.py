@@ -1,4 +1,4 @@
-"""What is worth telling of predictions that pass over a class."""
+"""Notices about predictions in which a class is missing or rare."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHARE, RECALL = 0.01, 0.05  # a class with this share of the rows should have th
 
 
 def noticed(model: Model, tally: AnyTally) -> str | None:
-    """What is worth telling of these predictions of the model, if anything."""
+    """The notice about these predictions of the model, or None."""
     matrix = tally.measured[1] if isinstance(tally, Tally) else tally.measured[1:, 1:]
     names = model.labels.names[: len(matrix)]
     has = {"bias": model.reading.bias, "threshold": bool(model.operating_point)}

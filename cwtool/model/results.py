@@ -1,4 +1,4 @@
-"""What a model answers."""
+"""The results of learning and predicting."""
 
 from __future__ import annotations
 

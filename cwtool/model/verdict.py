@@ -1,4 +1,5 @@
-"""What the scores of a model mean: metrics so far, probabilities, and the labels it calls."""
+"""The interpretation of the scores of a model: progressive metrics, probabilities and predicted
+labels."""
 
 from __future__ import annotations
 

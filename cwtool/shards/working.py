@@ -1,4 +1,4 @@
-"""What the driver of a sharded run needs around it: the folder, the tasks done, the files told."""
+"""The working folder, the finished tasks and the file reports of the driver of a sharded run."""
 
 from __future__ import annotations
 

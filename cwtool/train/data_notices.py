@@ -1,4 +1,4 @@
-"""What is worth telling of the rows that were read for training."""
+"""Notices about the rows that were read for training."""
 
 from __future__ import annotations
 
