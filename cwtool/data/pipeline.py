@@ -125,7 +125,7 @@ def read_worked(
 
 
 def _begun(parsed: Parsed, span: Span | None) -> FileReport:
-    """The report of a source, of which this is the first chunk."""
+    """Start the report of a source at its first chunk."""
     name = span.name if span and span.name else display(parsed.chunk.path)
     begun = FileReport(name, span=span)
     if parsed.chunk.sample is not None:
@@ -134,7 +134,7 @@ def _begun(parsed: Parsed, span: Span | None) -> FileReport:
 
 
 def _finish(read: FileReport, chunk: Chunk) -> None:
-    """Close the report of a source, of which this is the last chunk."""
+    """Close the report of a source at its last chunk."""
     read.digest = hexdigest(bytes(read.cells))
     read.stored = hexdigest(bytes(read.stored_cells)) if read.stored_cells else ""
     if chunk.frame is not None and chunk.closing is not None:
@@ -201,7 +201,8 @@ def read_joined(paths: Iterable[str], labels: Labels, options: ReadOptions) -> R
 def _kept(
     paths: Iterable[str], labels: Labels, options: ReadOptions
 ) -> Iterator[tuple[Rows, Origin]]:
-    """The rows of these files, which are kept, as long as there is memory for them."""
+    """The rows of these files in memory; an error if they need more than the memory that is
+    allowed."""
     limited, held = options.max_memory or memory.BOUNDS.limit, 0
     for rows, origin in labels.rows_of(_present(paths, options)):
         held += rows.nbytes
@@ -217,7 +218,7 @@ def _kept(
 
 
 def _present(paths: Iterable[str], options: ReadOptions) -> Iterator[Block]:
-    """The blocks of these files, of which there must be some."""
+    """The blocks of these files; an error if there is none."""
     paths = [os.fspath(p) for p in paths]
     empty = True
     for block in read_blocks(paths, options):
@@ -229,7 +230,7 @@ def _present(paths: Iterable[str], options: ReadOptions) -> Iterator[Block]:
 
 
 def size_of(paths: Sequence[str | Span]) -> int:
-    """Bytes of all of them, as they lie on disk; 0 where that cannot be told."""
+    """The total size of the files in bytes; 0 if it is not known."""
     try:
         sizes = [
             p.stop - p.start

@@ -75,7 +75,7 @@ def data(scorer: Scorer) -> bytes:
 
 
 def _row(g: Graph, scorer: Scorer) -> str:
-    """The rows, divided by their length if the model says so."""
+    """The rows, divided by their length if the model has `normalize=l2`."""
     if scorer.reading.normalize != "l2":
         return "X"
     length = g.add("ReduceL2", "X", g.constant([1], np.int64), keepdims=1)

@@ -22,7 +22,7 @@ SEVERAL = 3  # days from which on their own spread tells what is usual
 
 @dataclass(frozen=True)
 class Limits:
-    """What a day may be, compared with the days before it."""
+    """The limits within which a day may differ from the days before it."""
 
     tolerance: float = 2.0  # times the usual error
     wrong_labels: float = 0.1  # share of labels that are wrong, as far as errors tell
@@ -30,7 +30,7 @@ class Limits:
 
 
 def complaints(day: Day, history: list[dict[str, Any]], limits: Limits) -> list[str]:
-    """What is wrong with a day: a sentence for each rule that it breaks."""
+    """One sentence for each rule that a day breaks."""
     runs = [one for one in map(Day.of_run, history) if one]
     past = runs[-limits.days :] if limits.days else []
     found = [_worst(day, past), _one_class(day)]

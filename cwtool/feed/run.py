@@ -44,7 +44,7 @@ KEPT = (
 
 @dataclass(frozen=True)
 class FeedOptions:
-    """How a day is judged and learned."""
+    """The settings by which a day is checked and learned."""
 
     require: tuple[Gate, ...] = ()  # before learning
     require_after: tuple[Gate, ...] = ()  # on rows that are not of this day
@@ -119,7 +119,7 @@ class DayRun:
         return TrainOptions(seed=o.seed, max_memory=o.max_memory, again=True, read=o.read)
 
     def _judged_before(self) -> Day | None:
-        """Score the day with the model as it is, report it and apply the gates."""
+        """Predict the day with the current model, report the metrics and apply the conditions."""
         report, watch = ReadReport(), Watch(self.model)
         read = replace(self.options.read, sampled=True)
         found = predict(

@@ -76,8 +76,8 @@ class Progress:
 
     @contextmanager
     def ticking(self, status: Callable[[], dict[str, Any]]) -> Iterator[None]:
-        """Show the state now and then while the work inside goes on or waits for others. Nothing
-        else may be said meanwhile."""
+        """Update the progress line regularly while the work inside continues or waits. No other
+        message may be printed meanwhile."""
         if self.out is None:
             yield
             return
@@ -136,8 +136,8 @@ class Console:
     def event(
         self, kind: str, data: dict[str, Any], *, aside: bool = False, asked: bool = False
     ) -> None:
-        """Part of the result; `aside`: in text not among the rows or the table on stdout; `asked`:
-        it is what the command was run for, and is printed even if it is to be quiet."""
+        """Print a part of the result. `aside`: as text it goes to stderr, not among rows or tables
+        on stdout. `asked`: it is the purpose of the command, and is printed even with `quiet`."""
         if self.json or self.log is not None:
             said = {"event": kind, **self.stamped(), **data}
             line = json.dumps(said, allow_nan=False)
@@ -176,7 +176,7 @@ class Console:
             self.note(f"warning: {message}")
 
     def told(self, *notices: str | None) -> dict[str, list[str]]:
-        """The warnings so far and these notices, which are printed too, as part of an event."""
+        """Print these notices, and return them with the warnings so far as a field of an event."""
         for notice in filter(None, notices):
             self.note(notice)
         found = [with_options(text) for text in (*self.warnings, *notices) if text]

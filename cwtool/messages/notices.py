@@ -64,8 +64,8 @@ def _remedy(classes: int, bias: bool, threshold: bool) -> str:
 
 
 def ties(model: Model, tally: AnyTally) -> str | None:
-    """A sentence, if the model calls many of the rows counted in these progressive metrics, which
-    score 0, another class than the metrics do."""
+    """A sentence if the model predicts many of the rows that score exactly 0 as another class than
+    the progressive metrics assume."""
     if not isinstance(tally, Tally) or model.operating_point or model.threshold == 0:
         return None
     tied, total = float(tally.ties.sum()), tally.measured[1].sum()

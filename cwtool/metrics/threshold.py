@@ -97,7 +97,7 @@ class OperatingPoint:
         return float(scores[int(np.argmin(loss))])
 
     def check_several(self) -> None:
-        """Refuse what is no operating point of several classes."""
+        """Refuse settings that are not defined for several classes."""
         if self and self.setting != "balanced":
             raise UsageError(
                 f"`threshold={self.setting}` is for two classes, and there are more",

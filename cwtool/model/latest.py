@@ -103,7 +103,7 @@ def first_of(rows: Rows, models: int = 1) -> int:
 
 
 def _enough(parts: list[Rows]) -> bool:
-    """Whether there is no room for rows before these."""
+    """Whether the rows kept so far leave no room for earlier rows."""
     full = sum(part.n_rows for part in parts) >= ROWS
     return full or sum(part.nnz for part in parts) >= ENTRIES
 
