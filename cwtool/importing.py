@@ -24,7 +24,7 @@ PRECISION = "precision"
 
 @dataclass(frozen=True)
 class Imported:
-    """Labels, and for each 0-based feature a weight a class; two classes have one column, the
+    """Labels, and for each 0-based feature one weight per class; two classes have one column, the
     weight of the greater label."""
 
     labels: list[float]
@@ -63,7 +63,7 @@ def read_liblinear(path: Path) -> Imported:
     except (KeyError, ValueError):
         raise DataError(f"{path} is damaged: its weights are not those of its header") from None
     if weight.shape[1] not in (len(labels), 1) or (weight.shape[1] == 1 and len(labels) > 2):
-        raise DataError(f"{path} is damaged: it has {weight.shape[1]} weights a feature")
+        raise DataError(f"{path} is damaged: it has {weight.shape[1]} weights per feature")
     ids = np.arange(len(weight), dtype=np.int32)
     if bias >= 0:
         weight[-1] *= bias

@@ -25,7 +25,7 @@ class PA(FirstOrder):
     name = "pa"
     summary = "passive-aggressive with a hard margin"
     Params = FirstOrderParams
-    takes_weights = False  # there is no slack that a weight could make dearer
+    takes_weights = False  # a hard margin has no slack term that a weight could scale
     weighted_instead = "pa1"
     rule = rules.pa()
 

@@ -38,7 +38,7 @@ class Wide(Protocol):
         class may come for the first time."""
 
     def class_coefficients(self, state: State, slots: Ints) -> Coefficients:
-        """Weights and variances with a column a class."""
+        """Weights and variances with one column per class."""
 
 
 class SideBySide(Several):

@@ -21,7 +21,7 @@ class Voting(Protocol):
         """Learn a batch of several classes; `rows.y` are class numbers."""
 
     def votes(self, state: State, rows: SlotRows, run: Run) -> Floats:
-        """Scores with a column a class; -inf for classes without a row."""
+        """Scores with one column per class; -inf for classes without a row."""
 
     def own_votes(self, state: State, rows: SlotRows, run: Run) -> Floats:
         """Scores of the rows of the first batch, each predicted by the other rows alone."""

@@ -20,7 +20,7 @@ class Event(NamedTuple):
 
 
 ABOUT = """\
-With `--json`, commands print one JSON object a line on stdout; `feed --log FILE` appends the same
+With `--json`, commands print one JSON object per line on stdout; `feed --log FILE` appends the same
 objects to a file. The key `event` says what a line is about. A key is there where it makes sense:
 metrics of two classes have AUC, for example, and those of several classes have macro F1. Shares
 are between 0 and 1. A metric that cannot be computed is null. New keys and events may be added in

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-# Arrays of a block stay below 4 MiB: above, NumPy asks for huge pages, dearer than parsing.
+# Arrays of a block stay below 4 MiB: larger ones get huge pages, which cost more than parsing.
 BLOCK_BYTES = 3 << 19
 # Blocks of files of rows that may wait: these are made as fast as memory is written, and more would
 # not stay in the caches of the processor. With 6 as for text, reading took a quarter longer.

@@ -39,8 +39,8 @@ class Graph:
 
 def data(scorer: Scorer) -> bytes:
     """The bytes of the model. Its input X has a column for each feature up to the last of the
-    model. Its outputs are `label`, `score` (a column a class, or one for two classes) and, where it
-    can be written down, `probability`."""
+    model. Its outputs are `label`, `score` (one column per class, or one for two classes) and, if
+    the graph can express it, `probability`."""
     try:
         from onnx import TensorProto, checker, helper, numpy_helper
     except ImportError:

@@ -144,7 +144,7 @@ class Console:
             if self.log is not None:
                 append_line(self.log, line)
         if self.json:
-            self.result(line, at_once=True)  # who reads a pipe sees an event when it happens
+            self.result(line, at_once=True)  # readers of a pipe get an event when it happens
         elif aside:
             self.note(TEXT[kind](data))
         elif (asked or not self.quiet) and kind in TEXT:

@@ -53,7 +53,7 @@ class Confusion:
         return Confusion(self.labels)
 
     def add(self, y: Ints, score: Floats, weight: Floats | None = None) -> None:
-        """Count these scores, one column a class, of rows of the classes y (-1: never learned),
+        """Count these scores, one column per class, of rows of the classes y (-1: never learned),
         with these row weights (None: all 1)."""
         y, score, weight = counted(weight, y, score)
         if self.weighted is None and uneven(weight):

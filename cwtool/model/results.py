@@ -21,7 +21,7 @@ class Prediction(NamedTuple):
 
 class Weights(NamedTuple):
     """For each feature its id, weight or importance, and variance, in the units of the data; with
-    several classes a column a class, and an intercept a class."""
+    several classes one column per class, and one intercept per class."""
 
     ids: Ints
     weight: Floats

@@ -90,15 +90,15 @@ class Verdict:
             return self.slope * bent(z, self.bend) + self.offset
 
     def call_by(self, setting: str) -> None:
-        """Call classes by this operating point from now on."""
+        """Predict classes by this operating point from now on."""
         point = OperatingPoint(setting)
         if self.labels.several:
             point.check_several()
         self.operating_point = point
 
     def calling(self, score: Floats, variance: Floats) -> Floats:
-        """The scores by which labels are called. With two classes these are the scores, and the
-        threshold decides; of several the highest decides, and a threshold shifts them."""
+        """The scores by which labels are predicted. With two classes these are the scores, and the
+        threshold decides; with several classes the highest decides, and a threshold shifts them."""
         if self.labels.several is None or not self.operating_point:
             return score
         return self._shifted(score, variance)
@@ -116,7 +116,7 @@ class Verdict:
 
     @property
     def threshold(self) -> float:
-        """The least score that is called the positive class, for two classes."""
+        """The lowest score that is predicted as the positive class, for two classes."""
         assert isinstance(self.progress, Tally)
         negatives, positives = self.of_batches.ties.tolist()
         total = negatives + positives

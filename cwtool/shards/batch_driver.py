@@ -92,7 +92,7 @@ class BatchTrainer(ShardTrainer):
         return found
 
     def _met(self, task: Reading) -> Arrays:
-        """What a shard has met, with the classes by their numbers in the model."""
+        """The counts of a shard, with the classes by their numbers in the model."""
         header, arrays = file.load(Path(task.target))
         labels = self.model.labels
         labels.rest = max(labels.rest, header["rest"])

@@ -45,8 +45,8 @@ class Turns:
 
 
 def tell_of_file(f: FileReport, known: RowSample, again: bool, console: Console) -> None:
-    """Tell of bad lines, of rows that are among the `known` ones, unless they are meant to be
-    learned `again`, and of what is ignored."""
+    """Report bad lines, rows that were learned before (unless `again`), and ignored items of a
+    file."""
     if f.bad_lines:
         console.warn(f"{f.name}: {f.bad_lines:,} bad lines skipped; {f.first_bad}")
     share = f.sample.share_in(known)
@@ -60,7 +60,7 @@ def tell_of_file(f: FileReport, known: RowSample, again: bool, console: Console)
 
 
 def tell_of_rows(model: Model, turns: Turns, heaviest: float, console: Console) -> None:
-    """Tell of rows that are sorted by class, of a very large row weight, and of class weights for
+    """Warn of rows that are sorted by class, of a very large row weight, and of class weights for
     labels that no row has."""
     if turns.sorted:
         console.warn(

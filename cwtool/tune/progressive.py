@@ -27,7 +27,7 @@ from cwtool.validation import CLASS_METRICS, METRICS, Judged, check_classes
 
 
 def check(paths: list[str], options: TuneOptions) -> None:
-    """Refuse what cannot be judged in one pass."""
+    """Refuse settings that cannot be evaluated in one pass."""
     candidates = options.points
     if any(options.passes_of(point) > 1 for point in candidates):
         raise UsageError("`by=progressive` reads the data once, so that `passes` must be 1")
@@ -102,7 +102,7 @@ def _learn(group: Alone | Alongside, rows: Rows, run: Run) -> None:
 
 
 def _kept(groups: list[Alone | Alongside], models: list[Model]) -> list[Alone | Alongside]:
-    """The groups that have some of these models, with these alone."""
+    """The groups reduced to these models, without empty groups."""
     for group in groups:
         group.only(models)
     return [group for group in groups if group.models]
