@@ -52,8 +52,8 @@ def tell_of_file(f: FileReport, known: RowSample, again: bool, console: Console)
     share = f.sample.share_in(known)
     if share > KNOWN and not again:
         console.warn(
-            f"{f.name}: about {100 * share:.0f} % of its rows were learned before; what is "
-            "measured on them is too good"
+            f"{f.name}: about {100 * share:.0f} % of its rows were learned before; "
+            "metrics on these rows are too optimistic"
         )
     if f.qids:
         console.note(f"{f.name}: qid: is ignored")
@@ -64,13 +64,13 @@ def tell_of_rows(model: Model, turns: Turns, heaviest: float, console: Console) 
     labels that no row has."""
     if turns.sorted:
         console.warn(
-            "the rows are sorted by class, so that the error before learning is too good; "
-            "mix them, for example with shuf"
+            "the rows are sorted by class, so that the progressive error is too low; "
+            "shuffle them, for example with shuf"
         )
     if heaviest > HEAVY:
         console.note(
             f"the largest weight of a row is {heaviest:,.6g}; one row with a weight above "
-            f"{HEAVY:,.0f} can fix the weights of its features for good"
+            f"{HEAVY:,.0f} can make the weights of its features nearly constant afterwards"
         )
     if unmet := model.class_weight.unmet(model.labels):
         console.warn(f"no row has the label {unmet[0]}, which `class_weight` names")
