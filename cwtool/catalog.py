@@ -4,7 +4,7 @@ from __future__ import annotations
 
 GROUPS: dict[str, dict[str, str]] = {
     "First-order online learners, with one weight per feature": {
-        "perceptron": "a baseline for comparisons; averaging lowers its error",
+        "perceptron": "comparisons, as a baseline; averaging lowers its error",
         "pa1": "streams with little memory, 8 bytes per feature; lower C for noisy labels",
         "pa2": "the same data as pa1, with a squared penalty for rows that cannot be fitted",
         "pa": "data without wrong labels; it has no parameter to choose",
