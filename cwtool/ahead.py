@@ -118,7 +118,7 @@ class _Work(Generic[T, R]):
         from threading import Condition, Lock
 
         self.function, self.items, self.most = function, items, most
-        self.drawing = Lock()  # held by the one who draws an item
+        self.drawing = Lock()  # held by the thread that draws an item
         self.changed = Condition(Lock())  # a result was made or taken, or there are no more
         self.results: dict[int, R] = {}
         self.failures: dict[int, BaseException] = {}

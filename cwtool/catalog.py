@@ -3,44 +3,44 @@
 from __future__ import annotations
 
 GROUPS: dict[str, dict[str, str]] = {
-    "First-order learners of rows, with a weight for each feature": {
-        "perceptron": "a baseline to compare with; averaging makes it better",
-        "pa1": "streams, with 8 bytes a feature; noisy labels with a smaller C",
-        "pa2": "the same as pa1, with a smoother penalty for rows that cannot be fitted",
-        "pa": "labels without any noise; it has no parameter to set",
+    "First-order online learners, with one weight per feature": {
+        "perceptron": "comparisons, as a baseline; averaging lowers its error",
+        "pa1": "streams with little memory, 8 bytes per feature; lower C for noisy labels",
+        "pa2": "the same data as pa1, with a squared penalty for rows that cannot be fitted",
+        "pa": "data without wrong labels; it has no parameter to choose",
         "sgd": "a linear SVM or logistic regression on streams of any length",
     },
-    "Second-order learners of rows, with a weight and its variance": {
+    "Second-order online learners, with a weight and its variance per feature": {
         "arow": "sparse data of any kind, also with noisy labels; the default",
         "cw": "feeds that change from day to day, with few wrong labels",
-        "cw-fact": "feeds whose features go together, such as URLs; slower, more memory",
-        "cw-var": "comparisons with the paper on cw, of which it is the variance form",
-        "scw1": "what cw is for, if some labels are wrong; C sets how many",
-        "scw2": "the same as scw1, with squared slack",
-        "nherd": "the same as arow; models of many shards merge well",
-        "narow": "the same as arow, on few features",
+        "cw-fact": "feeds with correlated features, such as URLs; slower, more memory",
+        "cw-var": "comparisons with the CW paper, as its variance form",
+        "scw1": "feeds that change, if some labels are wrong; lower C for more wrong labels",
+        "scw2": "the same data as scw1, with a squared penalty",
+        "nherd": "the same data as arow on many machines; its models merge well",
+        "narow": "the same data as arow, with few features",
         "sop": "comparisons with the papers",
     },
-    "Learners of whole batches of rows": {
-        "bcw": "up to some thousand features and many more rows, day by day",
+    "Batch learners, which learn all rows of a file together": {
+        "bcw": "up to some thousand features and many more rows, learned day by day",
         "dcd": "a linear SVM on data that fits into memory",
     },
-    "Learners that use few features": {
-        "sbcw": "10 to 500 features of high-dimensional data, in one fit",
-        "l1svm": "a sparse SVM or logistic regression with a path of C",
-        "fgm": "comparisons with sbcw, of which it is the form without covariance",
-        "spar-dca": "the same as l1svm, with a small l2 norm",
-        "cw-sparse": "few weights on streams that do not fit into memory",
+    "Learners that select features": {
+        "sbcw": "selecting 10 to 500 features of high-dimensional data in one fit",
+        "l1svm": "a sparse SVM or logistic regression with an l1 norm",
+        "fgm": "comparisons with sbcw, which adds covariances to it",
+        "spar-dca": "the same data as l1svm, with a small l2 norm beside the l1 norm",
+        "cw-sparse": "few nonzero weights on streams that do not fit into memory",
         "sofs": "a fixed number of features on streams",
-        "stsgd": "stable choices of features over several passes",
-        "tg": "what sgd is for, with weights that are exactly zero",
-        "fobos": "l1 norm on streams, exact zeros after each step",
-        "rda": "l1 norm on streams by the mean of all gradients",
+        "stsgd": "a stable selection of features over several passes",
+        "tg": "the same data as sgd, with weights that are exactly zero",
+        "fobos": "an l1 norm on streams, with exact zeros after each step",
+        "rda": "an l1 norm on streams, by the mean of all gradients",
     },
-    "Learners of boundaries that are not linear, for few columns or rows": {
-        "knn": "a first look at whether a linear model is too simple",
+    "Nonlinear learners, for few columns or rows": {
+        "knn": "checking whether a linear model is too simple",
         "sdist": "interactions of few columns among many",
-        "rff-markov": "few variables that matter, with their probabilities",
+        "rff-markov": "finding few relevant variables, with their probabilities",
     },
 }
 

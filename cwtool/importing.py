@@ -24,13 +24,20 @@ PRECISION = "precision"
 
 @dataclass(frozen=True)
 class Imported:
-    """Labels, and for each 0-based feature a weight a class; two classes have one column, the
+    """Labels, and for each 0-based feature one weight per class; two classes have one column, the
     weight of the greater label."""
 
     labels: list[float]
     ids: Ints
     weight: Floats
     bias: bool
+
+
+def _foreign(path: Path) -> DataError:
+    return DataError(
+        f"{path} is not the text of a LIBLINEAR model",
+        "give the model file that the train program of LIBLINEAR has written",
+    )
 
 
 def read_liblinear(path: Path) -> Imported:
@@ -40,10 +47,10 @@ def read_liblinear(path: Path) -> Imported:
     except OSError as failure:
         raise DataError(f"{path}: {os.strerror(failure.errno or 0)}") from None
     except UnicodeDecodeError:
-        raise DataError(f"{path} is not the text of a LIBLINEAR model") from None
+        raise _foreign(path) from None
     header = dict(line.split(" ", 1) for line in head.splitlines() if " " in line)
     if not found or "solver_type" not in header:
-        raise DataError(f"{path} is not the text of a LIBLINEAR model")
+        raise _foreign(path)
     if "label" not in header:
         raise DataError(f"{path} is a model of {header['solver_type']}, which has no classes")
     try:
@@ -56,7 +63,7 @@ def read_liblinear(path: Path) -> Imported:
     except (KeyError, ValueError):
         raise DataError(f"{path} is damaged: its weights are not those of its header") from None
     if weight.shape[1] not in (len(labels), 1) or (weight.shape[1] == 1 and len(labels) > 2):
-        raise DataError(f"{path} is damaged: it has {weight.shape[1]} weights a feature")
+        raise DataError(f"{path} is damaged: it has {weight.shape[1]} weights per feature")
     ids = np.arange(len(weight), dtype=np.int32)
     if bias >= 0:
         weight[-1] *= bias

@@ -25,14 +25,15 @@ AT_ONCE = 1 << 16  # numbers that become text
 
 
 def external(model: Model, feature: int) -> str:
-    """The id as it stands in the data."""
+    """The feature id as written in the data."""
     if feature == BIAS:
         return "bias"
     return str(feature if model.reading.zero_based else feature + 1)
 
 
 def measure(model: Model) -> str:
-    """What a feature has in this model: a weight in a linear score, an importance, or nothing."""
+    """The kind of number that the model has for a feature: a weight of a linear score, an
+    importance, or none."""
     if isinstance(model.algorithm, Linear):
         return "weight"
     return "importance" if isinstance(model.algorithm, Ranks) else ""
@@ -41,7 +42,7 @@ def measure(model: Model) -> str:
 def interactions(
     model: Model, names: dict[str, str], class_: int | None = None
 ) -> list[dict[str, Any]]:
-    """Products such as 12*40 with their importance, the greatest first."""
+    """Products of columns such as 12*40 with their importance, in descending order."""
     state = model.described(class_)
     if not isinstance(model.algorithm, Describes) or state is None:
         return []

@@ -20,7 +20,7 @@ from cwtool.errors import LockedError, ModelError
 
 @contextmanager
 def locked(model: Path, *, wait: bool = False) -> Iterator[None]:
-    """Hold the lock beside `model`; it is gone with this process, however that ends."""
+    """Hold the lock file beside `model`; the lock ends with this process, also if it is killed."""
     target = Path(os.path.realpath(model))
     path = target.parent / f".{target.name}.lock"
     descriptor = _acquire(path, model, wait)

@@ -11,7 +11,7 @@ FEW = 1 << 20  # bytes that are there, without asking the system
 
 
 def available() -> int:
-    """Bytes that may still be used: what the system or the control group has left."""
+    """Bytes that are still free, by the system or the control group."""
     free = 1 << 62
     for line in _lines("/proc/meminfo"):
         if line.startswith("MemAvailable:"):
@@ -36,23 +36,23 @@ BOUNDS = Bounds()
 
 
 def most(limit: int = 0) -> int:
-    """Bytes that all processes together may take: the limit, or most of what is free."""
+    """Bytes that all processes together may take: the limit, or most of the free memory."""
     return limit or BOUNDS.limit or int(0.9 * available())
 
 
 def allowed(limit: int = 0) -> int:
-    """Bytes that one thing may take: its part of the limit, or of most of what is free."""
+    """Bytes that one object may take: its part of the limit, or of most of the free memory."""
     return of_process(limit) // BOUNDS.threads
 
 
 def of_process(limit: int = 0) -> int:
-    """Bytes that this process may take: its part of the limit, or of most of what is free."""
+    """Bytes that this process may take: its part of the limit, or of most of the free memory."""
     return most(limit) // BOUNDS.processes
 
 
 def beside(held: int, limit: int = 0) -> int:
-    """The limit for what comes beside so many bytes of rows, which each process holds, and also
-    the one that started them; 0 if there is no limit."""
+    """The limit for memory besides the given bytes of rows, which each worker process and the
+    process that started them hold; 0 if there is no limit."""
     limit = limit or BOUNDS.limit
     held *= BOUNDS.processes + 1 if BOUNDS.processes > 1 else 1
     if 0 < limit <= held:

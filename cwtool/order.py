@@ -43,7 +43,8 @@ def uniforms(n: int, *seeds: int) -> NDArray[np.float64]:
 
 
 def chosen(first: int, n: int, share: float, seed: int) -> NDArray[np.bool_]:
-    """About this share of the rows numbered first .. first + n - 1, by row number alone."""
+    """A random selection of about this share of the rows numbered first .. first + n - 1; it
+    depends only on the row numbers."""
     out = np.empty(n, dtype=np.uint8)
     shuffle.choose(np.array([seed], dtype=np.uint64), first, share, out)
     return out.view(np.bool_)

@@ -178,8 +178,8 @@ class Engine(Protocol):
     """Works on items, in this process or others."""
 
     def prepare(self, function: Callable[[int], object]) -> None:
-        """Start what takes time to start, while this process goes on. Processes of this machine
-        call this function, and so import its module."""
+        """Start worker processes, which takes time, while this process continues. Worker processes
+        call this function and so import its module."""
 
     def each(
         self, function: Callable[[T], R], items: Sequence[T], killed: Callable[[T], R]
@@ -222,7 +222,7 @@ class Threads:
         self.jobs = jobs
 
     def prepare(self, function: Callable[[int], object]) -> None:
-        """Nothing, because threads take no time to start."""
+        """Do nothing: threads take no time to start."""
 
     def each(
         self, function: Callable[[T], R], items: Sequence[T], killed: Callable[[T], R]

@@ -19,7 +19,7 @@ LARGE = 1e100  # the greatest number, and 1 / LARGE the least above 0: their squ
 
 @dataclass(frozen=True)
 class Param:
-    """What is known of one parameter: enough to make its option, its check and its help."""
+    """The declaration of one parameter: enough to make its option, its check and its help."""
 
     name: str
     kind: type
@@ -54,7 +54,8 @@ class Param:
         return f"auto, or {words or 'a number'}" if self.auto else words
 
     def check(self, value: Any) -> Any:
-        """The value in its own type, or a sentence that says what is allowed."""
+        """The value converted to the type of the parameter; otherwise an error that says what is
+        allowed."""
         if self.auto and value == AUTO:
             return AUTO
         if self.choices:
@@ -143,5 +144,5 @@ def build(cls: type[P], given: Mapping[str, Any]) -> P:
     for name in given:
         if name not in known:
             names = ", ".join(p.name for p in declared(cls))
-            raise UsageError(f"there is no parameter {name!r} here; there is: {names}")
+            raise UsageError(f"there is no parameter {name!r} here; the parameters are {names}")
     return cls(**{known[name].name: known[name].check(value) for name, value in given.items()})

@@ -31,8 +31,8 @@ def from_validation(
 
 
 def expected(model: Model) -> str:
-    """What the threshold of the operating point is, and what it did to the training rows before
-    they were learned."""
+    """A sentence with the threshold of the operating point, and its rates on the training rows
+    before they were learned."""
     threshold = model.threshold
     (tn, fp), (fn, tp) = model.judged.at(threshold).measured[1].tolist()
     return (

@@ -22,7 +22,7 @@ from cwtool.model.results import Prediction
 from cwtool.run import Run
 
 COLUMNS = ("label", "score", "variance", "probability", "file", "line")
-BY_CLASS = ("score", "probability")  # with several classes: a column a class
+BY_CLASS = ("score", "probability")  # with several classes: one column per class
 
 
 def predict(
@@ -37,8 +37,8 @@ def predict(
     watch: Callable[[Rows, Floats], None] | None = None,
     ranking: Ranking | None = None,
 ) -> dict[str, Any]:
-    """Pass the asked columns of each block to `write`, and the labelled rows with their scores to
-    `watch` and, with two classes, to `ranking`; returns what was counted on the way."""
+    """Pass the requested columns of each block to `write`, and the labelled rows with their scores
+    to `watch` and, with two classes, to `ranking`. Returns the counts."""
     report = ReadReport() if report is None else report
     judged = Evaluation(model, watch, ranking or Ranking()) if evaluate else None
     n_rows = nnz = unknown = 0
@@ -92,7 +92,7 @@ class Evaluation:
             self.watch(rows, score)
 
     def summary(self) -> dict[str, Any]:
-        """The metrics by name, and what is noticed about them."""
+        """The metrics by name, with notices about them."""
         model = self.model
         found = self.tally.summary() | self.reliability.summary()
         found["notice"] = noticed(model, self.tally)
@@ -141,7 +141,7 @@ def unlabelled(block: Block) -> Rows:
 
 def column_names(model: Model, columns: tuple[str, ...]) -> list[str]:
     """The names of the columns that are written. With several classes, scores and probabilities
-    have a column a class, by ascending label: its name is the label if nothing else is written,
+    have one column per class, by ascending label: its name is the label if nothing else is written,
     and otherwise for example score_2."""
     names: list[str] = []
     for column in columns:
@@ -178,7 +178,7 @@ def _ids(block: Block) -> list[str]:
 
 
 def called(model: Model, score: Floats, variance: Floats) -> Ints:
-    """The number of the class that each row is called, by its score and the variance of it."""
+    """The number of the predicted class of each row, by its score and the variance of the score."""
     score = model.calling(score, variance)
     if model.labels.several is None:
         return (score >= model.threshold).astype(np.int32)

@@ -1,4 +1,4 @@
-"""What belongs to one run of a command and not to the model."""
+"""The settings of one run of a command that are not part of the model."""
 
 from __future__ import annotations
 

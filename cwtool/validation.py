@@ -132,7 +132,7 @@ def evaluate_all(
 def _metrics(
     models: Sequence[Model], predicted: Iterable[tuple[Rows, list[Prediction]]]
 ) -> list[dict[str, Any]]:
-    """The metrics of each of the models, which predict this of these blocks of rows."""
+    """The metrics of each model, from its predictions for these blocks of rows."""
     counts = [(model.new_tally(finished=True), model.new_reliability()) for model in models]
     for rows, found in predicted:
         for model, (tally, reliability), one in zip(models, counts, found, strict=True):

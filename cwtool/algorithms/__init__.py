@@ -1,1 +1,1 @@
-"""One small module an algorithm, or a family that shares a kernel."""
+"""The algorithms: one module for each, or for a family of algorithms that share a kernel."""

@@ -21,7 +21,8 @@ Variants = dict[str, dict[str, Any]]  # name -> parameters
 
 
 def each_choice(params: type, name: str, **others: Any) -> Variants:
-    """A variant for each choice of a parameter, all with these other parameters."""
+    """One variant of the parameters for each choice of a parameter, with the other parameters
+    given."""
     choices = next(p.choices for p in declared(params) if p.name == name)
     return {choice: {**others, name: choice} for choice in choices}
 
@@ -76,7 +77,7 @@ class Algorithm(ABC):
     @property
     @abstractmethod
     def layout(self) -> Layout:
-        """What it keeps in its state."""
+        """The declaration of what the algorithm keeps in its state."""
 
     @property
     def prior(self) -> float | str:
@@ -84,16 +85,17 @@ class Algorithm(ABC):
         return getattr(self.params, "prior", 1.0)
 
     def bytes_beside(self, state: State, features: int, rows: Rows | None) -> int:
-        """What learning takes besides a state with so many features, at most: for a learner of
-        batches with the rows of one."""
+        """Upper bound of the bytes that learning needs besides a state with so many features; for a
+        batch learner, with the `rows` of one batch."""
         return 0
 
     def bytes_again(self, n_rows: int, nnz: int) -> int:
-        """What learning so many rows once more takes besides the state and the rows, at most."""
+        """Upper bound of the bytes that learning `n_rows` rows again needs besides the state and
+        the rows."""
         return 24 * n_rows
 
     def new_state(self, index: FeatureIndex | None = None) -> State:
-        """An untrained state that refers to this feature index, or to one of its own."""
+        """An untrained state that refers to this feature index, or to a new one."""
         return State(self.layout, index)
 
     def lighter(self) -> Algorithm:
@@ -111,7 +113,8 @@ class Algorithm(ABC):
         return self.learn(state, rows, order, run)
 
     def finish(self, state: State) -> None:
-        """Called before the state is packed: what is only in scratch must go where it is saved."""
+        """Called before the state is saved: moves values that are only in scratch to the saved
+        arrays."""
         return
 
     @abstractmethod
@@ -148,7 +151,7 @@ class Algorithm(ABC):
         return
 
     def advice(self, state: State) -> str | None:
-        """A sentence of advice for the user who trained this state, or nothing."""
+        """A sentence of advice for the user who trained this state, or None."""
         return None
 
 
@@ -207,7 +210,7 @@ class Batch(Protocol):
         """Rows of a batch; 0 for a whole file."""
 
     def untrained(self, state: State) -> bool:
-        """Whether there is nothing yet to predict with."""
+        """Whether the state has learned no batch yet and so cannot predict."""
 
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
         """Scores of the rows of the first batch after it was learned, for the calibration."""

@@ -1,4 +1,4 @@
-"""What the learners of whole batches share: the loss, the parameters, scores from a mean."""
+"""Shared by the batch learners: the loss, the parameters, and scores from a mean."""
 
 from __future__ import annotations
 
@@ -55,12 +55,14 @@ class BatchParams:
     )
     loss: str = param(
         "hinge",
-        "Loss of a margin error xi: hinge is C xi, squared-hinge is C/2 xi^2.",
+        "Loss of a margin error xi = max(0, 1 - m) of a row with margin m: hinge is C xi, "
+        "squared-hinge is C/2 xi^2.",
         choices=("hinge", "squared-hinge"),
     )
     batch_rows: int = param(
         0,
-        "Number of rows that are learned together as one batch; 0 makes each file one batch.",
+        "Number of rows that are learned together as one batch; 0 learns each file as one batch. "
+        "Set it if a file does not fit into memory.",
         low=0,
         formerly=("slot_rows",),
     )

@@ -37,11 +37,11 @@ from cwtool_ext import dual
 class BcwParams(BatchParams):
     precision_divisor: float | str = param(
         AUTO,
-        "How the precision matrix is made. auto makes it from the rows where the loss is curved, "
-        "with the weight C, and finds the optimum of each batch; the hinge loss is rounded off "
-        "between the margins 0 and 1 for that. A number makes it from all rows, with the weight "
-        "C divided by this number, and visits the rows as the printed algorithm does; 1 is the "
-        "printed algorithm, larger values trust the precision less.",
+        "Method of the precision matrix. auto builds it from the rows where the loss is curved, "
+        "with the weight C, and finds the optimum of each batch; for this the hinge loss is "
+        "rounded between the margins 0 and 1. A number builds it from all rows, with the weight C "
+        "divided by this number, and visits the rows as the algorithm of the paper does; 1 is "
+        "that algorithm, larger values give the precision less influence.",
         kind=float,
         above=0,
         auto=True,
@@ -49,23 +49,23 @@ class BcwParams(BatchParams):
     )
     batch_passes: int = param(
         1,
-        "Number of passes over the rows of each batch; 1 is the printed algorithm. Applies only if "
-        "`precision_divisor` is a number.",
+        "Number of passes over the rows of each batch; 1 is the algorithm of the paper. Applies "
+        "only if `precision_divisor` is a number.",
         low=1,
         formerly=("epochs",),
         unasked=1000,
     )
     average: bool = param(
         True,
-        "Predict with the mean of mu over the second half of the pass; applies only if "
-        "`batch_passes` is 1 and `precision_divisor` is a number. The printed algorithm predicts "
-        "with the last mu.",
+        "Predict with the mean of mu over the second half of the pass instead of the last mu, "
+        "which the paper uses. Applies only if `batch_passes` is 1 and `precision_divisor` is a "
+        "number.",
     )
     carry: str = param(
         "dual",
-        "What a batch starts from if `precision_divisor` is a number: dual keeps the dual "
-        "variables of earlier batches, printed keeps the mean of earlier batches under the new "
-        "precision, forget keeps only the precision.",
+        "Start of a batch if `precision_divisor` is a number: dual keeps the dual variables of "
+        "earlier batches, printed keeps the mean of earlier batches under the new precision as "
+        "the paper does, forget keeps only the precision.",
         choices=("dual", "printed", "forget"),
     )
 
@@ -118,8 +118,8 @@ class BCW(LinearBatchLearner):
             self._ascend_dealt(states, classes, shards, divisor, run)
 
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
-        """Without variances, which cost as much as learning, if no probabilities are asked for. The
-        search for the optimum ended with the scores of the rows that it learned."""
+        """Scores of the learned rows, from the end of the search for the optimum. Variances, which
+        cost as much as learning, are left out if no probabilities are needed."""
         known = state.scratch.pop("fitted", None)
         if run.calibrate:
             return super().fitted(state, rows, run)

@@ -101,7 +101,7 @@ class Boost:
         self.live = max(1, int(np.count_nonzero(monomials.deviation > 0)))
 
     def again(self, number: int) -> Boost:
-        """Another boosting on the same rows, with random choices of its own; number 0 is this."""
+        """Another boosting on the same rows with a different random seed; number 0 is this one."""
         if not number:
             return self
         other = copy(self)  # with the first neighbourhoods and pairs, if they are known

@@ -92,7 +92,7 @@ class Momentum:
         return found
 
     def heed(self, dual: Floats) -> None:
-        """Go on from dual objectives of these values."""
+        """Continue from the state with these dual objectives."""
         self.t = np.where(dual < self.dual, 1.0, self.next)
         self.dual = dual
 

@@ -31,9 +31,9 @@ class Convex(ABC):
         """The derivative along d."""
 
     def shorter(self, slope: float, expected: float) -> float:
-        """The share of a step that does not lead too far. At its beginning the slope along it is
-        -`expected`, and at its end, which was looked at last, `slope`; by default as a secant
-        says."""
+        """The share of a step that does not go beyond the minimum along it. The slope along the
+        step is -`expected` at its beginning and `slope` at its end, where the function was
+        evaluated last. By default the share is that of a secant step."""
         return min(0.5, max(0.1, expected / (expected + max(slope, 0.0))))
 
 

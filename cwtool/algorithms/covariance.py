@@ -41,22 +41,22 @@ class PriorParams:
 class CovarianceParams(PriorParams):
     covariance: str = param(
         "diag",
-        "How the covariance of the weights is kept: diag keeps one variance a feature; full keeps "
-        "the whole matrix, which needs 8 bytes a pair of features.",
+        "Form of the covariance of the weights: diag has one variance per feature; full is the "
+        "whole matrix, which takes 8 bytes per pair of features and suits up to some thousand "
+        "features.",
         choices=("diag", "full"),
     )
     projection: str = param(
         "kl",
-        "How an update is brought back to a diagonal covariance: kl drops the off-diagonal part "
-        "of the inverse covariance, l2 that of the covariance itself.",
+        "Projection of an update to a diagonal covariance: kl drops the off-diagonal elements of "
+        "the inverse covariance, l2 those of the covariance.",
         choices=tuple(PROJECTIONS),
     )
     half_life: int | str = param(
         0,
-        "Number of rows (20000) or days (30d) after which half of the precision that was gained is "
-        "forgotten, so that old certainty does not keep weights from following a feed that "
-        "changes; 0 forgets nothing. Days are counted from the date of one run to that of the "
-        "next. Not for a factored covariance.",
+        "Number of rows (20000) or days (30d) after which half of the gained precision is "
+        "forgotten, so that weights can follow a feed that changes; 0 forgets nothing. Days are "
+        "counted between the dates of runs. Not for a factored covariance.",
         kind=int,
         low=0,
         or_days=True,

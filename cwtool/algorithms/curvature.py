@@ -72,7 +72,7 @@ class Loss(NamedTuple):
 
 
 def loss_of(params: Any) -> Loss:
-    """The loss by these parameters."""
+    """The loss that the parameters name."""
     return Loss(params.C, params.loss == "squared-hinge")
 
 
@@ -152,7 +152,7 @@ class RowsInMemory(ByFeatures):
         self.sample(1)
 
     def sample(self, stride: int) -> None:
-        """Look at the rows 0, stride, 2 stride, ... alone from now on."""
+        """Restrict the objective to the rows 0, stride, 2 stride, ... from now on."""
         self.some, h = np.ascontiguousarray(self.every[::stride]), self.rows.weight
         if h is None:
             self.times = len(self.every) / max(1, len(self.some))

@@ -50,7 +50,7 @@ COLLAPSED = Refusal(
 
 
 class Constrained(Factorable):
-    """CW shrinks a variance as far as its constraint asks for."""
+    """The rule of CW, which shrinks a variance until the constraint of the row holds."""
 
     @property
     def merging(self) -> Merging | Refusal:

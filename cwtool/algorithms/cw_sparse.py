@@ -65,15 +65,16 @@ class CwSparseParams(ConfidenceParams):
     )
     projection: str = param(
         "kl",
-        "How an update of the smooth modes is brought back to a diagonal covariance: kl drops the "
-        "off-diagonal part of the inverse covariance, l2 that of the covariance itself.",
+        "Projection of an update of the smooth modes to a diagonal covariance: kl drops the "
+        "off-diagonal elements of the inverse covariance, l2 those of the covariance.",
         choices=tuple(PROJECTIONS),
     )
     every_round: bool = param(
-        False, "Shrink in the smooth modes after every row, not only after margin errors."
+        False,
+        "Shrink weights in the smooth modes after every row instead of only after margin errors.",
     )
     proximal: bool = param(
-        False, "Centre the regularizer of mode smooth-da at the weights so far instead of zero."
+        False, "Centre the regularizer of mode smooth-da at the current weights instead of zero."
     )
 
 

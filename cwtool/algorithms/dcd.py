@@ -41,8 +41,8 @@ NONE: Ints = np.empty(0, dtype=np.int32)
 class DcdParams(BatchParams):
     tol: float = param(
         0.1,
-        "Stop when the objective of a batch lies above that of the dual, and so above the optimum, "
-        "by at most this percentage. Smaller values solve each batch more exactly and take longer.",
+        "Relative duality gap in percent at which a batch is solved: its objective is then at "
+        "most this percentage above the optimum. Smaller values are more exact and slower.",
         above=0,
     )
     max_batch_passes: int = param(

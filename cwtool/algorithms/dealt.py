@@ -72,12 +72,12 @@ class Shards(Protocol):
     def ask(
         self, step: Step, given: Sequence[Arrays], common: Arrays | None = None
     ) -> list[Arrays]:
-        """Have each shard take this step with its own arrays and those that are common to all.
+        """Let each shard run this step with its own arrays and with those common to all shards.
         Returns the results in the order of the shards."""
 
 
 def gathered(shards: Shards) -> SlotRows:
-    """All rows of the shards with their entries, which come here."""
+    """All rows of the shards with their entries, copied to this process."""
     parts = shards.ask(stored, [{} for _ in shards.slots])
     columns = [slots[part["columns"]] for part, slots in zip(parts, shards.slots, strict=True)]
     return replace(

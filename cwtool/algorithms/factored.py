@@ -38,8 +38,9 @@ ROUNDING = 1e-10  # x'Sigma x is a difference: smaller shares of the prior are r
 class FactorParams(PriorParams):
     rank: int = param(
         8,
-        "Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A "
-        "feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update.",
+        "Number of columns of the dense factor R of the factored covariance Sigma^-1 = D + R R' + "
+        "B B'. A feature takes 8 bytes, and 8 * (rank + 3) more after its first update. Raise it "
+        "for strongly correlated features.",
         low=1,
         high=256,
     )
@@ -59,8 +60,8 @@ class FactorParams(PriorParams):
     )
     em_iterations: int | str = param(
         AUTO,
-        "Number of EM iterations of a fit of the factored covariance. auto is 10 with fit em and "
-        "none after fit spectral.",
+        "Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em` "
+        "and 0 with `fit=spectral`.",
         kind=int,
         low=0,
         high=1000,
@@ -68,8 +69,8 @@ class FactorParams(PriorParams):
     )
     variance_floor: float = param(
         1e-12,
-        "Smallest variance of a weight, as a share of the prior; the factored covariance uses at "
-        "least 1e-10. It only guards against numerical underflow.",
+        "Smallest variance of a weight, as a share of the prior; a factored covariance uses at "
+        "least 1e-10. It only prevents numerical underflow; there is rarely a reason to change it.",
         above=0,
         high=0.999999,
         kind=float,
@@ -81,9 +82,9 @@ class FactorParams(PriorParams):
 class FactorableParams(FactorParams, CovarianceParams):
     covariance: str = param(
         "diag",
-        "How the covariance of the weights is kept: diag keeps one variance a feature; full keeps "
-        "the whole matrix, which needs 8 bytes a pair of features; factored keeps a diagonal and "
-        "a part of low rank of its inverse.",
+        "Form of the covariance of the weights: diag has one variance per feature; full is the "
+        "whole matrix, which takes 8 bytes per pair of features and suits up to some thousand "
+        "features; factored has a diagonal and a low-rank part of the inverse covariance.",
         choices=("diag", "full", "factored"),
     )
 

@@ -9,16 +9,16 @@ from cwtool.records import dataclass
 
 @dataclass(frozen=True)
 class FgmParams(BatchParams):
-    features: int = param(100, "Number p of features to choose.", low=1, high=1_000_000)
+    features: int = param(100, "Number p of features to select.", low=1, high=1_000_000)
     group_size: int = param(
         0,
-        "Number r of features that are chosen together as a group; 0 takes `features` / "
+        "Number r of features that are selected together as a group; 0 takes `features` / "
         "`iterations`, rounded up.",
         low=0,
         formerly=("block",),
     )
     iterations: int = param(
-        15, "Number of groups to choose; applies only if `group_size` is 0.", low=1, unasked=1000
+        15, "Number of groups to select; applies only if `group_size` is 0.", low=1, unasked=1000
     )
     C: float = param(
         100.0,
@@ -28,13 +28,14 @@ class FgmParams(BatchParams):
     )
     loss: str = param(
         "squared-hinge",
-        "Loss of a margin error xi: hinge is C xi, squared-hinge is C/2 xi^2.",
+        "Loss of a margin error xi = max(0, 1 - m) of a row with margin m: hinge is C xi, "
+        "squared-hinge is C/2 xi^2.",
         choices=("hinge", "squared-hinge"),
     )
     sigma: float = param(
         0.0,
         "Weight sigma of the sum of squared group norms, which is added to the squared sum of "
-        "group norms. It makes the dual smooth, and spreads the weight over more groups.",
+        "group norms. Values above 0 make the dual smooth and spread the weight over more groups.",
         low=0,
     )
     solver: str = param(
@@ -46,41 +47,46 @@ class FgmParams(BatchParams):
     )
     group_passes: int = param(
         2,
-        "Number of passes over the rows after each new group.",
+        "Number of passes over the rows after each new group. More passes solve the problem of "
+        "each group more exactly.",
         low=1,
         formerly=("sweeps",),
         unasked=100,
     )
     final_passes: int = param(
         20,
-        "Largest number of further passes over the rows when all groups are chosen.",
+        "Largest number of further passes over the rows after the last group was selected.",
         low=0,
         formerly=("final_sweeps",),
         unasked=1000,
     )
     tol: float = param(
-        1e-3, "Make no more passes when the relative duality gap is at most this.", low=0
+        1e-3,
+        "Relative duality gap at which passes over the rows stop. Smaller values are more "
+        "exact and slower.",
+        low=0,
     )
     change: float = param(
         0.0,
-        "Choose no more groups when a new group changes the objective relatively less than this; "
-        "0 always chooses all. Use it with many `group_passes`, so that the objective is exact.",
+        "Select no more groups when a new group changes the objective by less than this share; 0 "
+        "always selects all groups. Use it with many `group_passes`, so that the objective is "
+        "exact.",
         low=0,
     )
     shuffle: bool = param(True, "Visit the rows in a new random order in each pass.")
     carry: str = param(
         "keep",
-        "What a batch starts from: keep takes over the groups and dual variables of earlier "
-        "batches; restart chooses all features again, and takes over only the precision of those "
-        "that are chosen again.",
+        "Start of a batch: keep continues with the groups and dual variables of earlier batches; "
+        "restart selects all features again, and keeps only the precision of features that are "
+        "selected again.",
         choices=("keep", "restart"),
     )
 
     group: str = param(
         "sum",
-        "With more than two classes all of them have the same features: sum chooses those with the "
-        "largest sum of the scores of all classes, max those with the largest score of a class. "
-        "max was better on news with 20 topics, sum on others.",
+        "Selection of the common features of more than two classes: sum takes the features with "
+        "the largest sum of scores over all classes, max those with the largest score of any "
+        "class. max had fewer errors on news with 20 topics, sum on the other data sets.",
         choices=("sum", "max"),
     )
 

@@ -27,7 +27,7 @@ class FirstOrderParams:
     average: bool = param(
         False,
         "Predict with the mean of the weight vectors after all rows so far instead of the latest "
-        "one. It lowers the error on noisy data and takes 8 more bytes a feature.",
+        "one. It lowers the error on noisy data and takes 8 more bytes per feature.",
     )
 
 

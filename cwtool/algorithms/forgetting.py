@@ -45,7 +45,7 @@ class HalfLife:
         return max(1, int(self.length) // STEPS)
 
     def counting(self, layout: Layout) -> Layout:
-        """The layout with what is counted."""
+        """The layout extended by the numbers that forgetting counts."""
         return layout._replace(numbers=(*layout.numbers, DAY if self.days else VISITS))
 
     def learn(

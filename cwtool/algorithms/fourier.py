@@ -73,7 +73,7 @@ class Samples(NamedTuple):
         return self.joined([self.one(k) for k in kept.tolist()])
 
     def one(self, k: int) -> Samples:
-        """Sample k alone, as a part for `joined`."""
+        """Sample k only, as a part for `joined`."""
         first, end = self.samples[k : k + 2].tolist()
         atoms = slice(self.chains[first], self.chains[end])
         return Samples(

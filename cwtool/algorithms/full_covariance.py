@@ -1,4 +1,4 @@
-"""The covariance of second-order learners as a whole matrix: 8 bytes a pair of features."""
+"""The covariance of second-order learners as a whole matrix: 8 bytes per pair of features."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cwtool_ext import full
 from cwtool_ext.visit import Learner
 
 FEWEST = 16  # features that there is room for; there may be a Sigma for each of many classes
-PAIR = 16  # bytes a pair of features: the matrix, and its copy when it grows, is loaded or saved
+PAIR = 16  # bytes per pair of features: the matrix, and its copy when it grows, is loaded or saved
 
 
 class Full(Covariance):

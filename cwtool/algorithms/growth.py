@@ -92,7 +92,8 @@ class Growth:
         self.score: list[float] = []  # of the chosen features, when they were chosen
 
     def keep(self, chosen: Longs, score: list[float]) -> None:
-        """Go on with these features, which the groups already have, and learn their weights."""
+        """Continue with these features, which the groups already contain, and learn their
+        weights."""
         self.chosen, self.score = chosen, score
         for k, at in self.groups.parts():
             self.groups.grow(k, self.columns.gram(chosen[at]))
@@ -144,7 +145,7 @@ class Growth:
 
     @property
     def refined(self) -> bool:
-        """Whether the final passes, if any were asked for, have come as near as `tol` says."""
+        """Whether the duality gap after the final passes, if there are any, is at most `tol`."""
         p = self.params
         if not p.final_passes or not self.groups.sizes or p.solver == "printed":
             return True

@@ -128,7 +128,7 @@ class Voter(Neighbours):
             state.numbers["batches"] += 1
 
     def votes(self, state: State, rows: SlotRows, run: Run) -> Floats:
-        """Scores with a column a class; -inf for classes without a row."""
+        """Scores with one column per class; -inf for classes without a row."""
         kind = state.arrays["y"].astype(np.int32)
         return self.class_scores(self.near(state, self.known(state, rows), kind, run, loo=False))
 

@@ -33,7 +33,7 @@ class Solver(Protocol):
 
     @property
     def early(self) -> bool:
-        """Whether a solution was left before it was as exact as `tol` says."""
+        """Whether a solution ended before it reached the accuracy `tol`."""
 
     @property
     def sizes(self) -> Floats:

@@ -34,8 +34,8 @@ class SparseParams(BatchParams):
 
     features: int = param(
         100,
-        "Number of features to choose; C is raised until there are that many. 0 solves for the "
-        "given `C` and takes the features that get a weight.",
+        "Number of features to select; C is raised until so many features have a weight. 0 solves "
+        "for the given `C` and takes all features with a weight.",
         low=0,
     )
     C: float = param(

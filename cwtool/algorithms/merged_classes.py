@@ -70,7 +70,8 @@ def _places(
 
 
 def _place(ghosts: int, label: float, parts: Sequence[Source], one: Source) -> int:
-    """A class that has not come to a state is there as the ghost, if it has come to another."""
+    """The column of a class in a part. For a class that only other parts have learned it is 0, the
+    column of the ghost."""
     found = _born(one, ghosts, label)
     if found == NONE and ghosts and any(_born(part, ghosts, label) != NONE for part in parts):
         return 0
@@ -86,8 +87,8 @@ def _born(one: Source, ghosts: int, label: float) -> int:
 
 
 class OneVsRestMerger(Merger):
-    """A merge for the ghost, and one for each class that has come. A state that a class has not
-    come to has the ghost in its place."""
+    """One merge for the ghost and one for each class. A part that has no row of a class contributes
+    its ghost instead."""
 
     def __init__(
         self,
@@ -119,7 +120,7 @@ class OneVsRestMerger(Merger):
 
 
 def _state(one: Source, label: float | None) -> State | None:
-    """The state of a class, if it has come."""
+    """The state of a class, or None if the part has no row of the class."""
     assert isinstance(one.state, States)
     number = NONE if label is None else one.number(label)
     return one.state.parts[number] if 0 <= number < len(one.state.parts) else None

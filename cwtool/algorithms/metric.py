@@ -203,8 +203,8 @@ class Kernel(Metric):
 
 
 def cheapest_visit(rows: SlotRows, n: int, passes: int) -> type[Metric]:
-    """The form in which visits of rows like these take the fewest multiplications, once what the
-    form needs of P is there."""
+    """The form of the metric with the fewest multiplications for each visit of rows like these,
+    once the matrices that the form needs are computed."""
     nnz = rows.nnz / max(1, rows.n_rows)
     dense = n**2 / blas(n) + 2 * passes * n
     return Whitened if dense < nnz**2 / 2 + passes * nnz * n else Covariance

@@ -28,8 +28,8 @@ from cwtool_ext.visit import Learner
 class NarowParams(CovarianceParams):
     b: float = param(
         1.0,
-        "Variances of scores are not lowered below 1/b. Larger values let the learner become "
-        "more certain and make later updates smaller.",
+        "The variance of a score is not lowered below 1/b by an update. Larger values let the "
+        "learner become more certain and make later updates smaller.",
         above=0,
     )
 

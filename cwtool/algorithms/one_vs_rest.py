@@ -39,7 +39,7 @@ NO_CLASS = -2  # the class of the ghost: no row has it
 
 
 class States(State):
-    """The ghost, and a state for each class that has come; all refer to one feature index."""
+    """The ghost, and a state for each class that has had a row; all refer to one feature index."""
 
     def __init__(self, base: Algorithm, index: FeatureIndex) -> None:
         self.base = base
@@ -49,7 +49,7 @@ class States(State):
 
     @property
     def known(self) -> list[State]:
-        """The ghost and the states of all classes that have come."""
+        """The ghost and the states of all classes that have had a row."""
         return [self.ghost, *(part for part in self.parts if part is not None)]
 
     def admit(self, labels: list[float]) -> None:
@@ -77,7 +77,7 @@ class States(State):
             part.reserve()
 
     def birth(self, class_: int) -> None:
-        """The state of a class that comes for the first time: a copy of the ghost."""
+        """The state of a class at its first row: a copy of the ghost."""
         self.base.finish(self.ghost)
         born = self.base.new_state(self.index)
         if self.ghost.numbers.get(BATCHES.name) == 0:  # it equals a new one but for what is shared
@@ -187,7 +187,7 @@ class OneVsRest(Several):
         *,
         again: bool,
     ) -> None:
-        """Visit these rows with the ghost and all classes that have come; their scores go into
+        """Visit these rows with the ghost and all classes that have had a row; their scores go into
         `found`."""
         classes = [k for k, part in enumerate(state.parts) if part is not None]
         with_ghost = state.known, [NO_CLASS, *classes]
@@ -225,7 +225,7 @@ class OneVsRest(Several):
         )
 
     def _coefficients(self, part: State | None, slots: Ints) -> Coefficients:
-        """Of one class; zero for a class that has not come."""
+        """The coefficients of one class; zero for a class that has had no row."""
         if part is not None and isinstance(self.base, Linear):
             return self.base.coefficients(part, slots)
         if part is not None and isinstance(self.base, Ranks):

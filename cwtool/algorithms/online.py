@@ -1,4 +1,4 @@
-"""What the learners of single rows share: the one loop over rows, with a learner of their own."""
+"""The loop over rows that all online learners share; each algorithm supplies the learner."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cwtool_ext.visit import Learner
 
 
 class Online(Algorithm):
-    """Learns row by row: an algorithm says which learner works on its state."""
+    """An algorithm that learns row by row; a subclass supplies the learner for its state."""
 
     takes_weights = True
 

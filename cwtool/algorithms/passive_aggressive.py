@@ -14,7 +14,7 @@ from cwtool_ext.rules import Rule
 class SoftParams(FirstOrderParams):
     C: float = param(
         1.0,
-        "Aggressiveness C: the price of a margin error. Larger values make larger updates; lower "
+        "Aggressiveness C, the weight of a margin error. Larger values make larger updates; lower "
         "it for noisy labels.",
         above=0,
     )
@@ -25,7 +25,7 @@ class PA(FirstOrder):
     name = "pa"
     summary = "passive-aggressive with a hard margin"
     Params = FirstOrderParams
-    takes_weights = False  # there is no slack that a weight could make dearer
+    takes_weights = False  # a hard margin has no slack term that a weight could scale
     weighted_instead = "pa1"
     rule = rules.pa()
 

@@ -51,7 +51,7 @@ class Pool:
             self._parts.append(part)
 
     def room(self, features: int, paths: int) -> Emitted:
-        """Memory for so many features that are informed in all paths; see `used`."""
+        """Memory for this number of features, each informed in all paths; see `used`."""
         values = self._values + features * paths
         features += self._features
         if features > len(self._memory.slots) or values > len(self._memory.values):
@@ -65,7 +65,7 @@ class Pool:
         return self._memory.part(slice(self._features, features), slice(self._values, values))
 
     def used(self, features: int, values: int) -> None:
-        """So many entries of the memory that `room` gave were emitted."""
+        """Record how many entries of the memory from `room` were filled."""
         self._features += features
         self._values += values
 

@@ -29,8 +29,8 @@ class Entries(NamedTuple):
 
 
 class PreparedRows:
-    """Rows without the features that are gone. Each has a learning rate, one for its step of the
-    intercept, a sign, and a weight (None: all 1)."""
+    """Rows without removed features. Each row has a learning rate, a rate for the step of the
+    intercept, a sign, and a weight (None: all weights are 1)."""
 
     def __init__(
         self, entries: Entries, rates: Floats, y: Floats, weight: Floats | None = None

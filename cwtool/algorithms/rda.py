@@ -34,8 +34,8 @@ class RdaParams(LossParams):
     )
     rho: float = param(
         0.0,
-        "More L1 at the beginning: after t rows the L1 weight is lam + gamma rho / sqrt t. Raise "
-        "it if too many features get a weight from few rows.",
+        "Additional L1 norm at the beginning: after t rows the weight of the L1 norm is lam + "
+        "gamma rho / sqrt t. Raise it if too many features get a weight from few rows.",
         low=0,
     )
 

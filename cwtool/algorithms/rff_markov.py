@@ -72,13 +72,18 @@ class RffParams(RememberedParams):
     )
     d_max: int = param(
         40,
-        "Largest number of Fourier features that the model has at one time.",
+        "Largest number of Fourier features in the model at any time. Raise it for boundaries "
+        "with more detail.",
         low=1,
         high=1000,
         unasked=100,
     )
     t_max: int = param(
-        3, "Largest number of variables of one Fourier feature.", low=1, high=20, unasked=10
+        3,
+        "Largest number of variables of one Fourier feature, and so of variables that interact.",
+        low=1,
+        high=20,
+        unasked=10,
     )
     alpha0: float = param(
         0.5,

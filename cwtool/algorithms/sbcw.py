@@ -29,8 +29,8 @@ from cwtool.records import dataclass
 class SbcwParams(FgmParams):
     final_passes: int = param(
         0,
-        "Largest number of further passes over the rows when all groups are chosen. On text they "
-        "did not lower the error.",
+        "Largest number of further passes over the rows after the last group was selected. On "
+        "text they did not lower the error.",
         low=0,
         formerly=("final_sweeps",),
         unasked=1000,
@@ -38,16 +38,16 @@ class SbcwParams(FgmParams):
     precision_divisor: float = param(
         100.0,
         "C divided by this number is the weight of X'X in the precision of a group. 1 is the "
-        "printed algorithm; larger values trust the precision less.",
+        "algorithm of the paper; larger values give the precision less influence.",
         above=0,
         formerly=("kappa",),
     )
     score: str = param(
         "gain",
-        "What features are chosen by, with c = `C` / `precision_divisor`: gain is s_j^2 / (K (1 + "
-        "c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with K groups "
-        "(with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is s_j^2, "
-        "as printed.",
+        "Score by which features are selected, with c = `C` / `precision_divisor`: gain is s_j^2 "
+        "/ (K (1 + c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with "
+        "K groups (with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is "
+        "s_j^2, as in the paper.",
         choices=("gain", "diag", "plain"),
     )
     scale: str = param(

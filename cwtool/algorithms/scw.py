@@ -14,8 +14,8 @@ from cwtool_ext.rules import Rule
 class SoftParams(EtaParams):
     C: float = param(
         3.0,
-        "Aggressiveness C: the price of leaving a row's constraint violated. Lower it for noisy "
-        "labels.",
+        "Aggressiveness C, the weight of a violated constraint. Larger values make larger "
+        "updates; lower it for noisy labels.",
         above=0,
     )
 

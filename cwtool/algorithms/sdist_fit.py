@@ -81,7 +81,7 @@ def scores(near: Near, predict: str) -> Floats:
 
 
 def said(near: Near, predict: str) -> Longs:
-    """The class that rows with these neighbours are said to have."""
+    """The predicted class of rows with these neighbours."""
     if near.who.shape[1] == 2:
         return (score(near, predict) >= 0).astype(np.int64)
     return np.asarray(scores(near, predict).argmax(axis=1))

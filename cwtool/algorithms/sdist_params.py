@@ -20,8 +20,8 @@ class SdistParams(KnnParams):
     k: int | str = param(  # type: ignore[assignment]
         AUTO,
         "Number of nearest rows: in training those of each class, in prediction those of all "
-        "classes together that vote. auto is 3, but if the data are dense, the one of 3, 5, 9, 15 "
-        "and 25 votes that has the fewest errors on rows out of the bag.",
+        "classes together, which vote. auto is 3; for dense data the number of votes is the one "
+        "of 3, 5, 9, 15 and 25 with the fewest errors on rows out of the bag.",
         kind=int,
         low=1,
         high=99,
@@ -53,9 +53,9 @@ class SdistParams(KnnParams):
     )
     runs: int | str = param(
         AUTO,
-        "Number of metrics that are boosted with different random choices; the mean of them is the "
-        "metric. auto is 4 where a single one depends much on chance, for at most 500 rows or, if "
-        "the data are sparse, 2,000, and 1 for more rows. The time grows in proportion.",
+        "Number of metrics that are boosted with different random seeds; their mean is the "
+        "metric. auto is 4 for at most 500 rows (sparse data: 2,000), where a single metric "
+        "depends much on chance, and 1 for more rows. The time grows in proportion.",
         kind=int,
         low=1,
         high=1000,
@@ -99,13 +99,14 @@ class SdistParams(KnnParams):
     )
     shrink: float = param(
         0.1,
-        "Share of the best weight that a step receives. Smaller values need more steps and fit "
-        "noise less.",
+        "Learning rate: the share of its best weight that a step receives. Smaller values need "
+        "more steps and overfit less.",
         above=0,
         high=1,
     )
     bag: float = param(
-        0.7, "Share of the rows, drawn for each step, that its direction is found on.", above=0,
+        0.7, "Share of the rows, drawn at random for each step, on which its direction is found. "
+        "The other rows are out of the bag.", above=0,
         high=1,
     )  # fmt: skip
     weight_on: str = param(

@@ -30,7 +30,7 @@ UNINTERRUPTED = 1 << 28  # entries of Sigma that are visited before an interrupt
 
 
 class Confident(Online):
-    """A rule joined with a covariance; a new algorithm states its rule and nothing else."""
+    """An update rule combined with a covariance; a new algorithm defines only its rule."""
 
     kinds: ClassVar[dict[str, type[Covariance]]] = {"diag": Diagonal, "full": Full}
     counts_unknown = True

@@ -1,7 +1,8 @@
 """More than two classes: an algorithm for two classes becomes one for any number of them.
 
-Scores then have a column a class, in the order in which the classes first came; a class without a
-row so far scores -infinity. The variance of a row is the mean of those of its two highest scores.
+Scores then have one column per class, in the order of the first rows of the classes; a class
+without a row so far scores -infinity. The variance of a row is the mean of those of its two
+highest scores.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Several(ABC):
 
     @abstractmethod
     def coefficients(self, state: State, slots: Ints) -> Coefficients:
-        """Weights (or importances) and variances with a column a class, and an intercept a
+        """Weights (or importances) and variances with one column per class, and one intercept per
         class."""
 
     def selection(self, state: State) -> Chosen:
@@ -65,7 +66,7 @@ class Several(ABC):
 
     @abstractmethod
     def untrained(self, state: State) -> bool:
-        """Whether a learner of batches has nothing yet to predict with."""
+        """Whether a batch learner has nothing yet to predict with."""
 
     @abstractmethod
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:

@@ -69,18 +69,23 @@ class TgParams(SgdParams):
         low=0,
     )
     every: int = param(
-        10, "Number of rows between two truncations, which then pull for all of them.", low=1
+        10,
+        "Number of rows between two truncations; each truncation applies the gravity of all "
+        "these rows at once. Larger values save time.",
+        low=1,
     )
     theta: float | str = param(
         AUTO,
-        "Weights larger than this are not pulled towards zero. auto pulls all weights.",
+        "Weights whose absolute value is larger than this number are not pulled towards zero. "
+        "auto pulls all weights.",
         kind=float,
         above=0,
         auto=True,
     )
     by_rate: bool = param(
         True,
-        "Multiply the gravity by the learning rate, as in the paper; otherwise it is constant.",
+        "Multiply the gravity by the learning rate, as in the paper. Without it the gravity is "
+        "constant.",
     )
 
 

@@ -107,7 +107,7 @@ class Shelf:
         return joined([part.entries for part in parts], jobs)
 
     def leave(self, numbers: Ints) -> None:
-        """The features with these numbers are gone."""
+        """Remove the features with these numbers."""
         self.places[self.own[numbers]] = -1
         for path in self.tables[1:]:
             path[numbers, COUNT] = LEFT

@@ -1,6 +1,6 @@
 """Several classes in one state: every column has a place for each class, side by side in memory.
 
-This serves the learners of single rows that have a weight (and a variance) a feature: all scores
+This serves the online learners that have a weight (and a variance) a feature: all scores
 of a row come from one visit of its features.
 """
 
@@ -28,7 +28,7 @@ class Wide(Protocol):
 
     @property
     def is_wide(self) -> bool:
-        """Whether it has them with these parameters."""
+        """Whether the algorithm can use one table for all classes with these parameters."""
 
     def rival_learner(self, state: State) -> Learner:
         """The learner by the top rival, on the tables of a state of several classes."""
@@ -38,11 +38,11 @@ class Wide(Protocol):
         class may come for the first time."""
 
     def class_coefficients(self, state: State, slots: Ints) -> Coefficients:
-        """Weights and variances with a column a class."""
+        """Weights and variances with one column per class."""
 
 
 class SideBySide(Several):
-    """The two ways of learning with such a state."""
+    """Common part of the two ways of learning several classes in one table."""
 
     ghosts: ClassVar[int]  # places before that of class 0
 
@@ -97,7 +97,7 @@ class SideBySide(Several):
         return False
 
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
-        raise TypeError("a learner of single rows has no batches")
+        raise TypeError("an online learner has no batches")
 
     def finish(self, state: State) -> None:
         self.base.finish(state)
@@ -119,7 +119,8 @@ class Rival(SideBySide):
 
 
 class VersusRest(SideBySide):
-    """Each class against the rest, with a ghost for classes to come: cwtool_ext/versus.pyx."""
+    """Each class against the rest, with a ghost for classes of later rows:
+    cwtool_ext/versus.pyx."""
 
     mode = "ovr"
     ghosts = 1

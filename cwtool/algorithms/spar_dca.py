@@ -29,7 +29,8 @@ from cwtool_ext import proximal
 class SparDcaParams(SparseParams):
     loss: str = param(
         "squared-hinge",
-        "Loss of a margin error xi: hinge is C xi, squared-hinge is C/2 xi^2.",
+        "Loss of a margin error xi = max(0, 1 - m) of a row with margin m: hinge is C xi, "
+        "squared-hinge is C/2 xi^2.",
         choices=("hinge", "squared-hinge"),
     )
     l2: float = param(

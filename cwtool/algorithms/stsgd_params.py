@@ -41,9 +41,9 @@ class StsgdParams:
     )
     gravity_by: str = param(
         "norm",
-        "What the pull of a weight to zero after a burst is proportional to: norm is the root of "
-        "the sum of the squared inputs of the feature in the burst; count is the number of rows "
-        "that informed it, as in the thesis, which favours rare features.",
+        "Quantity that the shrinkage of a weight after a burst is proportional to: norm is the "
+        "root of the sum of the squared inputs of the feature in the burst; count is the number "
+        "of rows that informed it, as in the thesis, which favours rare features.",
         choices=("norm", "count"),
         formerly=("gravity",),
     )
@@ -58,21 +58,24 @@ class StsgdParams:
     )
     burst: int | str = param(
         AUTO,
-        "Number of rows of a burst; weights are pulled to zero after each burst. auto is a tenth "
-        "of the rows, but at least 100 in the first pass and 20 in later ones. Shorter bursts "
-        "remove more features.",
+        "Number of rows of a burst; weights are shrunk towards zero after each burst. auto is a "
+        "tenth of the rows, but at least 100 in the first pass and 20 in later passes. Shorter "
+        "bursts remove more features.",
         kind=int,
         low=1,
         auto=True,
     )
     bursts: int = param(
-        5, "Number of bursts of a stage; features are judged after each stage.", low=1
+        5,
+        "Number of bursts of a stage. After each stage, features with unstable weights are "
+        "removed.",
+        low=1,
     )
     rejection: float | str = param(
         AUTO,
-        "Share of the weight changes of the last stage that the pull to zero would have undone, "
-        "while all features are left. Larger values give fewer features. auto is 0.2 in the first "
-        "pass and 0.7 in later ones.",
+        "Share of the weight changes of the last stage that the shrinkage would undo while no "
+        "feature has been removed. Larger values give fewer features. auto is 0.2 in the first "
+        "pass and 0.7 in later passes.",
         kind=float,
         low=0,
         high=1,
@@ -80,8 +83,8 @@ class StsgdParams:
     )
     annealing: float = param(
         -1.0,
-        "How fast the rejection falls as features are removed. It falls fast if positive and "
-        "slowly if negative; 0 makes it proportional to the share of features left.",
+        "Rate at which the rejection falls as features are removed. Positive values let it fall "
+        "fast, negative ones slowly; 0 makes it proportional to the share of features left.",
     )
     stability: float = param(
         0.7,
@@ -92,15 +95,15 @@ class StsgdParams:
     )
     least: int = param(
         0,
-        "Number of bursts that must have informed a feature before it is judged. Raise it to keep "
-        "rare features longer.",
+        "Number of bursts that must have informed a feature before it can be removed. Raise it to "
+        "keep rare features longer.",
         low=0,
     )
     growth: float | str = param(
         AUTO,
-        "alpha of the burst length K log(1 / (alpha d)), but at least K, where K is `burst` and d "
-        "the share of features left: bursts grow as features are removed. auto keeps the length "
-        "K.",
+        "alpha of the burst length K log(1 / (alpha d)), which is at least K; K is `burst` and d "
+        "the share of features left. Bursts become longer as features are removed. auto keeps the "
+        "length K.",
         kind=float,
         above=0,
         high=1,
@@ -108,30 +111,30 @@ class StsgdParams:
     )
     scale: str = param(
         "balanced",
-        "Scaling of columns: std divides each by its standard deviation, floor also but by no "
-        "less than the median of the standard deviations over the nonzero entries; balanced "
-        "divides by r^(3/4) q^(1/4), with the root mean square r of the nonzero values of the "
-        "column and their share q of the rows, and has such a floor too; none leaves columns as "
-        "they are. Frequent columns count for less with std and floor than with balanced, and for "
-        "most with none.",
+        "Scaling of columns: std divides each column by its standard deviation; floor does the "
+        "same, but by no less than the median of the standard deviations over the nonzero "
+        "entries; balanced divides by r^(3/4) q^(1/4), where r is the root mean square of the "
+        "nonzero values of the column and q their share of the rows, with a floor of the same "
+        "kind; none does not scale. Frequent columns have the least influence with std and floor, "
+        "more with balanced and most with none.",
         choices=("none", "std", "floor", "balanced"),
     )
     informed_by: str = param(
         "rows",
-        "Which rows inform a feature: rows is every row with a nonzero value of it, gradients only "
-        "those of them whose loss has a gradient.",
+        "Rows that inform a feature: rows takes every row with a nonzero value of the feature, "
+        "gradients only those of them whose loss has a nonzero gradient.",
         choices=("rows", "gradients"),
     )
     pull_on: str = param(
         "change",
-        "What the strength of the pull is derived from: change is the change of weights in a "
-        "burst, weight is the weights themselves.",
+        "Quantity from which the strength of the shrinkage is derived: change is the change of "
+        "the weights in a burst, weight is the weights themselves.",
         choices=("change", "weight"),
     )
     intercept: str = param(
         AUTO,
-        "Whether an intercept is learned. auto learns one when at most a tenth of the rows are of "
-        "the smaller class.",
+        "Whether an intercept is learned. auto learns one if the smaller class has at most a "
+        "tenth of the rows.",
         choices=(AUTO, "on", "off"),
     )
     tol: float = param(

@@ -56,7 +56,7 @@ class Underway:
 
     @classmethod
     def of(cls, state: State) -> Underway:
-        """That of a state; the first time it comes from the arrays of the state."""
+        """The work under way of a state; the first call reads it from the arrays of the state."""
         if "underway" not in state.scratch:
             state.scratch["underway"] = cls._restored(state)
         found: Underway = state.scratch["underway"]

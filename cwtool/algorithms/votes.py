@@ -21,7 +21,7 @@ class Voting(Protocol):
         """Learn a batch of several classes; `rows.y` are class numbers."""
 
     def votes(self, state: State, rows: SlotRows, run: Run) -> Floats:
-        """Scores with a column a class; -inf for classes without a row."""
+        """Scores with one column per class; -inf for classes without a row."""
 
     def own_votes(self, state: State, rows: SlotRows, run: Run) -> Floats:
         """Scores of the rows of the first batch, each predicted by the other rows alone."""
@@ -56,7 +56,7 @@ class Votes(Several):
         return state
 
     def relearn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
-        raise TypeError("a learner of batches learns each of them once")
+        raise TypeError("a batch learner learns each of them once")
 
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
         if self.untrained(state):
@@ -65,7 +65,7 @@ class Votes(Several):
 
     @staticmethod
     def _scores(state: State, found: Floats) -> Scores:
-        """The votes with a column for each class, also for those that have not come."""
+        """The votes with one column per class, also for classes without a row."""
         n, known = len(found), min(found.shape[1], len(state.labels))
         score = np.full((n, len(state.labels)), -np.inf)
         score[:, :known] = found[:, :known]

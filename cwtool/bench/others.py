@@ -155,7 +155,7 @@ def liblinear(job: Job, solver: int) -> Predict:
 
 
 def _weights(model: Any, n: int, classes: int) -> Floats:
-    """A column a class, or one column for two classes unless they were solved jointly."""
+    """One column per class, or one column for two classes unless they were solved jointly."""
     width = 1 if classes == 2 and model.param.solver_type != 4 else classes
     weight: Floats = np.ctypeslib.as_array(model.w, (n * width,)).reshape(n, width).copy()
     return weight

@@ -152,13 +152,15 @@ def resolve(
     if "make" in table:
         maker = table["make"]
         if maker not in MAKERS:
-            raise UsageError(f"data {name}: no generator {maker!r}; there is: {', '.join(MAKERS)}")
+            raise UsageError(
+                f"data {name}: no generator {maker!r}; choose one of {', '.join(MAKERS)}"
+            )
         args = {k: v for k, v in table.items() if k not in (*OF_ALL, "make")}
         _check_args(name, maker, args)
         return Source(make=maker, args=args, reading=reading, **kept)
     if wrong := sorted(table.keys() - {*OF_ALL, *OF_FILES}):
         known = ", ".join((*OF_FILES, *OF_ALL, "make"))
-        raise UsageError(f"data {name}: {wrong[0]!r} is unknown; there is: {known}")
+        raise UsageError(f"data {name}: {wrong[0]!r} is unknown; choose one of {known}")
     if folder is None:
         return None
     at = folder / table.get("folder", name)
@@ -184,4 +186,6 @@ def _by_numbers(path: str) -> list[tuple[int, str]]:
 def _check_args(name: str, maker: str, args: dict[str, Any]) -> None:
     known = list(inspect.signature(MAKERS[maker]).parameters)[1:]
     if wrong := sorted(args.keys() - set(known)):
-        raise UsageError(f"data {name}: {maker} has no {wrong[0]!r}; there is: {', '.join(known)}")
+        raise UsageError(
+            f"data {name}: {maker} has no {wrong[0]!r}; choose one of {', '.join(known)}"
+        )

@@ -147,7 +147,9 @@ def load(name: str, *, quick: bool = False) -> Suite:
     try:
         found = tomllib.loads(path.read_text())
     except FileNotFoundError:
-        raise UsageError(f"there is no suite {name!r}", f"there is: {', '.join(names())}") from None
+        raise UsageError(
+            f"there is no suite {name!r}", f"choose one of {', '.join(names())}"
+        ) from None
     except (OSError, ValueError) as failure:
         raise UsageError(f"{path}: {failure}") from None
     try:
@@ -188,7 +190,7 @@ def _made(kind: type[T], table: Values, where: str) -> T:
     known = [f.name for f in fields(kind)]  # type: ignore[arg-type]
     for key in table:
         if key not in known:
-            raise UsageError(f"{where}: {key!r} is unknown", f"there is: {', '.join(known)}")
+            raise UsageError(f"{where}: {key!r} is unknown", f"choose one of {', '.join(known)}")
     for f in fields(kind):  # type: ignore[arg-type]
         if f.name not in table and f.default is MISSING and f.default_factory is MISSING:
             raise UsageError(f"{where}: {f.name!r} is missing")

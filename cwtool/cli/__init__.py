@@ -1,4 +1,4 @@
-"""The command line: one thin command a file. Only this package exits the process."""
+"""The command line: each command is a short module. Only this package exits the process."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from cwtool.parallel import one_blas_thread
 
 COMMANDS = {
     "train": "Learn a model from LIBSVM data, or continue one with --resume.",
-    "feed": "Score, judge and learn one day of a feed, and keep the old model.",
+    "feed": "Predict, check and learn one day of a feed, and keep the old model.",
     "predict": "Print labels, scores or probabilities for new rows, or evaluate with --evaluate.",
     "merge": "Make one model from several that learned different rows.",
-    "select-features": "Choose features and measure the error of classifiers that use only these.",
+    "select-features": "Select features and measure the error of classifiers that use only them.",
     "tune": "Choose parameters by cross-validation, then train with the best ones.",
-    "bench": "Repeat the experiments of the papers and print the results beside theirs.",
+    "bench": "Repeat the experiments of the papers and compare with the published numbers.",
     "inspect": "Show the parameters, history and weights of a model.",
-    "convert": "Make LIBSVM files of CSV, VW text, Parquet or lists of URLs, or these of LIBSVM.",
-    "export": "Write a linear model in the form of another program: LIBLINEAR, ONNX, SQL and more.",
-    "import": "Make a model of a LIBLINEAR model, to go on from with train --resume.",
-    "report": "Show the days of a feed on an HTML page or as text.",
-    "algorithms": "List the algorithms in groups, and when to use each.",
+    "convert": "Convert between LIBSVM, CSV, VW text and Parquet, and from lists of URLs.",
+    "export": "Write a linear model for another program: LIBLINEAR, ONNX, SQL and more.",
+    "import": "Convert a LIBLINEAR model to a model that train --resume can continue.",
+    "report": "Show the days of a feed as an HTML page or as text.",
+    "algorithms": "List the algorithms, and when to use each.",
     "completion": "Print the shell completion script for bash, zsh or fish.",
 }
 FILES = {"import": "import_model"}  # commands whose name cannot be that of a module
 FIRST_STEPS = """\b
 First steps:
-  cwtool train day1.svm.gz -m url.cw                     learn a model
-  cwtool predict day2.svm.gz -m url.cw --evaluate        measure it on the next day
-  cwtool feed day2.svm.gz -m url.cw                      score, judge and learn a day
-  cwtool convert table.csv -o table.svm                  make LIBSVM rows of other forms
+  cwtool convert table.csv -o day1.svm          make LIBSVM text of a table
+  cwtool train day1.svm -m url.cw               learn a model
+  cwtool predict day2.svm -m url.cw --evaluate  measure it on the next day
+  cwtool feed day2.svm -m url.cw                predict, check and learn a day
 
 cwtool COMMAND --help describes a command and ends with examples."""
 CONFIG = "cwtool.toml"
@@ -69,7 +69,11 @@ class Lazy(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            ctx.fail(f"there is no command {args[0]!r}; there is: {', '.join(COMMANDS)}")
+            import difflib
+
+            near = difflib.get_close_matches(args[0].lower(), COMMANDS, n=1)
+            next_step = f"did you mean {near[0]}?" if near else f"choose {', '.join(COMMANDS)}"
+            ctx.fail(f"there is no command {args[0]!r}; {next_step}")
         return super().resolve_command(ctx, args)
 
 
@@ -109,7 +113,8 @@ def group(ctx: click.Context, config: Path | None) -> None:
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, as of timeout or systemd: ends as Ctrl-C does, with nothing left behind."""
+    """SIGTERM, as sent by timeout or systemd. It ends the command as Ctrl-C does and removes
+    temporary files."""
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
@@ -136,7 +141,7 @@ def _flushed(code: int) -> int:
 
 
 def _cannot_write(failure: OSError) -> int:
-    """stdout is gone: quietly if its reader, such as head, has enough."""
+    """Exit after stdout failed: silently if its reader, such as head, has closed the pipe."""
     from cwtool.messages.console import complain, unheard
 
     unheard(sys.stdout)
@@ -164,8 +169,8 @@ def _stopped(interrupt: BaseException) -> int:
 
 
 def _interrupt_behind(failure: BaseException | None) -> BaseException | None:
-    """The interrupt that a failure goes back to. Python turns one that it meets while it makes the
-    classes of a module into a RuntimeError."""
+    """The KeyboardInterrupt that caused a failure. Python raises a RuntimeError instead if it is
+    interrupted while it creates the classes of a module."""
     while failure is not None and not isinstance(failure, KeyboardInterrupt):
         failure = failure.__cause__ or failure.__context__
     return failure

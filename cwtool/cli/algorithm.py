@@ -1,4 +1,5 @@
-"""A command whose options depend on the algorithm that it is given."""
+"""A command whose options depend on --algo: its own and those of the algorithm. Without --algo, the
+algorithm is that of the model to continue."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ FLAGS = "qv"  # short options without a value
 
 
 class AlgorithmCommand(click.Command):
-    """A command whose options depend on --algo: its own and those of the algorithm. Without --algo
-    it is that of the model that is continued."""
+    """A command whose options depend on --algo: its own and those of the algorithm. Without --algo,
+    the algorithm is that of the model to continue."""
 
     continued = "--resume"  # the option that names this model
 

@@ -26,8 +26,9 @@ from cwtool.errors import DataError
     "--data",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Folder of real data: DIR/NAME/train.svm and DIR/NAME/test.svm, plain or compressed. Data "
-    "sets that are not there are left out and listed. Artificial data needs no folder.",
+    help="Folder of real data sets: DIR/NAME/train.svm and DIR/NAME/test.svm, plain or "
+    "compressed. Missing data sets are left out and listed in the report. Suites of artificial "
+    "data need no folder.",
 )
 @click.option(
     "--quick",
@@ -43,12 +44,16 @@ from cwtool.errors import DataError
     metavar="DIR",
     help="Folder to write results and reports to.",
 )
-@click.option("--again", is_flag=True, help="Compute results that are stored once more.")
+@click.option(
+    "--again",
+    is_flag=True,
+    help="Compute again results that are already stored in the folder of --out.",
+)
 @click.option(
     "-j",
     "--jobs",
     type=click.IntRange(min=1),
-    help="Number of processes. It changes speed, never a result.  [default: all cores]",
+    help="Number of processes. The result does not depend on it.  [default: all cores]",
 )
 @sharding.engine
 @options.caching
@@ -71,10 +76,11 @@ def command(
 ) -> None:
     """Repeat the experiments of the papers and compare the results with the published numbers.
 
-    SUITE is a name that --list prints, `all`, or the path of a TOML file. Every measured cell is
-    stored in DIR/cells: a run that was stopped goes on where it ended, and a run with the same
-    settings computes nothing. The report of a suite is DIR/SUITE/report.md with tables.csv,
-    cells.jsonl and plots; DIR/report.html has the reports of all suites.
+    SUITE is a name that --list prints, `all`, or the path of a TOML file. Every measurement is
+    stored in DIR/cells, where DIR is the folder of --out: the same command continues an interrupted
+    run, and computes nothing if all measurements are stored. The report of a suite is
+    DIR/SUITE/report.md with tables.csv, cells.jsonl and plots; DIR/report.html has the reports of
+    all suites.
     """
     console = options.console(as_json, quiet, verbose)
     from cwtool.bench import suite as shelf

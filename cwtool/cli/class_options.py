@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _setting(kind: Callable[[str], Any], text: str | None) -> str:
-    """A setting as the library writes it; `kind` reads it."""
+    """Parse `text` with `kind` and return the setting in its canonical spelling."""
     try:
         found: str = kind(text or "").setting
     except UsageError as failure:
@@ -41,10 +41,10 @@ class_weight = click.option(
     "--class-weight",
     metavar="balanced|LABEL=W,...",
     callback=_class_weight,
-    help="Weights of the classes in learning. balanced gives rows of the rarer class a greater "
-    "weight, by the numbers of rows learned so far; -1=1,+1=10 makes rows with the label +1 weigh "
-    "10. The weight of a row in the data (label:weight) is multiplied by it. Metrics do not count "
-    "it. Kept in the model.  [default: all 1]",
+    help="Factors of the row weights of each class in learning. balanced gives rows of the rarer "
+    "class a larger weight, inversely proportional to the number of rows of the class learned so "
+    "far; -1=1,+1=10 multiplies the weights of rows with the label +1 by 10. Metrics do not use "
+    "these factors. Kept in the model.  [default: 1 for all classes]",
 )
 
 
@@ -68,18 +68,18 @@ classes = apply(
         type=click.Choice(["auto", "no", "rival", "ovr"]),
         default="auto",
         show_default=True,
-        help="How more than two classes are learned. rival moves the class of a row against the "
+        help="How more than two classes are learned. rival updates the class of a row and the "
         "class with the highest score among the others; ovr learns each class against the rest. "
-        "auto is two classes if the first 1,000 rows have two labels, and else rival where the "
-        "algorithm has it, otherwise ovr; no always expects two labels. On text, ovr often has "
-        "fewer errors with second-order algorithms. Kept in the model.",
+        "auto learns two classes if the first 1,000 rows have two labels, otherwise rival if the "
+        "algorithm supports it, and else ovr. no always expects two labels. On text, ovr often "
+        "has fewer errors with second-order algorithms. Kept in the model.",
     ),
     click.option(
         "--positive",
         metavar="LABEL",
         callback=_label,
-        help="Learn two classes: this label is positive, all others are negative. Kept in the "
-        "model.",
+        help="Learn two classes: rows with this label are positive, rows with any other label are "
+        "negative. Kept in the model.",
     ),
 )
 
@@ -102,18 +102,18 @@ def labels(given: dict[str, Any]) -> Labels:
 
 
 def threshold(which: str) -> Callable[[F], F]:
-    """The option for the threshold, with what the command does with it."""
+    """The option --threshold; `which` says how the command uses and stores it."""
     return click.option(
         "--threshold",
         "--operating-point",
         "threshold",
         metavar="f1|balanced|fpr=P|precision=P|NUMBER",
         callback=_threshold,
-        help="Least score of a row that is called the positive class. f1 is the threshold with the "
-        "greatest F1, and balanced that with the least mean of the error rates of both classes, "
-        "each by the scores of the training rows before they were learned (of a first batch: once "
-        "learned). fpr=0.001 is the one with the greatest recall and a false positive rate of at "
-        "most 0.001, and precision=0.99 that with a precision of at least 0.99. With more than two "
-        "classes, balanced calls rare classes more often, by their "
-        f"shares of the training rows. {which}",
+        help="Rows whose score is at least the threshold are predicted positive. NUMBER is the "
+        "threshold itself; f1 maximizes F1; balanced minimizes the mean of the error rates of both "
+        "classes; fpr=0.001 maximizes the recall at a false positive rate of at most 0.001; "
+        "precision=0.99 maximizes the recall at a precision of at least 0.99. All use the scores "
+        "of the training rows before they were learned (for the first batch of a batch learner, "
+        "after it was learned). With more than two classes only balanced is possible: it predicts "
+        f"rare classes more often, according to their shares of the training rows. {which}",
     )

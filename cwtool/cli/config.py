@@ -14,7 +14,8 @@ from cwtool.cli.declared import owners
 
 
 def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
-    """Sections by command, keys by option: [train] algo = "arow". There must be such commands."""
+    """The sections of a configuration file by command, as in [train] algo = "arow". A section that
+    is not named after a command is an error."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -29,7 +30,7 @@ def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
     for command, section in found.items():
         if command not in commands or not isinstance(section, dict):
             raise click.UsageError(
-                f"{path}: [{command}] is no command; there is: {', '.join(commands)}"
+                f"{path}: [{command}] is no command; choose one of {', '.join(commands)}"
             )
     return {
         command: {key.replace("-", "_"): value for key, value in section.items()}
@@ -38,8 +39,8 @@ def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
 
 
 def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> dict[str, Any]:
-    """The section by names of parameters. A misspelt option would be passed over in silence; those
-    of an algorithm may stand there while another one is used."""
+    """The options of a section by parameter name. Unknown options are errors; options of another
+    algorithm than the present one are allowed."""
     names = {word.lstrip("-").replace("-", "_"): p.name for p in command.params for word in p.opts}
     for key in section.keys() - names.keys():
         option = "--" + key.replace("_", "-")

@@ -16,56 +16,61 @@ tables = options.apply(
     click.option(
         "--label",
         metavar="COLUMN",
-        help="Column of labels of a table.  [default: the column named label, target, y or class, "
-        "else the first]",
+        help="Column of a table that holds the labels.  [default: the column named label, target, "
+        "y or class, otherwise the first]",
     ),
     click.option(
         "--no-label",
         is_flag=True,
-        help="Rows have no labels. They are written with the label 0.",
+        help="The input has no labels. Rows are written with the label 0.",
     ),
     click.option(
         "--labels",
         metavar="NAME=NUMBER,...",
-        help="Numbers of labels that are text, such as spam=1,ham=-1. Others get the numbers 1, 2, "
-        "... in the order in which they are met, which --names keeps.",
+        help="Numbers for labels that are text, such as spam=1,ham=-1. Other labels are numbered "
+        "1, 2, ... in the order of their first rows, and --names stores these numbers.",
     ),
-    click.option("--weight", metavar="COLUMN", help="Column of row weights of a table."),
+    click.option(
+        "--weight", metavar="COLUMN", help="Column of a table that holds the row weights."
+    ),
     click.option(
         "--id",
         "comment",
         metavar="COLUMN",
-        help="Column of a table that becomes the id of each row, a comment at the end of its line. "
-        "For lists of URLs, url is the URL and line the number of the line.",
+        help="Column of a table that is written as a comment at the end of each row, which "
+        "predict --id prints. For lists of URLs, url is the URL and line the line number.",
     ),
     click.option(
-        "--drop", multiple=True, metavar="COLUMN", help="Column to leave out. Can be repeated."
+        "--drop",
+        multiple=True,
+        metavar="COLUMN",
+        help="Column of a table to leave out. Can be given more than once.",
     ),
     click.option(
         "--categorical",
         multiple=True,
         metavar="COLUMN",
-        help="Column whose numbers are names and no quantities, such as postal codes. Can be "
-        "repeated.",
+        help="Column of a table whose numbers are categories, not quantities, such as postal "
+        "codes. Can be given more than once.",
     ),
     click.option(
         "--missing",
         multiple=True,
         metavar="TEXT",
-        help="Text of cells whose value is not known, besides empty cells, NA, NaN, null, none and "
-        "?. Can be repeated.",
+        help="Text of cells whose value is missing, in addition to empty cells, NA, NaN, null, "
+        "none and ?. Can be given more than once.",
     ),
     click.option(
         "--delimiter",
         metavar="CHARACTER",
-        help="What separates the cells of a table.  [default: told by the first line]",
+        help="Character between the cells of a table.  [default: detected from the first line]",
     ),
     click.option(
         "--header/--no-header",
         default=None,
-        help="Whether the first line of a table has the names of its columns; without names, "
-        "columns are given by their numbers.  [default: it has, if it has no numbers or a usual "
-        "name of labels]",
+        help="Whether the first line of a table holds the names of its columns; without names, "
+        "columns are given by their numbers.  [default: it does if it contains no numbers, or a "
+        "name such as label, target, y or class]",
     ),
 )
 
@@ -73,40 +78,42 @@ naming = options.apply(
     click.option(
         "--names",
         type=click.Path(dir_okay=False, readable=False, path_type=Path),
-        help="File that keeps the names of features: one feature id, a tab and its name on each "
-        "line. It is made if there is none. A later run with the same file gives the same names "
-        "the same ids and adds the new ones. inspect, select-features and report read it.",
+        help="File with the names of features: a feature id, a tab and its name on each line. It "
+        "is created if it does not exist. A later run with the same file gives known names the "
+        "same ids and appends new names. inspect, select-features and report read it.",
     ),
     click.option(
         "--hash-bits",
         type=click.IntRange(min=1, max=30),
-        help="Make ids from 1 to 2^N of names by hashing instead of counting them, which needs no "
-        "memory. Names that collide share an id. With --names, the names that are met are written.",
+        help="Compute ids from 1 to 2^N by hashing the names instead of numbering them, which "
+        "needs no memory for a dictionary. Names that collide share an id. With --names, the "
+        "names that occur are written to that file.",
     ),
     click.option(
         "--url",
         metavar="COLUMN",
-        help="Column of URLs, whose parts become features.  [default: with --from urls, the column "
-        "named url]",
+        help="Column of a table that holds URLs, whose parts become features.  [default: with "
+        "--from urls, the column named url]",
     ),
     click.option(
         "--ngrams",
         type=click.IntRange(min=0, max=10),
         default=3,
         show_default=True,
-        help="Length of the n-grams of the characters of a host; 0 leaves them out.",
+        help="Length of the character n-grams of a host name that become features; 0 makes none.",
     ),
     click.option(
         "--max-columns",
         type=click.IntRange(min=1),
         default=10_000,
         show_default=True,
-        help="Largest number of features that are written as columns of a table.",
+        help="Largest number of features that are written as columns of a table; data with more "
+        "features is refused.",
     ),
     click.option(
         "--zero-based",
         is_flag=True,
-        help="Feature ids in LIBSVM input start at 0. The ids that are written start at 1.",
+        help="Feature ids in LIBSVM input start at 0. Ids in the output always start at 1.",
     ),
 )
 
@@ -129,21 +136,21 @@ naming = options.apply(
     required=True,
     type=click.Path(dir_okay=False, allow_dash=True),
     help="File to write to; - is stdout. It is compressed if its name ends with .gz, .bz2, .xz or "
-    ".zst, and an existing file is replaced only when the new one is complete.",
+    ".zst. An existing file is replaced only when the new one is complete.",
 )
 @click.option(
     "--from",
     "source",
     type=click.Choice(READ),
-    help="Format of the input. urls are lists of URLs with or without labels.  [default: told by "
-    "the name or the first line of each file]",
+    help="Format of the input; urls are lists of URLs with or without labels.  [default: detected "
+    "from the name or the first line of each file]",
 )
 @click.option(
     "--to",
     "form",
     type=click.Choice(WRITTEN),
-    help="Format of the output; cwrows is a file of parsed rows, which is read faster than text.  "
-    "[default: told by its name; libsvm for stdout]",
+    help="Format of the output; cwrows is a file of parsed rows, which every command reads faster "
+    "than text.  [default: by the name of the output file; libsvm for stdout]",
 )
 @tables
 @naming
@@ -172,13 +179,13 @@ def command(
     """Convert rows between LIBSVM, CSV, TSV, VW text, Parquet and files of rows, and from lists of
     URLs.
 
-    Cells of a table that are numbers become values of the feature with the name of the column, and
-    other cells features of their own, column=cell. Empty cells make no feature. Names become ids by
-    a dictionary, which --names keeps, or by --hash-bits. Input is read as a stream, from files that
-    may be compressed, from URLs, or from - for stdin. Tables are written in two passes, because the
-    first line names every feature. A file of rows (cwrows) has the rows of LIBSVM text as they are
-    after parsing, so that every command reads it several times as fast; it is smaller than the text
-    compressed by gzip -1 where most values are alike.
+    A number in a cell of a table becomes the value of the feature that is named after the column;
+    text in a cell becomes a feature column=cell of value 1. Empty cells make no feature. Names of
+    features are mapped to ids by a dictionary, which --names stores, or by --hash-bits. Input is
+    read as a stream from plain or compressed files, from URLs, or from - for stdin. Writing a table
+    takes two passes over the input, because its first line names every feature. A file of rows
+    (cwrows) stores the parsed rows of LIBSVM text; every command reads it several times as fast as
+    text, and it is smaller than text compressed by gzip -1 if most values are alike.
     """
     from dataclasses import replace
 

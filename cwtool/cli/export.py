@@ -24,11 +24,11 @@ from cwtool.export import FORMATS
     "form",
     required=True,
     type=click.Choice(list(FORMATS)),
-    help="liblinear is the text that the predict program of LIBLINEAR reads; json, one object with "
-    "all that a scorer needs; tsv, a table of weights; sql, tables and the views that score rows "
-    "of a database; python, a module that needs nothing else; onnx, a graph with labels, scores "
-    "and probabilities (pip install 'cwtool[onnx]'); vw, a Vowpal Wabbit regressor (pip install "
-    "vowpalwabbit).",
+    help="Format of the output. liblinear is the text that the predict program of LIBLINEAR "
+    "reads; json is one object with all numbers that a scorer needs; tsv is a table of weights; "
+    "sql has tables, and views that score the rows of a database; python is a module without "
+    "dependencies; onnx is a graph with labels, scores and probabilities (pip install "
+    "'cwtool[onnx]'); vw is a Vowpal Wabbit regressor (pip install vowpalwabbit).",
 )
 @click.option(
     "-o",
@@ -38,12 +38,12 @@ from cwtool.export import FORMATS
     help="File to write to; - is stdout.  [default: -]",
 )
 def command(model: Path, form: str, out: Path) -> None:
-    """Write a linear model in the form of another program.
+    """Write a linear model in the format of another program.
 
-    Scores, labels and thresholds are those of the command predict; the bias becomes the intercept.
-    Probabilities are in json, python, sql and onnx, unless they need the covariances of more than
-    1,000 features or of several classes. Models that are not linear are refused, and so is what a
-    format cannot express, such as folded feature ids.
+    Scores, labels and thresholds are those of cwtool predict; the weight of --bias becomes the
+    intercept. The formats json, python, sql and onnx include probabilities, unless these need the
+    covariances of more than 1,000 features or of several classes. Models that are not linear are
+    refused, and so are settings that a format cannot express, such as --hash-bits.
     """
     from cwtool.export.writing import export
     from cwtool.model import Model

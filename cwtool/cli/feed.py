@@ -33,65 +33,68 @@ class FeedCommand(AlgorithmCommand):
 )
 @learning.target(
     data=False,
-    model="Model that is continued, or begun if there is none. It is replaced only by a new model "
-    "that has passed every gate.",
-    algo=f"Learning algorithm of a new model; without it {registry.DEFAULT}.",
+    model="Model file to continue, or to create if it does not exist. It is replaced only by a "
+    "new model that meets every condition.",
+    algo=f"Learning algorithm of a new model; by default {registry.DEFAULT}.",
 )
 @click.option(
     "--again",
     is_flag=True,
-    help="Learn files and rows that the model has learned before once more.",
+    help="Learn files again that the model has learned before, and files most of whose rows it "
+    "has learned before. Without this option the former are skipped and the latter refused.",
 )
 @click.option(
     "--known-share",
     type=click.FloatRange(0, 1),
     default=0.5,
     show_default=True,
-    help="Share of rows learned before above which a file is refused, beyond the share that "
-    "usually repeats. It is told from hashes of a sample of the learned rows, which take at "
-    "most 128 KiB of the model.",
+    help="Share of rows learned before, beyond the share that usually repeats, above which a file "
+    "is refused. The share is estimated from hashes of a sample of the learned rows, which take "
+    "at most 128 KiB of the model file.",
 )
 @learning.conditions(
     "--require",
-    "Quality of the predictions of the day by the model before it learns the day, such as "
-    "auc>=0.97; a day that misses it is refused. Can be given more than once.",
+    "Condition on the predictions of the day by the model that has not yet learned it, such as "
+    "auc>=0.97. A day that does not meet it is refused. Can be given more than once.",
 )
 @click.option(
     "--tolerance",
     type=click.FloatRange(min=1),
     default=2.0,
     show_default=True,
-    help="How many times its usual error the model may make on the day, beyond 3 standard "
-    "deviations, and the same for 1 - AUC. The usual error is the median of the days before. From "
-    "three days on, the AUC may also not be below its mean by 3 standard deviations.",
+    help="Refuse a day whose error exceeds this multiple of the median error of the days before "
+    "by more than 3 standard deviations; 1 - AUC is checked in the same way. From three days on, "
+    "a day is also refused if its AUC is more than 3 standard deviations below the mean. Raise it "
+    "if good days are refused.",
 )
 @click.option(
     "--wrong-labels",
     type=click.FloatRange(0, 1),
     default=0.1,
     show_default=True,
-    help="Share of labels that may be wrong, as far as the error of the median window of 500 rows "
-    "tells.",
+    help="Refuse a day if more than this share of its labels seems wrong, estimated from the "
+    "error of the median window of 500 rows.",
 )
 @click.option(
     "--days",
     type=click.IntRange(min=0),
     default=7,
     show_default=True,
-    help="Number of days before that a day is compared with; 0 compares with none.",
+    help="Number of previous days that a day is compared with; 0 makes no comparison.",
 )
 @click.option(
     "--accept",
     is_flag=True,
-    help="Learn the day even if it is not like the days before. Conditions of --require hold.",
+    help="Learn the day even if it differs from the days before. Conditions of --require must "
+    "still be met.",
 )
 @click.option(
     "--validation",
     multiple=True,
     type=click.Path(readable=False),
     metavar="FILE",
-    help="File to compare the new model with the old one on: the day is refused if the error rises "
-    "more than --tolerance allows. Can be given more than once.",
+    help="File on which the new model is compared with the old one. The day is refused if the "
+    "error rises by more than --tolerance allows. Can be given more than once.",
 )
 @click.option(
     "--reservoir",
@@ -99,35 +102,36 @@ class FeedCommand(AlgorithmCommand):
     default=0,
     show_default=True,
     metavar="ROWS",
-    help="Keep a sample of this number of recent rows in MODEL.recent, half of it of the last day, "
-    "and compare the models on it as on --validation.",
+    help="Keep a sample of this number of recent rows in MODEL.recent, half of it from the last "
+    "day, and compare the models on it as on --validation.",
 )
 @learning.conditions(
     "--require-after",
-    "Quality of the new model on --validation and --reservoir rows, such as error<0.05.",
+    "Condition on the new model on the rows of --validation and --reservoir, such as error<0.05. "
+    "Can be given more than once.",
 )
 @click.option(
     "--keep",
     type=click.IntRange(min=0),
     default=7,
     show_default=True,
-    help="Number of old models to keep as MODEL.1 (the last one), MODEL.2 and so on. As many new "
-    "ones that were worse on --validation or --reservoir rows are kept as MODEL.rejected-DATE.",
+    help="Number of old models to keep as MODEL.1 (the latest), MODEL.2 and so on. The same "
+    "number of rejected new models is kept as MODEL.rejected-DATE.",
 )
 @click.option(
     "--undo",
     is_flag=True,
-    help="Put MODEL.1 back in the place of MODEL, and say which data it does not know. The model "
-    "that is replaced gets the name MODEL.undone.",
+    help="Replace MODEL by MODEL.1, the model before the last day, and print the data that it has "
+    "not learned. The replaced model is renamed to MODEL.undone.",
 )
 @click.option(
     "--log",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File to append what happened to, as JSON lines with the time, command, version, model, "
-    "file and digest.",
+    help="File to append the events of the run to, as JSON lines with time, command, version, "
+    "model, file and digest.",
 )
 @sharding.shards
-@learning.settings("Kept in the model, and found anew at the end of each day.")
+@learning.settings("Kept in the model and computed anew at the end of each day.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -144,15 +148,15 @@ def command(
     threshold: str | None,
     **others: Any,
 ) -> None:
-    """Learn one day of a feed: score DATA with the model of yesterday, judge it, learn it.
+    """Learn one day of a feed: predict DATA with the current model, check it, and learn it.
 
-    Each file is a day; several are learned one after the other. A day is refused, with exit code 5
-    and the model as it was, if it misses a condition of --require, or if it is not like the days
-    before: many more errors, labels that look wrong all over the day or in one place, one class
-    only. On the first day of a new model, each row is predicted before it is learned, and only
-    labels that look wrong in one place can be told. A file that was learned before is skipped, also
-    if it was renamed or compressed anew. Bad lines and empty files end with exit code 3. Every
-    option can stand in cwtool.toml under [feed].
+    Each file is one day; several files are learned one after the other. A day is refused, with exit
+    code 5 and an unchanged model, if it does not meet a condition of --require or differs from the
+    days before: far more errors, wrong labels throughout the day or in one part of it, or only one
+    class. On the first day of a new model each row is predicted before it is learned, and only
+    wrong labels in one part of the day can be detected. A file that was learned before is skipped,
+    even if it was renamed or recompressed. Bad lines and empty files end with exit code 3. Every
+    option can be set in cwtool.toml under [feed].
     """
     from cwtool.data.sources import STDIN, kept
     from cwtool.feed import run as feed

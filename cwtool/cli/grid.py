@@ -27,7 +27,7 @@ def parsed_grid(texts: tuple[str, ...], algo: str) -> dict[str, Values]:
         if name not in known:
             raise UsageError(
                 f"--grid {text!r}: {', '.join(algos)} has no parameter {name!r}",
-                f"there is: {', '.join(p.name for p in params)}",
+                f"choose one of {', '.join(p.name for p in params)}",
             )
         param = known[name]
         if param.name in grid:

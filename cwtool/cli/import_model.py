@@ -36,7 +36,7 @@ from cwtool.params import declared
     metavar="NAME",
     default=registry.DEFAULT,
     show_default=True,
-    help="Algorithm that goes on from the weights: arow, cw, cw-var, scw1, scw2, nherd, "
+    help="Algorithm that continues from the weights: arow, cw, cw-var, scw1, scw2, nherd, "
     "perceptron, pa, pa1 or pa2.",
 )
 @click.option(
@@ -44,16 +44,16 @@ from cwtool.params import declared
     type=click.FloatRange(min=0),
     default=1.0,
     show_default=True,
-    help="How sure the model is of the weights: the variance of each is prior / (1 + precision). "
-    "With 0 it learns as fast as a new model, and large values keep the weights near what they "
-    "are. Algorithms without variances do not use it.",
+    help="Confidence in the imported weights: the variance of each is prior / (1 + precision). "
+    "With 0 the model changes as fast as a new one; large values keep the weights near the "
+    "imported ones. Algorithms without variances ignore it.",
 )
 @click.option(
     "--multiclass",
     type=click.Choice(["auto", "rival", "ovr"]),
     default="auto",
     show_default=True,
-    help="How more than two classes are learned from now on, as in train; auto is rival.",
+    help="How more than two classes are learned after the import, as in train; auto is rival.",
 )
 @click.pass_context
 def command(
@@ -66,11 +66,11 @@ def command(
     multiclass: str,
     **others: Any,
 ) -> None:
-    """Make a model of a LIBLINEAR model, as a starting point for train --resume.
+    """Convert a LIBLINEAR model to a cwtool model, which train --resume can continue.
 
-    The model predicts the labels that LIBLINEAR predicts. Its bias becomes the bias of every row.
-    The prior is 1 unless --prior is given, because a prior that is found from rows would change the
-    weights.
+    The new model predicts the same labels as LIBLINEAR. The bias of LIBLINEAR becomes the constant
+    feature of --bias. The prior is 1 unless --prior is given, because --prior auto would scale the
+    rows and so change the meaning of the weights.
     """
     from cwtool.importing import imported, read_liblinear
     from cwtool.lock import locked

@@ -23,26 +23,26 @@ from cwtool.cli import options
     type=click.IntRange(min=0),
     default=20,
     show_default=True,
-    help="Number of features to show, those with the largest weights first.",
+    help="Number of features to show, in descending order of the absolute weight.",
 )
 @click.option(
     "--class",
     "label",
     metavar="LABEL",
-    help="Show, and write, the weights of this class of a model of more than two classes. Without "
-    "it, features are ranked by the sum of their absolute weights over all classes.",
+    help="Show and write only the weights of this class of a model of more than two classes. "
+    "Without it, features are ordered by the sum of their absolute weights over all classes.",
 )
 @click.option(
     "--feature-names",
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="File with names of features: one feature id, a tab and its name on each line.",
+    help="File with names of features: a feature id, a tab and its name on each line.",
 )
 @click.option(
     "--weights",
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
     help="File to write id, weight and variance of every nonzero weight to, tab-separated and in "
-    "full precision; - writes to stdout. With more than two classes and without --class, the file "
-    "has a column of weights for each class, under a line with the labels.",
+    "full precision; - is stdout. With more than two classes and without --class, the file has "
+    "one column of weights per class under a header line with the labels.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def command(

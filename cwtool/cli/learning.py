@@ -13,8 +13,8 @@ from cwtool.cli.options import F, apply
 
 
 def target(*, data: bool, model: str, algo: str) -> Callable[[F], F]:
-    """The argument DATA, --model and --algo. `data` says whether there must be any; the others are
-    what the help says of them."""
+    """The argument DATA, --model and --algo. `data` tells whether DATA is required; the other
+    arguments are help texts."""
     names = registry.names()
     return apply(
         click.argument(
@@ -44,7 +44,8 @@ def conditions(name: str, what: str) -> Callable[[F], F]:
 
 
 def settings(threshold: str) -> Callable[[F], F]:
-    """How rows are read and learned, and what is said; `threshold` is what becomes of it."""
+    """The options of reading, learning and messages; `threshold` ends the help text of
+    --threshold."""
     return apply(
         options.seed,
         class_options.classes,

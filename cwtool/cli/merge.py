@@ -48,22 +48,23 @@ def each_tail(args: list[str]) -> list[str]:
     "--model",
     required=True,
     type=MODEL,
-    help="File to write the merged model to. An existing model is replaced only when the merge has "
+    help="File to write the merged model to. An existing file is replaced only when the merge has "
     "finished.",
 )
 @click.option(
     "--base",
     type=MODEL,
-    help="Model that all models were resumed from. What it has learned counts once.",
+    help="Model that all MODELS were resumed from. Rows that it has learned are counted once "
+    "instead of once per model.",
 )
 @click.option(
     "--tail",
     multiple=True,
     type=click.Path(allow_dash=True, readable=False),
     metavar="FILE",
-    help="File with rows that no model has learned. They choose among the rules of the merge, and "
-    "are learned by the merged model. A few thousand rows are enough; they are held in memory. "
-    "Several files can be given.",
+    help="File with rows that none of the models has learned. The rule of the merge with the "
+    "lowest error on these rows is chosen, and the merged model then learns them. A few thousand "
+    "rows are enough; they are held in memory. Can be given more than once.",
 )
 @options.max_memory
 @options.reading
@@ -87,8 +88,8 @@ def command(
     """Make one model from several that learned different rows.
 
     All models are merged in one step, in the given order. They must have the same algorithm,
-    parameters, reading and labels. Models that were resumed from one model need it as --base. One
-    model alone is written as it is.
+    parameters, reading options and labels. If they were all resumed from one model, it must be
+    given as --base. A single model is copied unchanged.
     """
     from dataclasses import replace
 

@@ -29,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def examples(*commands: str) -> str:
-    """Command lines as the end of a help text, in lines of their own."""
+    """Example command lines for the end of a help text, one per line."""
     return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
 
 
@@ -43,7 +43,7 @@ def apply(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 
 
 class Yielding(click.Option):
-    """An option that is not there where the algorithm has a parameter of its name."""
+    """An option that a parameter of the algorithm with the same name replaces."""
 
 
 seed = click.option(
@@ -51,15 +51,17 @@ seed = click.option(
     type=click.IntRange(min=0, max=2**63 - 1),
     default=0,
     show_default=True,
-    help="Seed of every random choice. The same seed gives the same model.",
+    help="Seed of the random number generator. Runs with the same seed, data and options give the "
+    "same model.",
 )
 
 max_memory = click.option(
     "--max-memory",
     metavar="SIZE",
     callback=lambda ctx, param, text: parse_size(text) if text else 0,
-    help="Memory that a model, its algorithm and rows that are kept may take, such as 4GB; a run "
-    "that needs more is refused. Several processes share it.  [default: most of the free memory]",
+    help="Largest memory for the model, the working memory of its algorithm and the rows that are "
+    "kept, such as 4GB; a run that needs more is refused. Several processes share it.  [default: "
+    "most of the free memory]",
 )
 
 
@@ -68,7 +70,8 @@ lock = click.option(
     type=click.Choice(["fail", "wait"]),
     default="fail",
     show_default=True,
-    help="What to do while another run writes the same model: fail exits with code 75, wait waits.",
+    help="What to do while another run writes the same model file: fail exits with code 75, wait "
+    "waits until the other run ends.",
 )
 
 # how a line becomes a row: kept in the model
@@ -78,19 +81,21 @@ rows = apply(
         type=click.Choice(["none", "l2"]),
         default="none",
         show_default=True,
-        help="Scaling of each row: l2 divides it by its Euclidean length. Kept in the model.",
+        help="Scaling of each row: l2 divides it by its Euclidean length, so that long and short "
+        "documents count alike. Kept in the model.",
     ),
     click.option(
         "--bias/--no-bias",
         default=False,
-        help="Add a constant feature of value 1 to every row. Kept in the model.",
+        help="Add a constant feature of value 1 to every row. Its weight is an intercept; use it "
+        "if one class is rare or the data are dense. Kept in the model.",
     ),
     click.option(
         "--hash-bits",
         type=click.IntRange(min=1, max=30),
         default=None,
-        help="Fold feature ids into 2^N ids, which bounds the memory of the model. Ids that "
-        "collide share a weight. Kept in the model.",
+        help="Map feature ids to 2^N ids by hashing, which bounds the memory of the model. Ids "
+        "that collide share a weight. Kept in the model.",
     ),
     click.option(
         "--zero-based",
@@ -107,29 +112,32 @@ parsing = apply(
         type=click.Choice(["stop", "skip"]),
         default="stop",
         show_default=True,
-        help="What to do with a line that is not valid LIBSVM text: stop with its file, line and "
-        "column, or skip and count it.",
+        help="What to do with a line that is not valid LIBSVM text: stop reports its file, line "
+        "and column and ends with exit code 3; skip leaves it out and counts it.",
     ),
     click.option(
         "--max-bad-lines",
         type=click.IntRange(min=1),
         default=1000,
         show_default=True,
-        help="Largest number of bad lines that --on-bad-line skip accepts.",
+        help="Largest number of bad lines that --on-bad-line skip leaves out before the run ends "
+        "with exit code 3.",
     ),
     click.option(
         "--block-size",
         type=click.IntRange(min=1 << 16),
         default=3 << 19,
         show_default=True,
-        help="Bytes of text that are parsed at a time. They change memory and speed, not results.",
+        help="Bytes of text that are parsed at a time. Smaller blocks need less memory and more "
+        "time; the result is the same.",
     ),
     click.option(
         "-j",
         "--jobs",
         type=click.IntRange(min=1),
         default=None,
-        help="Number of threads. It changes speed, never a result.  [default: all cores]",
+        help="Number of threads or processes. The result does not depend on it.  [default: all "
+        "cores]",
     ),
 )
 
@@ -146,10 +154,10 @@ caching = click.option(
     type=click.Path(file_okay=False),
     callback=_keep_cache,
     expose_value=False,
-    help="Folder where the parsed rows of LIBSVM files are kept, so that a file is parsed once and "
-    "then read several times as fast, with the same results. A file that has changed is "
-    "parsed again with a warning. The folder is made if there is none, and its files can be "
-    "deleted at any time.",
+    help="Folder in which the parsed rows of LIBSVM files are stored. A file is parsed in the "
+    "first run; later runs read its rows from the folder, which is several times as fast and "
+    "gives the same results. A file that has changed is parsed again with a warning. The folder "
+    "is created if it does not exist, and its files can be deleted at any time.",
 )
 reading = apply(parsing, caching)
 
@@ -158,10 +166,21 @@ talking = apply(
         "--json",
         "as_json",
         is_flag=True,
-        help="Print results on stdout as JSON, one object a line.",
+        help="Print results on stdout as JSON lines, one object per line.",
     ),
-    click.option("-q", "--quiet", is_flag=True, help="Print errors only."),
-    click.option("-v", "--verbose", is_flag=True, help="Print more detail on stderr."),
+    click.option(
+        "-q",
+        "--quiet",
+        is_flag=True,
+        help="Print only errors: no progress, notes, warnings or summaries.",
+    ),
+    click.option(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        help="Print details of learning on stderr, such "
+        "as passes and objectives of a batch learner.",
+    ),
 )
 
 
@@ -189,7 +208,7 @@ def read_options(
 
 
 def cache_in(folder: str, console: Console) -> Cache:
-    """The cache in this folder."""
+    """The cache in a folder."""
     from cwtool.data.cache import Cache
 
     return Cache(str(Path(folder).absolute()), console.warn)
@@ -219,7 +238,8 @@ def read_again(read: ReadOptions, engine: EngineOptions) -> Iterator[ReadOptions
 
 
 def console(as_json: bool, quiet: bool, verbose: bool) -> Console:
-    """What the command says. Its events name the time, the command, the version and the model."""
+    """The console of a command. Its events have the time, the command, the version and the
+    model."""
     ctx = click.get_current_context()
     found = ctx.meta[CONSOLE] = Console(json=as_json, quiet=quiet, verbose=verbose)
     found.stamp = {"command": ctx.info_name, "version": __version__}
@@ -229,7 +249,8 @@ def console(as_json: bool, quiet: bool, verbose: bool) -> Console:
 
 
 def names_data(console: Console, data: Sequence[str]) -> None:
-    """Have the events of a command that reads its data as a whole name these files."""
+    """Add the names and digests of the data files to the events of a command that reads all data at
+    once."""
     from cwtool.data.known import file_digests
 
     if console.json:

@@ -33,9 +33,9 @@ from cwtool.cli.sections import SectionedCommand
     type=click.Choice(["label", "score", "variance", "probability", "all"]),
     default="label",
     show_default=True,
-    help="Column to write for each row. all writes the columns label, score, variance, "
-    "probability, file and line under a header line. With more than two classes, score and "
-    "probability have a column a class, by ascending label, and the header line names the labels.",
+    help="What to write for each row. all writes the columns label, score, variance, probability, "
+    "file and line under a header line. With more than two classes, score and probability have "
+    "one column per class, in ascending order of the labels, and a header line names the labels.",
 )
 @click.option(
     "-o",
@@ -46,43 +46,42 @@ from cwtool.cli.sections import SectionedCommand
 @click.option(
     "--evaluate",
     is_flag=True,
-    help="Print the metrics of the predictions against the labels of DATA. Predictions themselves "
-    "are then written only with --output or --out; beside predictions on stdout, metrics go to "
-    "stderr.",
+    help="Print the metrics of the predictions against the labels of DATA. Predictions are then "
+    "written only with --output or --out; if they go to stdout, the metrics go to stderr.",
 )
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="With --evaluate, file (.svg or .png) to draw ROC, precision and recall, and the "
-    "reliability of the probabilities to.",
+    help="With --evaluate, draw the ROC curve, the precision-recall curve and the reliability of "
+    "the probabilities to this file (.svg or .png). Needs matplotlib.",
 )
 @click.option(
     "--id",
     "with_id",
     is_flag=True,
-    help="Write the comment behind each row (# ...) in a column in front of the others, under a "
-    "header line; rows without a comment have file:line there.",
+    help="Write the comment at the end of each row (# ...) as the first column, under a header "
+    "line; for rows without a comment it is file:line.",
 )
 @click.option(
     "--unlabeled",
     is_flag=True,
-    help="Rows have no labels: lines begin with id:value. Without this option it is told by the "
-    "first item of the first row of each file: with a colon it is a feature, unless its number is "
-    "a label of the model and may have a weight.",
+    help="Rows have no labels: each line begins with id:value. Without this option it is detected "
+    "from the first item of each file: an item with a colon is a feature, unless the number "
+    "before the colon is a label of the model and the number after it could be a row weight.",
 )
 @click.option(
     "--follow",
     is_flag=True,
-    help="Go on when the end of DATA is reached, and predict lines as they are added to the file, "
-    "until interrupted. DATA is one plain file.",
+    help="Wait at the end of DATA, and predict lines that are appended to the file, until the run "
+    "is interrupted. DATA must be one uncompressed file.",
 )
 @click.option(
     "--unknown-features",
     type=click.Choice(["ignore", "warn", "error"]),
     default="warn",
     show_default=True,
-    help="What to do about features that the model has never seen: ignore them, report how many "
-    "there are, or fail. They add nothing to a score.",
+    help="What to do about features that the model has never seen, which add nothing to a score: "
+    "ignore says nothing, warn reports their number, error ends with exit code 3.",
 )
 @class_options.threshold("[default: that of the model]")
 @click.option(
@@ -99,16 +98,16 @@ from cwtool.cli.sections import SectionedCommand
     "--top",
     type=click.IntRange(min=1),
     metavar="K",
-    help="Call the K rows with the highest scores positive (more if scores are equal). DATA is "
-    "read twice.",
+    help="Predict the K rows with the highest scores as positive (more if scores are equal). DATA "
+    "is read twice.",
 )
 @click.option(
     "--validation",
     multiple=True,
     type=click.Path(readable=False),
     metavar="FILE",
-    help="Labelled file to find the threshold of f1, balanced, fpr or precision on, exactly, "
-    "instead of by the histogram of training scores. Can be given more than once.",
+    help="Labelled file to compute the threshold of f1, balanced, fpr or precision on exactly, "
+    "instead of from the histogram of training scores. Can be given more than once.",
 )
 @options.reading
 @options.talking
@@ -141,17 +140,20 @@ def command(
     """Predict the rows of LIBSVM files with a model.
 
     Files can be plain text or compressed with gzip, bzip2, xz or zstd; - reads standard input, and
-    the lines of a pipe are answered as soon as they were read. Rows may have no labels. They are
-    read as the training data of the model was: same first index, normalization, bias and hashing.
+    predictions for the lines of a pipe are written as soon as the lines are read. Labels are
+    optional. Rows are read with the settings of the training data: first index, normalization, bias
+    and hashing.
+
+    Rows with a score of at least the threshold are predicted positive. The default threshold is 0;
+    a score of exactly 0 (an empty row, or only unknown features) is then predicted as the class
+    that was more frequent in training or, with batch learners, among the training rows that score
+    0 if they are more than 5 % of the rows. With more than two classes, the class with the highest
+    score is predicted.
+
     The probability of the positive class is sigmoid(a * score + b), with a and b fitted in
-    training. Where training has shown that it helps, score / sqrt(1 + variance) takes the place of
-    the score, or asinh(k * score) / k, or both; inspect shows which. Rows whose score is the
-    threshold or more are called positive; without a threshold it is 0, and rows that score exactly
-    0 (empty ones, and those with unknown features alone) are called the class that was more
-    frequent in training, or, with a learner of whole batches, among the training rows that score 0,
-    if these are more than 5 %. With more than two classes, the class with the highest score is
-    predicted, and probabilities are the softmax of a * score / sqrt(1 + variance), with one
-    variance a row.
+    training. If it improved the fit in training, score / sqrt(1 + variance) or asinh(k * score) / k
+    or both replace the score; inspect shows which. With more than two classes, probabilities are
+    the softmax of a * score / sqrt(1 + variance), with one variance per row.
     """
     from dataclasses import replace
 

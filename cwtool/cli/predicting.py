@@ -37,7 +37,7 @@ def draw(model: Model, ranking: Ranking, path: Path) -> None:
 
 
 def labelling(model: Model, evaluate: bool, unlabeled: bool) -> dict[str, Any]:
-    """Whether rows have labels, or how that is told."""
+    """The reading options that tell whether rows have labels, or how to detect it."""
     if evaluate or (model.labels.rest > 1 and not unlabeled):
         return {"labelled": True}
     known = [label for label in model.labels.values if label is not None]
@@ -54,8 +54,8 @@ def choose(
     top: int | None,
     validation: tuple[str, ...],
 ) -> str | None:
-    """Give the model the threshold that was asked for. Returns what is known of it from training,
-    if that is where it comes from."""
+    """Set the threshold of the model by the options. Returns a note with the expected rates if the
+    threshold comes from training scores."""
     from cwtool.metrics.threshold import OperatingPoint
     from cwtool.points import expected, from_validation, highest
 
@@ -79,7 +79,7 @@ def choose(
 
 
 def judge_unknown(result: dict[str, Any], answer: str, console: Console) -> None:
-    """Tell of entries of features that the model has never seen, or refuse them."""
+    """Report entries of features that the model has never seen, or refuse them."""
     from cwtool.errors import DataError
 
     if not result["unknown_entries"] or answer == "ignore":
@@ -94,7 +94,7 @@ def judge_unknown(result: dict[str, Any], answer: str, console: Console) -> None
 
 
 def tell(result: dict[str, Any], console: Console) -> None:
-    """Tell what was passed over in the data."""
+    """Report bad lines and qid: items that were ignored in the data."""
     if result["bad_lines"]:
         console.warn(f"{result['bad_lines']:,} bad lines were skipped")
     if result["qids"]:
@@ -102,7 +102,7 @@ def tell(result: dict[str, Any], console: Console) -> None:
 
 
 def tell_metrics(result: dict[str, Any], console: Console, *, aside: bool) -> None:
-    """Print the metrics, on stderr if they stand `aside` of predictions on stdout."""
+    """Print the metrics; with `aside`, on stderr, because predictions are on stdout."""
     if result["learned_before"]:
         names = ", ".join(result["learned_before"])
         console.warn(f"the model has learned {names}; on new rows it will be worse than this")

@@ -21,34 +21,35 @@ from cwtool.cli import options
     "--log",
     multiple=True,
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="Log of feed, which knows the days that were refused. Can be given more than once.",
+    help="Log file that cwtool feed --log has written; it also lists the days that were refused. "
+    "Can be given more than once.",
 )
 @click.option(
     "-o",
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the page to this file: one HTML file that loads nothing else.",
+    help="File to write the report to, as one HTML page that loads no other file.",
 )
-@click.option("--text", "as_text", is_flag=True, help="Print the report on stdout.")
+@click.option("--text", "as_text", is_flag=True, help="Print the report on stdout as text.")
 @click.option(
     "--since",
     type=click.IntRange(min=1),
     default=7,
     show_default=True,
-    help="Number of days back whose model the weights are compared with, as far as old models were "
-    "kept.",
+    help="Compare the weights with those of the model of this many days ago, or of the oldest "
+    "model that was kept.",
 )
 @click.option(
     "--top",
     type=click.IntRange(min=0),
     default=15,
     show_default=True,
-    help="Number of features that moved most to show.",
+    help="Number of features to show whose weights changed most.",
 )
 @click.option(
     "--feature-names",
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="File with names of features: one feature id, a tab and its name on each line.",
+    help="File with names of features: a feature id, a tab and its name on each line.",
 )
 def command(
     model: Path,
@@ -59,8 +60,8 @@ def command(
     top: int,
     feature_names: Path | None,
 ) -> None:
-    """Show the days that a model was fed: errors, AUC, base rate, calibration, shifts, sizes, days
-    that were refused, and features that moved."""
+    """Show the days of a feed: errors, AUC, base rate, calibration, shifts of the probabilities,
+    sizes, days that were refused, and features whose weights changed."""
     from cwtool.feed.report import FIGURES, days_of, moved
     from cwtool.files import complete_text
     from cwtool.inspect import names_of

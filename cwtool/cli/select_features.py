@@ -42,7 +42,8 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     default="sbcw",
     show_default=True,
     help="Learning algorithm. sbcw, fgm, l1svm and spar-dca select a given number of features; "
-    "with any other, features are taken by --rank from one model of all features.",
+    "any other algorithm learns one model of all features, of which those that come first by "
+    "--rank are taken.",
 )
 @click.option(
     "--features",
@@ -50,7 +51,7 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     default="10,20,50,100",
     show_default=True,
     metavar="P,P,...",
-    help="Numbers of features to select; each of them gives a result of its own.",
+    help="Numbers of features to select. Each number gives a separate result.",
 )
 @click.option(
     "--test",
@@ -63,8 +64,9 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     type=click.Choice(["weight", "confidence"]),
     default="weight",
     show_default=True,
-    help="How the features of algorithms that do not select are ordered: by |mu|, the size of the "
-    "weight, or by |mu| / sqrt(Sigma), the confidence in it.",
+    help="Order of the features of algorithms that do not select by themselves: weight is |mu|, "
+    "the absolute weight; confidence is |mu| / sqrt(Sigma), the weight in units of its standard "
+    "deviation.",
 )
 @click.option(
     "--refit-C",
@@ -72,20 +74,22 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     type=click.FloatRange(min=0, min_open=True),
     default=1.0,
     show_default=True,
-    help="C of the support vector machine (dcd) that is fitted to the selected features.",
+    help="C of the linear support vector machine (dcd) that is fitted to the selected features to "
+    "measure their test error.",
 )
 @click.option(
     "--stability",
     type=click.IntRange(min=2),
     metavar="B",
-    help="Number of random subsamples of the rows to select on as well. Reports how often each "
-    "feature is selected again, and the agreement (kappa) of the selections.",
+    help="Repeat the selection on this number of random subsamples of the rows, and report how "
+    "often each feature is selected and the agreement of the selections (kappa).",
 )
 @click.option(
     "--per-class",
     is_flag=True,
-    help="With more than two classes, select features of each class against the rest, instead of "
-    "the same for all classes. Errors are then those of telling the class from the rest.",
+    help="With more than two classes, select separate features for each class against the rest "
+    "instead of the same features for all classes. Errors are then those of separating the class "
+    "from the rest.",
 )
 @click.option(
     "--subsample",
@@ -98,33 +102,34 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     "-o",
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write the selected features to, tab-separated.",
+    help="File to write the selected features to, as tab-separated text.",
 )
 @click.option(
     "--project",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
     help="Folder to write the data to with only the selected features, as train.P.svm and "
-    "test.P.svm. The constant feature of --bias is left out.",
+    "test.P.svm for P features. The constant feature of --bias is left out.",
 )
 @click.option(
     "--ids",
     type=click.Choice(["original", "renumbered"]),
     default="original",
     show_default=True,
-    help="Feature ids in the files of --project: as they are, or renumbered without gaps.",
+    help="Feature ids in the files of --project: original keeps them, renumbered counts from 1 "
+    "without gaps.",
 )
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="File (.png or .svg) to draw test error and time against the number of features to. Needs "
-    "--test and matplotlib.",
+    help="File (.png or .svg) in which test error and time are drawn against the number of "
+    "features. Needs --test and matplotlib.",
 )
 @click.option(
     "--feature-names",
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="File with names of features, one line `id TAB name` for each.",
+    help="File with names of features: a feature id, a tab and its name on each line.",
 )
 @options.seed
 @sharding.engine
@@ -164,13 +169,13 @@ def command(
     verbose: bool,
     **others: Any,
 ) -> None:
-    """Select features of LIBSVM files, and measure how good a classifier is that uses only them.
+    """Select features of LIBSVM files, and measure the error of classifiers that use only them.
 
-    For each number of features, the selected ones are listed in order with score, weight,
-    confidence and group; with --test, also the test error of these weights and that of a support
-    vector machine fitted to the selected features. More than two classes get the same features,
-    with a weight of each class. All rows are held in memory. Without -o or --json the features are
-    printed as a table, and the errors go to stderr.
+    For each number of features the selected features are listed in order with score, weight,
+    confidence and group. With --test, two test errors are reported: that of these weights, and that
+    of a support vector machine fitted to the selected features. With more than two classes, all
+    classes have the same features and a weight of their own for each. All rows are held in memory.
+    Without -o or --json the features are printed as a table, and the errors go to stderr.
     """
     from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Options of training in shards, and of the engine that work is done by."""
+"""Options of training in shards, and of the engine that runs parallel work."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ engine = apply(
         cls=Yielding,
         type=click.Choice(["local", "inline", "loky", "dask"]),
         default=None,
-        help="Where the work is done: inline in this process, loky in --jobs processes of this "
-        "machine, local in the better one of these, dask on a Dask cluster. It changes speed, "
-        "never a result.  [default: dask with --scheduler, else local]",
+        help="Where parallel work runs: inline in this process, loky in --jobs processes of this "
+        "machine, local in the faster one of the two, dask on a Dask cluster. The result does not "
+        "depend on it.  [default: dask with --scheduler, otherwise local]",
     ),
     click.option(
         "--scheduler",
         metavar="ADDRESS",
         default=None,
         help="Address of a Dask scheduler, such as tcp://host:8786. Without it, --engine dask "
-        "starts --jobs processes on this machine and ends them.",
+        "starts --jobs worker processes on this machine and stops them at the end.",
     ),
 )
 
@@ -44,57 +44,62 @@ shards = apply(
         type=click.IntRange(min=1),
         default=None,
         metavar="N",
-        help="Deal the data out to this number of shards, which are learned apart and merged "
-        "after each round. It is part of the result; 1 is the same as no shards.",
+        help="Split the data into this number of shards, which are learned in parallel and merged "
+        "after each round. The number changes the result; 1 is the same as training without "
+        "shards.",
     ),
     click.option(
         "--rounds",
         type=click.IntRange(min=1),
         default=None,
         metavar="R",
-        help="Number of rounds, all of the same length; of bcw and dcd the largest number of steps "
-        "over all rows, and of bcw with a number as precision divisor their number.  [default: as "
-        "many as --growth gives; bcw until the optimum or 3, dcd 300]",
+        help="Number of rounds, all of the same length. For bcw and dcd it is the largest number "
+        "of steps over all rows; for bcw with a number as --precision-divisor, exactly that "
+        "number of steps.  [default: as many as --growth gives; bcw until the optimum, or 3 with "
+        "a number as --precision-divisor; dcd 300]",
     ),
     engine,
     click.option(
         "--work-dir",
         type=click.Path(file_okay=False),
         default=None,
-        help="Folder for what the shards exchange, which all workers see. A run that was "
-        "interrupted goes on from there when the same command is given again.  [default: a "
-        "temporary folder]",
+        help="Folder for the intermediate files of the shards, which all workers must be able to "
+        "read and write. The same command continues an interrupted run from this folder.  "
+        "[default: a temporary folder]",
     ),
     click.option(
         "--head",
         metavar="SIZE",
         default=None,
         callback=lambda ctx, param, text: parse_size(text) if text else None,
-        help="Bytes that are learned in sequence before the first round, such as 64MB, and at "
-        "least 1,000 rows.  [default: 64 MiB]",
+        help="Bytes of data that are learned in sequence, without shards, before the first round, "
+        "such as 64MB; at least 1,000 rows.  [default: 64 MiB]",
     ),
     click.option(
         "--growth",
         cls=Yielding,
         type=click.FloatRange(min=1, min_open=True),
         default=None,
-        help="Each round ends this number of times as far from the start as the one before.  "
-        "[default: 2]",
+        help="Ratio between the amounts of data learned up to the end of a round and up to the "
+        "end of the round before. Smaller values merge more often, with less error and more "
+        "overhead.  [default: 2]",
     ),
     click.option(
         "--tail-rows",
         type=click.IntRange(min=0),
         default=None,
         metavar="ROWS",
-        help="Rows of a round that the shards hold back, to choose the merge by; they are learned "
-        "after it.  [default: 4,000]",
+        help="Number of rows of each round that the shards do not learn. The rule of the merge is "
+        "chosen by the error on these rows, and the merged model then learns them.  [default: "
+        "4,000]",
     ),
     click.option(
         "--gap",
         cls=Yielding,
         type=click.FloatRange(min=0, min_open=True),
         default=None,
-        help="Relative duality gap at which dcd in shards stops.  [default: 0.001]",
+        help="Relative duality gap at which dcd in shards stops. Smaller values are more exact "
+        "and take more rounds.  [default: 0.001]",
     ),
 )
 
@@ -106,7 +111,7 @@ def _own(ctx: click.Context, others: dict[str, Any]) -> dict[str, Any]:
 
 
 def engine_options(ctx: click.Context, others: dict[str, Any], jobs: int | None) -> EngineOptions:
-    """The engine that was asked for."""
+    """The engine that the options name."""
     from cwtool.parallel import EngineOptions, cores
 
     given = _own(ctx, others)
@@ -116,7 +121,7 @@ def engine_options(ctx: click.Context, others: dict[str, Any], jobs: int | None)
 def shard_options(
     ctx: click.Context, others: dict[str, Any], jobs: int | None
 ) -> ShardOptions | None:
-    """How the run is dealt out; None if it is not. Options without --shards are refused."""
+    """The settings of --shards; None without it, when its other options are refused."""
     from cwtool.shards import ShardOptions
 
     given = _own(ctx, others)

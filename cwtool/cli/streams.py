@@ -8,7 +8,7 @@ import sys
 
 
 def prepare_streams() -> None:
-    """Make stdin, stdout and stderr such that the command can use them as they are."""
+    """Prepare the standard streams so that a closed, full or broken one does not end a run."""
     _open_closed()
     _buffer_stdout()
     _unfailing_stderr()
@@ -30,8 +30,8 @@ def _open_closed() -> None:
 
 
 def _buffer_stdout() -> None:
-    """Collect what is printed until it is flushed, also where PYTHONUNBUFFERED is set: Python does
-    not tell then if a full disk takes only a part of a text."""
+    """Buffer stdout until it is flushed, also with PYTHONUNBUFFERED, because unbuffered Python does
+    not report it if a full disk takes only part of a text."""
     raw: object = getattr(sys.stdout, "buffer", None)
     if isinstance(raw, io.RawIOBase):
         sys.stdout = io.TextIOWrapper(
@@ -43,7 +43,7 @@ def _buffer_stdout() -> None:
 
 
 class Unfailing(io.FileIO):
-    """A file that takes everything; what cannot be written is lost."""
+    """A file whose write errors are ignored; text that cannot be written is lost."""
 
     def write(self, data: bytes | memoryview) -> int:  # type: ignore[override]
         try:
@@ -53,8 +53,8 @@ class Unfailing(io.FileIO):
 
 
 def _unfailing_stderr() -> None:
-    """Notes on stderr are no part of the result: that their disk is full or their reader has gone
-    must not end a run."""
+    """Let a run continue if stderr cannot be written, because its disk is full or its reader has
+    closed it: notes are not part of the result."""
     sys.stderr = io.TextIOWrapper(
         io.BufferedWriter(Unfailing(2, "w", closefd=False)),
         encoding=sys.stderr.encoding,

@@ -32,69 +32,73 @@ if TYPE_CHECKING:
 )
 @learning.target(
     data=True,
-    model="File to write the model to. An existing model is replaced only when training has "
+    model="File to write the model to. An existing file is replaced only when training has "
     "finished.",
-    algo=f"Learning algorithm; without it {registry.DEFAULT}, or that of --resume.",
+    algo=f"Learning algorithm; by default {registry.DEFAULT}, or that of the --resume model.",
 )
 @click.option(
     "--resume",
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="Continue this model from exactly the state that was saved. Learners of single rows give "
-    "in one pass the same model as one run over its data and this data together. A model with "
-    "settings that make learning very long, such as --iterations 10000000, is continued only if "
-    "they are given again.",
+    help="Continue this model from exactly the saved state. An online learner in one pass gives "
+    "the same model as one run over the earlier data and this data. A model file whose settings "
+    "make learning very long, such as --iterations 10000000, is continued only if the same "
+    "setting is given again.",
 )
 @click.option(
     "--again",
     is_flag=True,
-    help="Learn files that the model has learned before once more instead of skipping them.",
+    help="Learn files again that the model has learned before. Without this option they are "
+    "skipped.",
 )
 @click.option(
     "--passes",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Number of passes over the data. From the second pass on the rows come in a random order.",
+    help="Number of passes over the data. From the second pass on the rows are visited in a "
+    "random order. More passes suit small files; a feed is usually learned in one.",
 )
 @click.option(
     "--validation",
     multiple=True,
     type=click.Path(allow_dash=True, readable=False),
     metavar="FILE",
-    help="File to measure the error on after each pass; the model of the best pass is kept. Can "
-    "be given more than once.",
+    help="File to measure the error on after each pass. With several passes the model of the pass "
+    "with the lowest error is kept. Can be given more than once.",
 )
 @click.option(
     "--holdout",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Share of the training rows to hold out for measuring the error after each pass. They "
-    "are not learned.",
+    help="Share of the training rows, between 0 and 1, that is not learned but used to measure "
+    "the error after each pass, as --validation is.",
 )
 @click.option(
     "--patience",
     type=click.IntRange(min=1),
-    help="Stop after this number of passes without a lower error on the held-out rows.",
+    help="Stop after this number of passes without a lower error on the rows of --validation or "
+    "--holdout.",
 )
 @learning.conditions(
     "--require",
-    "Quality that the new model must reach, such as auc>=0.97, or macro_f1>0.8 for more than two "
-    "classes. If it does not, it is written to MODEL.rejected-DATE (the last one is also "
-    "MODEL.rejected; seven are kept) and the exit code is 5. Can be given more than once.",
+    "Condition that the metrics of the new model must meet, such as auc>=0.97, or macro_f1>0.8 "
+    "for more than two classes. Otherwise the model is written to MODEL.rejected-DATE instead of "
+    "MODEL (the latest is also MODEL.rejected; seven are kept), and the exit code is 5. Can be "
+    "given more than once.",
 )
 @click.option(
     "--trace",
     type=click.IntRange(min=1),
     metavar="ROWS",
-    help="Report the error and the number of nonzero weights each time this number of rows was "
-    "learned in the first pass, and after each further pass.",
+    help="In the first pass, report the error and the number of nonzero weights after every so "
+    "many rows; in further passes, after each pass.",
 )
 @sharding.shards
 @learning.settings(
-    "Kept in the model, and found anew at the end of each run; --resume may change it. Learning "
-    "and progressive metrics do not depend on it: these call scores of at least 0 positive.  "
-    "[default: 0, where scores of exactly 0 are of the class that is more frequent in training; "
-    "with learners of whole batches, among the training rows that score 0, if these are more than "
-    "5 %]"
+    "Kept in the model and computed anew at the end of each run; with --resume it can be changed. "
+    "Learning and the progressive metrics, which use the threshold 0, do not depend on it.  "
+    "[default: 0; a score of exactly 0 is predicted as the class that is more frequent in "
+    "training or, with batch learners, among the training rows that score 0 if they are more than "
+    "5 % of the rows]"
 )
 @click.pass_context
 def command(
@@ -127,8 +131,8 @@ def command(
     """Learn a model from LIBSVM files in the given order.
 
     Files can be plain text or compressed with gzip, bzip2, xz or zstd; - reads standard input. Each
-    row is predicted before it is learned, and the error and AUC of these predictions are reported:
-    the progressive metrics, which call a score of at least 0 positive. By default the data is read
+    row is predicted before it is learned. The error and the AUC of these predictions are reported
+    as progressive metrics, for which a score of at least 0 is positive. By default the data is read
     once as a stream, so its size is not limited by memory.
     """
     from cwtool.data.sources import STDIN
@@ -155,7 +159,7 @@ def command(
     check_target(model, data)
     with locked(model, wait=lock == "wait"):
         if resume is None and model.exists():
-            console.warn(f"{model} is replaced by a new model; `resume` would continue it")
+            console.warn(f"{model} exists; the new model will replace it (`resume` continues it)")
         subject = subject_of(ctx, algo, resume, others)
         if threshold is not None:
             subject.call_by(threshold)
@@ -192,7 +196,7 @@ def command(
 def subject_of(
     ctx: click.Context, algo: str | None, resume: Path | None, others: dict[str, Any]
 ) -> Model:
-    """The model to train: a new one, or the one to go on from, with nothing contradicting it."""
+    """A new model, or the model to continue; options that contradict the latter are errors."""
     from cwtool.data.parse import Reading
     from cwtool.model import Model
     from cwtool.model.opening import doubt_labels, unasked_work
@@ -210,7 +214,8 @@ def subject_of(
     doubt_labels(model, resume)
     if algo is not None and algo != model.algorithm.name:
         raise ModelError(
-            f"{resume} is a model of {model.algorithm.name}, not of {algo}", "leave out --algo"
+            f"{resume} is a model of {model.algorithm.name}, not of {algo}",
+            "leave out --algo to continue it, or leave out --resume to train a new model",
         )
     kept = {**asdict(model.reading), **asdict(model.algorithm.params)}
     kept["class_weight"] = model.class_weight.setting
@@ -222,15 +227,15 @@ def subject_of(
         if kept[key] != value:
             option = "--" + key.replace("_", "-")
             raise ModelError(
-                f"{resume} was trained {_with(option, kept[key])}, and is asked to go on "
+                f"{resume} was trained {_with(option, kept[key])} and cannot be continued "
                 f"{_with(option, value)}",
-                f"leave out {option}, or train a new model",
+                f"leave out {option}, or train a new model without --resume",
             )
     if asked := unasked_work(model, params):
         option = f"--{asked.replace('_', '-')} {getattr(model.algorithm.params, asked)}"
         raise ModelError(
-            f"{resume} asks for {option}, with which learning may take very long",
-            f"give {option} as well if you want that",
+            f"{resume} was trained with {option}, with which learning may take very long",
+            f"add {option} to the command to continue with it",
         )
     return model
 

@@ -52,69 +52,73 @@ class Metric(Choice):
     required=True,
     metavar="NAME=V,V,...",
     help="Values to try for a parameter, such as C=0.1,1,10; with --random also a range, such as "
-    "C=0.1..10. algo=arow,cw tries algorithms, and passes=1,5, normalize=none,l2, bias=false,true "
-    "and multiclass=rival,ovr try other settings. Can be given more than once; without --random "
-    "all combinations are tried.",
+    "C=0.1..10. algo=arow,cw compares algorithms; passes=1,5, normalize=none,l2, bias=false,true "
+    "and multiclass=rival,ovr compare other settings. Can be given more than once; without "
+    "--random all combinations are tried.",
 )
 @click.option(
     "--random",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Try N different combinations that are drawn at random instead of all. They spread evenly "
-    "over a range, or over its logarithms if it lies above 0, and over the values of a list. The "
-    "seed decides which they are.",
+    help="Try N different combinations drawn at random instead of all. Values of a list are drawn "
+    "uniformly; values of a range are drawn uniformly, or on a logarithmic scale if the range "
+    "lies above 0. --seed determines the draw.",
 )
 @click.option(
     "--halving",
     type=click.IntRange(min=2),
     metavar="FACTOR",
-    help="Judge all combinations on a small share of the rows, the best 1/FACTOR of them on FACTOR "
-    "times as many, and so on; only those that are left at the end are judged on all rows. Use it "
-    "with many combinations: it takes less time and can miss the best one.",
+    help="Successive halving: evaluate all combinations on a small share of the rows, the best "
+    "1/FACTOR of them on FACTOR times as many rows, and so on; only the last ones are evaluated "
+    "on all rows. It saves time with many combinations, but can miss the best one.",
 )
 @click.option(
     "--by",
     type=Choice(["folds", "time", "progressive"]),
     default="folds",
     show_default=True,
-    help="What the combinations are judged by: random folds; parts of the data in the order of "
-    "time, each predicted by a model of all rows before it; or one pass in which every row is "
-    "predicted before it is learned, by all combinations at once. For feeds that change, time and "
-    "progressive tell what to expect of the next day, and folds are too good.",
+    help="How combinations are evaluated: folds is cross-validation on random folds; time divides "
+    "the data into parts in the given order and predicts each by a model of all rows before it; "
+    "progressive makes one pass in which every row is predicted before it is learned. For feeds "
+    "that change over time use time or progressive, because random folds underestimate the error "
+    "on the next day.",
 )
 @click.option(
     "--cv",
     type=click.IntRange(min=2),
     default=5,
     show_default=True,
-    help="Number of folds, also of those by time.",
+    help="Number of folds of --by folds, or of parts of --by time.",
 )
 @click.option(
     "--metric",
     type=Metric(["error", "auc", "f1", "macro-f1", "balanced-error", "log-loss"]),
     default="error",
     show_default=True,
-    help="Metric whose mean over the folds decides which point is the best. auc and f1 are for two "
-    "classes, macro-f1 is for more.",
+    help="Metric whose mean over the folds decides which combination is the best. auc and f1 need "
+    "two classes, macro-f1 more than two.",
 )
 @click.option(
     "-m",
     "--model",
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
-    help="File to write a model to that is trained on all rows with the best parameters.",
+    help="File to write the model to that is trained on all rows with the best combination. "
+    "Without it, no model is trained.",
 )
 @click.option(
     "--passes",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Number of passes over the data. From the second pass on the rows come in a random order.",
+    help="Number of passes over the training rows. From the second pass on the rows are visited "
+    "in a random order.",
 )
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Draw the metric against the parameters in an SVG or PNG file. Needs matplotlib.",
+    help="File (.svg or .png) in which the metric is drawn against each parameter. Needs "
+    "matplotlib.",
 )
 @options.seed
 @sharding.engine
@@ -153,12 +157,12 @@ def command(
 ) -> None:
     """Choose parameters by cross-validation, and train a model with the best ones.
 
-    Every combination of the values of --grid, or some that are drawn at random (--random), is
-    judged on the same folds, which have equal shares of each class and depend on the seed alone,
-    or in the order of time (--by). Of combinations that are equally good the first one wins, so
-    list the simpler values first. All rows are held in memory, with learners of batches by each
-    of the --jobs processes; --by progressive holds a model for each combination, and blocks of
-    rows.
+    All combinations of the values of --grid, or a random sample of them (--random), are evaluated
+    on the same folds, which have equal shares of each class and depend only on the seed, or in the
+    order of time (--by). If several combinations are equally good, the first one is chosen, so list
+    simpler values first. All rows are held in memory; with batch learners each of the --jobs
+    processes has its own copy. --by progressive holds only blocks of rows and one model per
+    combination.
     """
     points = parsed_grid(grid, algo)
     own = tuple(p.name for p in declared(registry.algorithm(algo).Params))

@@ -152,7 +152,7 @@ class Writer:
             self.text.relieve()
 
     def close(self) -> None:
-        """Nothing is left to be written."""
+        """Do nothing: all rows are already written."""
 
 
 def summed(entries: list[tuple[str, float]]) -> dict[str, float]:

@@ -54,7 +54,7 @@ class Naming(ABC):
             self.fresh.append(f"{LABEL}{number} {name}")
 
     def save(self) -> None:
-        """Add what is new to the file, which is complete at any time."""
+        """Append new names to the file, which is complete at any time."""
         if self.path is None or not (self.fresh or not self.exists):
             return
         with complete_bytes(self.path) as out:
@@ -118,7 +118,7 @@ class Dictionary(Naming):
 
 
 class Hashing(Naming):
-    """Names get the ids that are their hashes; nothing is kept but what `path` asks for."""
+    """Names get their hashes as ids; names are stored only if `path` names a file."""
 
     def __init__(self, path: Path | None, bits: int) -> None:
         self.bits = bits

@@ -155,7 +155,7 @@ class Writer:
         self.waiting, self.entries = [], 0
 
     def close(self) -> None:
-        """Write what is left and the end of the file."""
+        """Write the remaining rows and the end of the file."""
         if self.waiting:
             self._write_group()
         self.out.close()

@@ -39,7 +39,7 @@ class Writer(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """What is written."""
+    """The output of a conversion: file, format and naming of features."""
 
     path: str = STDIN
     format: str | None = None  # None: as its name says

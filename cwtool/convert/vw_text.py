@@ -120,7 +120,7 @@ class Writer:
         self.out.writelines(map(self._line, rows))
 
     def close(self) -> None:
-        """Nothing is left to be written."""
+        """Do nothing: all rows are already written."""
 
     def _line(self, row: Row) -> str:
         spaces: dict[str, list[str]] = {"": []}

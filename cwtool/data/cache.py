@@ -51,7 +51,7 @@ class Cache:
 
 
 def _told(path: str) -> tuple[int, int, int]:
-    """What tells whether a file is still the same."""
+    """The path, size, modification time and inode by which an unchanged file is recognised."""
     status = Path(path).stat()
     return status.st_size, status.st_mtime_ns, status.st_ino
 
@@ -89,7 +89,7 @@ class CacheEntry:
 
 
 class CacheKeeper:
-    """Writes an entry. That it cannot be written is told once, and changes nothing else."""
+    """Writes an entry. If it cannot be written, there is one warning, and the run continues."""
 
     def __init__(self, entry: CacheEntry, first: bytes) -> None:
         self.entry, self.first = entry, first

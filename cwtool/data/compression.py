@@ -29,7 +29,7 @@ class Member(ABC):
 
     @abstractmethod
     def expand(self, data: bytes) -> Iterator[bytes]:
-        """What these bytes hold, in pieces."""
+        """The decompressed bytes, in pieces."""
 
 
 class Gzip(Member):
@@ -110,7 +110,7 @@ def _members(stream: Peeked, start: Callable[[], Member], padded: bool) -> Itera
 
 
 def first_text(head: bytes) -> bytes:
-    """What the first bytes of a source hold, as far as that can be told."""
+    """The decompressed beginning of a source, as far as its first bytes allow."""
     kind = compression(head)
     if kind is None:
         return head

@@ -5,7 +5,8 @@ from cwtool_ext import libsvm
 SENTENCES: dict[int, tuple[str, str]] = {
     libsvm.BAD_LABEL: (
         "label {item} is not a number",
-        "a line starts with its label, such as +1 or -1",
+        "a line starts with its label, a number such as +1 or -1; replace labels that are text by "
+        "numbers",
     ),
     libsvm.INFINITE_LABEL: ("label {item} is not finite", "labels are finite numbers"),
     libsvm.MISSING_COLON: (
@@ -50,7 +51,7 @@ SENTENCES: dict[int, tuple[str, str]] = {
     ),
     libsvm.BINARY: (
         "control bytes in {item}; this is not text",
-        "is the file compressed, or in another format?",
+        "give LIBSVM text, plain or compressed with gzip, bzip2, xz or zstd",
     ),
     libsvm.BAD_WEIGHT: (
         "row weight {item} is not a number",

@@ -56,6 +56,10 @@ def _decompress(file: File) -> str:
     return f"decompress {file.name}; files of rows are read as they were written"
 
 
+def _show(file: File) -> str:
+    return f"give the data file instead; cwtool inspect {file.name} shows the model"
+
+
 def _fetch(file: File) -> str:
     return f"fetch it again with curl -fL -o {file.name} URL, which fails if the server refuses"
 
@@ -73,6 +77,7 @@ PANDAS = (
 )
 KINDS: tuple[tuple[bytes, str, Callable[[File], str]], ...] = (
     (rb"\x89cwrows", "a file of rows that was compressed", _decompress),
+    (rb"CWTOOL\0", "a model file of cwtool", _show),
     (rb"PAR1", "a Parquet file", _convert("parquet")),
     (rb"PK\x03\x04", "a zip archive, as npz and xlsx files are", _unpack),
     (rb"\x93NUMPY", "a NumPy array", _from_python),
@@ -91,7 +96,8 @@ KINDS: tuple[tuple[bytes, str, Callable[[File], str]], ...] = (
 
 
 def told(line: bytes, name: str) -> tuple[str, str] | None:
-    """What the file with this first line is, and the next step; None if that cannot be told."""
+    """The kind of the file with this first line, and the next step for the user; None if the kind
+    is not recognised."""
     for pattern, kind, next_step in KINDS:
         if re.match(pattern, line, re.IGNORECASE):
             return kind, next_step(File(name))

@@ -100,7 +100,7 @@ class Begun:
 
 
 class Growing(Handle):
-    """A file that is read on and on: at its end, reading waits for what is added to it."""
+    """A file that grows: at its end, reading waits for appended bytes."""
 
     PAUSE = 0.05  # seconds between two looks at it
 

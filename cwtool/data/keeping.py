@@ -25,7 +25,7 @@ class Keeper(Protocol):
 
 
 class Entry(Protocol):
-    """What is kept of one source."""
+    """The stored rows of one source."""
 
     def chunks(self, labelled: bool | None, labels: tuple[float, ...]) -> Iterator[Chunk] | None:
         """The rows that are kept; None if there are none. They have labels; `labelled` and `labels`

@@ -72,8 +72,8 @@ class RowSample:
 
     @property
     def reached(self) -> int:
-        """A level that the sample has reached by now: rows above it need not be added. It may be
-        asked for by any thread."""
+        """The current level of the sample: hashes above it need not be added. Any thread may call
+        this."""
         return self._level
 
     def __len__(self) -> int:
@@ -91,8 +91,8 @@ class RowSample:
         return float(len(self)) * 2.0**self.level
 
     def share_in(self, other: RowSample) -> float:
-        """The share of these rows, different ones counted once, that are in the other sample: exact
-        as long as both have all rows, otherwise about."""
+        """The share of the distinct rows of this sample that are in the other sample: exact as long
+        as both have all rows, otherwise an estimate."""
         mine, others = self.hashes, other.hashes
         mine = mine[_below(mine, max(self.level, other.level))]
         return float(np.isin(mine, others).mean()) if len(mine) else 0.0

@@ -128,7 +128,7 @@ class Labels:
         return positive.astype(np.int32), ~(positive | (labels == self.negative))
 
     def _meet(self, strange: NDArray[Any]) -> None:
-        """Give the classes that are still free to the first of these labels."""
+        """Assign the classes that have no label yet to the first of these labels."""
         for label in dict.fromkeys(strange.tolist()):
             if self.complete and self.rest:
                 self.rest = 2

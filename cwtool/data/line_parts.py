@@ -22,7 +22,7 @@ def with_labels(text: Bytes, start: int, stop: int) -> tuple[Bytes, int, int]:
 
 
 def first_item(head: bytes) -> bytes:
-    """The first item of the first row; nothing if there is no row."""
+    """The first item of the first row; empty if there is no row."""
     for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
         if items := line.split(b"#")[0].split():
             return items[0]
@@ -30,8 +30,9 @@ def first_item(head: bytes) -> bytes:
 
 
 def has_labels(item: bytes, labels: Sequence[float]) -> bool:
-    """Whether rows begin with labels, told by the first item of the first one: they have none if it
-    has a colon, unless it is one of these labels with a weight."""
+    """Whether rows begin with labels, judged by the first item of the first row: they do not if the
+    item has a colon, unless the number before the colon is one of these labels and the number after
+    it is a row weight."""
     name, colon, _ = item.partition(b":")
     try:
         return not colon or float(name) in labels
@@ -40,7 +41,7 @@ def has_labels(item: bytes, labels: Sequence[float]) -> bool:
 
 
 def comments_of(text: Bytes, start: int, stop: int, lines: Ints) -> list[str]:
-    """What stands behind # on these lines, counted from 0."""
+    """The comments after # on these lines, counted from 0."""
     lines_of_text = text[start:stop].tobytes()
     if b"#" not in lines_of_text:
         return [""] * len(lines)

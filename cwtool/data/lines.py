@@ -11,7 +11,7 @@ STEP = 1 << 20  # bytes at a time
 
 
 def count_lines(paths: Iterable[str]) -> int:
-    """The lines of these files, compressed or not; also those that have no row."""
+    """The number of lines of these files, compressed or not, including lines without a row."""
     count = 0
     for path in paths:
         for chunk in chunks_of(path, STEP):

@@ -89,8 +89,8 @@ def _matrix(
 
 
 def block_of(matrix: Any, labels: Floats, weight: Any, reading: Reading) -> Block:
-    """The rows of a SciPy CSR matrix as a file with the same rows would give them. The values are
-    shared where the reading leaves them as they are, and nothing handed in is changed."""
+    """The rows of a SciPy CSR matrix, equal to those of a file with the same rows. The values are
+    shared if the reading settings do not change them, and the matrix is never changed."""
     if matrix.nnz and not matrix.data.all():  # a file has no entries of value 0
         matrix = matrix.copy()
         matrix.eliminate_zeros()

@@ -19,7 +19,7 @@ LABEL = "# label "
 
 @dataclass
 class Names:
-    """What a file of names says."""
+    """The contents of a names file."""
 
     pairs: list[tuple[str, str]] = field(default_factory=list)  # id, name
     hash_bits: int = 0  # 0: ids were given in the order of the names

@@ -34,7 +34,7 @@ class Reading:
 
 
 class Fault(NamedTuple):
-    """A bad line: its number counted from the start of the chunk, and what is wrong in it."""
+    """A bad line: its number, counted from the start of the chunk, and its fault."""
 
     line: int
     column: int
@@ -45,8 +45,8 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """Rows as they stand in a file: 0-based feature ids, labels as written, and row weights, which
-    are None where all of them are 1."""
+    """Rows as in a file: 0-based feature ids, labels as written, and row weights, which are None if
+    all of them are 1."""
 
     indptr: Longs
     indices: Ints
@@ -148,8 +148,8 @@ def _parsed_frame(
 def _block(
     chunk: Chunk, raw: Raw, reading: Reading, pool: Pool, *, comments: bool
 ) -> tuple[Block, Hashes | None]:
-    """The rows as the reading wants them, and their hashes, if a sample wants these. From now on
-    the buffers belong to the block."""
+    """The rows after the reading settings were applied, and their hashes if a sample needs them.
+    The block owns the buffers from now on."""
     b, n_rows = raw.buffers, raw.n_rows
     indptr = b.indptr[: n_rows + 1]
     nnz = prepared(reading, indptr, b.indices, b.values, raw.nnz)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-# Arrays of a block stay below 4 MiB: above, NumPy asks for huge pages, dearer than parsing.
+# Arrays of a block stay below 4 MiB: larger ones get huge pages, which cost more than parsing.
 BLOCK_BYTES = 3 << 19
 # Blocks of files of rows that may wait: these are made as fast as memory is written, and more would
 # not stay in the caches of the processor. With 6 as for text, reading took a quarter longer.
@@ -81,8 +81,9 @@ def read_worked(
     options: ReadOptions | None = None,
     report: ReadReport | None = None,
 ) -> Iterator[tuple[Block, R]]:
-    """The same, with work(block) of each block, which is not None. It is done in the thread that
-    parses the block, before it is known where the block stands in its source."""
+    """As `read_blocks`, with the result of work(block) for each block, which is not None. The work
+    runs in the thread that parses the block, before the position of the block in its source is
+    known."""
     options = options or ReadOptions()
     report = ReadReport() if report is None else report
     paths = [p if isinstance(p, Span) else os.fspath(p) for p in paths]
@@ -129,7 +130,7 @@ def read_worked(
 
 
 def _begun(parsed: Parsed, span: Span | None) -> FileReport:
-    """The report of a source, of which this is the first chunk."""
+    """Start the report of a source at its first chunk."""
     name = span.name if span and span.name else display(parsed.chunk.path)
     begun = FileReport(name, span=span)
     if parsed.chunk.sample is not None:
@@ -138,7 +139,7 @@ def _begun(parsed: Parsed, span: Span | None) -> FileReport:
 
 
 def _finish(read: FileReport, chunk: Chunk) -> None:
-    """Close the report of a source, of which this is the last chunk."""
+    """Close the report of a source at its last chunk."""
     read.digest = hexdigest(bytes(read.cells))
     read.stored = hexdigest(bytes(read.stored_cells)) if read.stored_cells else ""
     if chunk.frame is not None and chunk.closing is not None:
@@ -205,7 +206,8 @@ def read_joined(paths: Iterable[str], labels: Labels, options: ReadOptions) -> R
 def _kept(
     paths: Iterable[str], labels: Labels, options: ReadOptions
 ) -> Iterator[tuple[Rows, Origin]]:
-    """The rows of these files, which are kept, as long as there is memory for them."""
+    """The rows of these files in memory; an error if they need more than the memory that is
+    allowed."""
     limited, held = options.max_memory or memory.BOUNDS.limit, 0
     for rows, origin in labels.rows_of(_present(paths, options)):
         held += rows.nbytes
@@ -221,7 +223,7 @@ def _kept(
 
 
 def _present(paths: Iterable[str], options: ReadOptions) -> Iterator[Block]:
-    """The blocks of these files, of which there must be some."""
+    """The blocks of these files; an error if there is none."""
     paths = [os.fspath(p) for p in paths]
     empty = True
     for block in read_blocks(paths, options):
@@ -233,7 +235,7 @@ def _present(paths: Iterable[str], options: ReadOptions) -> Iterator[Block]:
 
 
 def size_of(paths: Sequence[str | Span]) -> int:
-    """Bytes of all of them, as they lie on disk; 0 where that cannot be told."""
+    """The total size of the files in bytes; 0 if it is not known."""
     try:
         sizes = [
             p.stop - p.start

@@ -55,8 +55,8 @@ class Remote:
         self.left: int = 0 if _is_web(url) else getattr(self.file, "size", 0) or 0
 
     def told(self) -> tuple[int, str]:
-        """The size of the file, 0 where the server does not tell it, and what changes when the file
-        does."""
+        """The size of the file in bytes (0 if the server does not report it), and a tag that
+        changes when the file changes."""
         import fsspec
 
         try:

@@ -14,7 +14,7 @@ from cwtool.records import dataclass
 
 @dataclass
 class FileReport:
-    """What was met in one source."""
+    """Counts and faults of one source."""
 
     name: str
     bytes: int = 0
@@ -44,7 +44,7 @@ class FileReport:
 
 @dataclass
 class ReadReport:
-    """What was met in the whole input; fills as blocks come."""
+    """Counts and faults of the whole input; filled while blocks are read."""
 
     files: list[FileReport] = field(default_factory=list)
     size: int = 0  # bytes of all sources; 0: not known
@@ -102,7 +102,8 @@ def count(parsed: Parsed, current: FileReport, report: ReadReport, max_bad_lines
 
 
 def _bad_line(fault: Fault, place: str, current: FileReport) -> DataError:
-    """The error for a line; one of the first lines may tell that the file is something else."""
+    """The error for a bad line. If it is one of the first lines, the error names the format of the
+    file, if that is recognised."""
     strange = told(fault.text, current.name) if current.lines + fault.line < FIRST_LINES else None
     if strange is None:
         return DataError(f"{place}: {fault.message}", fault.hint)

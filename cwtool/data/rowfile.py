@@ -34,7 +34,8 @@ CELL_BYTES = 16
 
 @dataclass(frozen=True)
 class Last:
-    """What the last frame says of all rows, and of the text that they were read from."""
+    """The contents of the last frame: totals of all rows, and of the text that they were read
+    from."""
 
     cells: bytes  # of the digest of the text
     stored: bytes  # of the digest of a compressed text as it was stored
@@ -54,7 +55,7 @@ class Last:
 
     @classmethod
     def unpacked(cls, data: bytes) -> Last:
-        """What these bytes say; ValueError if they cannot be a last frame."""
+        """The last frame from its bytes; ValueError if they are not a valid last frame."""
         end = len(data) - ENDING.size
         if end < 0:
             raise ValueError("its last frame is too short")
@@ -117,7 +118,8 @@ class Sequence:
         self.handle = source if isinstance(source, Handle) and source.regular else None
 
     def take(self, size: int) -> bytes:
-        """The next bytes; what a damaged file says of their number takes no memory."""
+        """The next bytes. The memory is bounded by the size of the file, also if a damaged file
+        claims more bytes."""
         pieces, left = [], size
         while left and (piece := self._piece(min(left, STEP))):
             pieces.append(piece)
@@ -177,7 +179,7 @@ def frames_of(
 
 
 def last_of(file: str) -> Last:
-    """What the last frame of a file says, without a look at the others."""
+    """The last frame of a file, read without the other frames."""
     handle = Handle(file)
     place = handle.size - ENDING.size
     sizes = os.pread(handle.fd, ENDING.size, max(place, 0))

@@ -109,7 +109,7 @@ class Rows:
         )
 
     def weighing(self: R, weight: Floats | None) -> R:
-        """The rows with these weights instead of their own, without those that weigh 0."""
+        """The rows with these weights instead of their own, without rows of weight 0."""
         rows = replace(self, weight=weight)
         if weight is None or weight.all():
             return rows
@@ -179,8 +179,8 @@ def _weights(rows: Rows) -> Floats:
 
 @dataclass(frozen=True)
 class SlotRows(Rows):
-    """Rows as algorithms take them: `indices` are slots of the model's feature index, and every
-    value counts as `scale` times what is stored."""
+    """Rows as algorithms use them: `indices` are slots of the model's feature index, and every
+    value is multiplied by `scale`."""
 
     scale: float = 1.0
 

@@ -35,8 +35,8 @@ _begun: dict[str, Begun] = {}  # sources that can be read once and were looked a
 
 @contextmanager
 def kept(paths: Iterable[str]) -> Iterator[None]:
-    """Until the end, standard input, pipes and URLs among these sources can be read several times:
-    they are copied to files without a name."""
+    """Context in which standard input, pipes and URLs among these sources can be read several
+    times: they are copied to temporary files."""
     try:
         for path in filter(read_once, paths):
             _copies[path] = copied(open_raw(path), path)
@@ -112,7 +112,7 @@ class Peeked:
 
     @property
     def idle(self) -> bool:
-        """Whether a live stream has nothing to be read just now."""
+        """Whether a live stream has no bytes to read at the moment."""
         if self.head or not self.live or (isinstance(self.rest, Begun) and self.rest.head):
             return False
         if isinstance(self.rest, Growing):

@@ -51,7 +51,7 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> Floats:
         """The score of each row: with two classes that of the second one, above 0 if it is the
-        likelier one; with more a column a class."""
+        likelier one; with more one column per class."""
         return self._single(self._by_class(self._scores(X).score, -np.inf))
 
     def decision_variance(self, X: Any) -> Floats:

@@ -17,7 +17,7 @@ class PerceptronClassifier(LinearScore, WeightedClassifier):
     ----------
     average : bool, default=False
         Predict with the mean of the weight vectors after all rows so far instead of the latest
-        one. It lowers the error on noisy data and takes 8 more bytes a feature.
+        one. It lowers the error on noisy data and takes 8 more bytes per feature.
     passes : int, default=1
         Number of passes over the rows in `fit`. From the second pass on the rows come in a
         random order.
@@ -74,7 +74,7 @@ class PassiveAggressiveClassifier(LinearScore):
     ----------
     average : bool, default=False
         Predict with the mean of the weight vectors after all rows so far instead of the latest
-        one. It lowers the error on noisy data and takes 8 more bytes a feature.
+        one. It lowers the error on noisy data and takes 8 more bytes per feature.
     passes : int, default=1
         Number of passes over the rows in `fit`. From the second pass on the rows come in a
         random order.
@@ -126,9 +126,9 @@ class PassiveAggressive1Classifier(LinearScore, WeightedClassifier):
     ----------
     average : bool, default=False
         Predict with the mean of the weight vectors after all rows so far instead of the latest
-        one. It lowers the error on noisy data and takes 8 more bytes a feature.
+        one. It lowers the error on noisy data and takes 8 more bytes per feature.
     C : float, default=1.0
-        Aggressiveness C: the price of a margin error. Larger values make larger updates; lower
+        Aggressiveness C, the weight of a margin error. Larger values make larger updates; lower
         it for noisy labels. Must be above 0.
     prior : float or 'auto', default='auto'
         Rows are multiplied by the square root of this number before learning. auto is 1 /
@@ -195,9 +195,9 @@ class PassiveAggressive2Classifier(LinearScore, WeightedClassifier):
     ----------
     average : bool, default=False
         Predict with the mean of the weight vectors after all rows so far instead of the latest
-        one. It lowers the error on noisy data and takes 8 more bytes a feature.
+        one. It lowers the error on noisy data and takes 8 more bytes per feature.
     C : float, default=1.0
-        Aggressiveness C: the price of a margin error. Larger values make larger updates; lower
+        Aggressiveness C, the weight of a margin error. Larger values make larger updates; lower
         it for noisy labels. Must be above 0.
     prior : float or 'auto', default='auto'
         Rows are multiplied by the square root of this number before learning. auto is 1 /
@@ -270,16 +270,17 @@ class SOPClassifier(Importances, WeightedClassifier):
         Smallest variance of a weight, as a share of the prior. It only guards against numerical
         underflow; there is rarely a reason to change it. Must be above 0 and at most 0.999999.
     covariance : 'diag' or 'full', default='diag'
-        How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
-        the whole matrix, which needs 8 bytes a pair of features.
+        Form of the covariance of the weights: diag has one variance per feature; full is the
+        whole matrix, which takes 8 bytes per pair of features and suits up to some thousand
+        features.
     projection : 'kl' or 'l2', default='kl'
-        How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
-        of the inverse covariance, l2 that of the covariance itself.
+        Projection of an update to a diagonal covariance: kl drops the off-diagonal elements of
+        the inverse covariance, l2 those of the covariance.
     half_life : int, or str such as '30d', default=0
-        Number of rows (20000) or days (30d) after which half of the precision that was gained
-        is forgotten, so that old certainty does not keep weights from following a feed that
-        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
-        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
+        Number of rows (20000) or days (30d) after which half of the gained precision is
+        forgotten, so that weights can follow a feed that changes; 0 forgets nothing. Days are
+        counted between the dates of runs. Not for a factored covariance. Must be at least 0, or
+        days such as 30d.
     passes : int, default=1
         Number of passes over the rows in `fit`. From the second pass on the rows come in a
         random order.
@@ -347,25 +348,25 @@ class CWClassifier(LinearScore, WeightedClassifier):
         1,000 rows), so that the other parameters do not depend on the scale of the data; 1 is
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
-        Smallest variance of a weight, as a share of the prior; the factored covariance uses at
-        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most
-        0.999999.
+        Smallest variance of a weight, as a share of the prior; a factored covariance uses at
+        least 1e-10. It only prevents numerical underflow; there is rarely a reason to change
+        it. Must be above 0 and at most 0.999999.
     covariance : 'diag' or 'full' or 'factored', default='diag'
-        How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
-        the whole matrix, which needs 8 bytes a pair of features; factored keeps a diagonal and
-        a part of low rank of its inverse.
+        Form of the covariance of the weights: diag has one variance per feature; full is the
+        whole matrix, which takes 8 bytes per pair of features and suits up to some thousand
+        features; factored has a diagonal and a low-rank part of the inverse covariance.
     projection : 'kl' or 'l2', default='kl'
-        How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
-        of the inverse covariance, l2 that of the covariance itself.
+        Projection of an update to a diagonal covariance: kl drops the off-diagonal elements of
+        the inverse covariance, l2 those of the covariance.
     half_life : int, or str such as '30d', default=0
-        Number of rows (20000) or days (30d) after which half of the precision that was gained
-        is forgotten, so that old certainty does not keep weights from following a feed that
-        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
-        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
+        Number of rows (20000) or days (30d) after which half of the gained precision is
+        forgotten, so that weights can follow a feed that changes; 0 forgets nothing. Days are
+        counted between the dates of runs. Not for a factored covariance. Must be at least 0, or
+        days such as 30d.
     rank : int, default=8
-        Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
-        feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
-        at least 1 and at most 256.
+        Number of columns of the dense factor R of the factored covariance Sigma^-1 = D + R R' +
+        B B'. A feature takes 8 bytes, and 8 * (rank + 3) more after its first update. Raise it
+        for strongly correlated features. Must be at least 1 and at most 256.
     buffer : int, default=64
         Number of updates that the factored covariance keeps exactly, as the sparse columns B,
         before they are fitted into D and R. Larger values are more exact; smaller ones may be
@@ -374,8 +375,8 @@ class CWClassifier(LinearScore, WeightedClassifier):
         How the factored covariance fits D and R: spectral takes one step by eigenvectors, em
         takes the paper's iterations and is about 20 times slower.
     em_iterations : int or 'auto', default='auto'
-        Number of EM iterations of a fit of the factored covariance. auto is 10 with fit em and
-        none after fit spectral. Must be auto, or at least 0 and at most 1000.
+        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
+        and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
     eta : float, default=0.9
         Probability eta with which a row must be classified correctly after its update. Larger
         values make larger updates; lower it for noisy labels. Must be above 0.5 and at most
@@ -458,25 +459,25 @@ class CWVarClassifier(LinearScore, WeightedClassifier):
         1,000 rows), so that the other parameters do not depend on the scale of the data; 1 is
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
-        Smallest variance of a weight, as a share of the prior; the factored covariance uses at
-        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most
-        0.999999.
+        Smallest variance of a weight, as a share of the prior; a factored covariance uses at
+        least 1e-10. It only prevents numerical underflow; there is rarely a reason to change
+        it. Must be above 0 and at most 0.999999.
     covariance : 'diag' or 'full' or 'factored', default='diag'
-        How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
-        the whole matrix, which needs 8 bytes a pair of features; factored keeps a diagonal and
-        a part of low rank of its inverse.
+        Form of the covariance of the weights: diag has one variance per feature; full is the
+        whole matrix, which takes 8 bytes per pair of features and suits up to some thousand
+        features; factored has a diagonal and a low-rank part of the inverse covariance.
     projection : 'kl' or 'l2', default='kl'
-        How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
-        of the inverse covariance, l2 that of the covariance itself.
+        Projection of an update to a diagonal covariance: kl drops the off-diagonal elements of
+        the inverse covariance, l2 those of the covariance.
     half_life : int, or str such as '30d', default=0
-        Number of rows (20000) or days (30d) after which half of the precision that was gained
-        is forgotten, so that old certainty does not keep weights from following a feed that
-        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
-        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
+        Number of rows (20000) or days (30d) after which half of the gained precision is
+        forgotten, so that weights can follow a feed that changes; 0 forgets nothing. Days are
+        counted between the dates of runs. Not for a factored covariance. Must be at least 0, or
+        days such as 30d.
     rank : int, default=8
-        Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
-        feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
-        at least 1 and at most 256.
+        Number of columns of the dense factor R of the factored covariance Sigma^-1 = D + R R' +
+        B B'. A feature takes 8 bytes, and 8 * (rank + 3) more after its first update. Raise it
+        for strongly correlated features. Must be at least 1 and at most 256.
     buffer : int, default=64
         Number of updates that the factored covariance keeps exactly, as the sparse columns B,
         before they are fitted into D and R. Larger values are more exact; smaller ones may be
@@ -485,8 +486,8 @@ class CWVarClassifier(LinearScore, WeightedClassifier):
         How the factored covariance fits D and R: spectral takes one step by eigenvectors, em
         takes the paper's iterations and is about 20 times slower.
     em_iterations : int or 'auto', default='auto'
-        Number of EM iterations of a fit of the factored covariance. auto is 10 with fit em and
-        none after fit spectral. Must be auto, or at least 0 and at most 1000.
+        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
+        and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
     eta : float, default=0.9
         Probability eta with which a row must be classified correctly after its update. Larger
         values make larger updates; lower it for noisy labels. Must be above 0.5 and at most
@@ -569,13 +570,13 @@ class CWFactClassifier(LinearScore, WeightedClassifier):
         1,000 rows), so that the other parameters do not depend on the scale of the data; 1 is
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
-        Smallest variance of a weight, as a share of the prior; the factored covariance uses at
-        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most
-        0.999999.
+        Smallest variance of a weight, as a share of the prior; a factored covariance uses at
+        least 1e-10. It only prevents numerical underflow; there is rarely a reason to change
+        it. Must be above 0 and at most 0.999999.
     rank : int, default=8
-        Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
-        feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
-        at least 1 and at most 256.
+        Number of columns of the dense factor R of the factored covariance Sigma^-1 = D + R R' +
+        B B'. A feature takes 8 bytes, and 8 * (rank + 3) more after its first update. Raise it
+        for strongly correlated features. Must be at least 1 and at most 256.
     buffer : int, default=64
         Number of updates that the factored covariance keeps exactly, as the sparse columns B,
         before they are fitted into D and R. Larger values are more exact; smaller ones may be
@@ -584,8 +585,8 @@ class CWFactClassifier(LinearScore, WeightedClassifier):
         How the factored covariance fits D and R: spectral takes one step by eigenvectors, em
         takes the paper's iterations and is about 20 times slower.
     em_iterations : int or 'auto', default='auto'
-        Number of EM iterations of a fit of the factored covariance. auto is 10 with fit em and
-        none after fit spectral. Must be auto, or at least 0 and at most 1000.
+        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
+        and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
     eta : float, default=0.9
         Probability eta with which a row must be classified correctly after its update. Larger
         values make larger updates; lower it for noisy labels. Must be above 0.5 and at most
@@ -662,25 +663,25 @@ class ArowClassifier(LinearScore, WeightedClassifier):
         1,000 rows), so that the other parameters do not depend on the scale of the data; 1 is
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
-        Smallest variance of a weight, as a share of the prior; the factored covariance uses at
-        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most
-        0.999999.
+        Smallest variance of a weight, as a share of the prior; a factored covariance uses at
+        least 1e-10. It only prevents numerical underflow; there is rarely a reason to change
+        it. Must be above 0 and at most 0.999999.
     covariance : 'diag' or 'full' or 'factored', default='diag'
-        How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
-        the whole matrix, which needs 8 bytes a pair of features; factored keeps a diagonal and
-        a part of low rank of its inverse.
+        Form of the covariance of the weights: diag has one variance per feature; full is the
+        whole matrix, which takes 8 bytes per pair of features and suits up to some thousand
+        features; factored has a diagonal and a low-rank part of the inverse covariance.
     projection : 'kl' or 'l2', default='kl'
-        How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
-        of the inverse covariance, l2 that of the covariance itself.
+        Projection of an update to a diagonal covariance: kl drops the off-diagonal elements of
+        the inverse covariance, l2 those of the covariance.
     half_life : int, or str such as '30d', default=0
-        Number of rows (20000) or days (30d) after which half of the precision that was gained
-        is forgotten, so that old certainty does not keep weights from following a feed that
-        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
-        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
+        Number of rows (20000) or days (30d) after which half of the gained precision is
+        forgotten, so that weights can follow a feed that changes; 0 forgets nothing. Days are
+        counted between the dates of runs. Not for a factored covariance. Must be at least 0, or
+        days such as 30d.
     rank : int, default=8
-        Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
-        feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
-        at least 1 and at most 256.
+        Number of columns of the dense factor R of the factored covariance Sigma^-1 = D + R R' +
+        B B'. A feature takes 8 bytes, and 8 * (rank + 3) more after its first update. Raise it
+        for strongly correlated features. Must be at least 1 and at most 256.
     buffer : int, default=64
         Number of updates that the factored covariance keeps exactly, as the sparse columns B,
         before they are fitted into D and R. Larger values are more exact; smaller ones may be
@@ -689,8 +690,8 @@ class ArowClassifier(LinearScore, WeightedClassifier):
         How the factored covariance fits D and R: spectral takes one step by eigenvectors, em
         takes the paper's iterations and is about 20 times slower.
     em_iterations : int or 'auto', default='auto'
-        Number of EM iterations of a fit of the factored covariance. auto is 10 with fit em and
-        none after fit spectral. Must be auto, or at least 0 and at most 1000.
+        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
+        and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
     r : float, default=0.1
         Regularization r of AROW. Larger values make smaller updates; raise it for noisy labels.
         Must be above 0.
@@ -775,19 +776,20 @@ class NarowClassifier(Importances, WeightedClassifier):
         Smallest variance of a weight, as a share of the prior. It only guards against numerical
         underflow; there is rarely a reason to change it. Must be above 0 and at most 0.999999.
     covariance : 'diag' or 'full', default='diag'
-        How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
-        the whole matrix, which needs 8 bytes a pair of features.
+        Form of the covariance of the weights: diag has one variance per feature; full is the
+        whole matrix, which takes 8 bytes per pair of features and suits up to some thousand
+        features.
     projection : 'kl' or 'l2', default='kl'
-        How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
-        of the inverse covariance, l2 that of the covariance itself.
+        Projection of an update to a diagonal covariance: kl drops the off-diagonal elements of
+        the inverse covariance, l2 those of the covariance.
     half_life : int, or str such as '30d', default=0
-        Number of rows (20000) or days (30d) after which half of the precision that was gained
-        is forgotten, so that old certainty does not keep weights from following a feed that
-        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
-        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
+        Number of rows (20000) or days (30d) after which half of the gained precision is
+        forgotten, so that weights can follow a feed that changes; 0 forgets nothing. Days are
+        counted between the dates of runs. Not for a factored covariance. Must be at least 0, or
+        days such as 30d.
     b : float, default=1.0
-        Variances of scores are not lowered below 1/b. Larger values let the learner become more
-        certain and make later updates smaller. Must be above 0.
+        The variance of a score is not lowered below 1/b by an update. Larger values let the
+        learner become more certain and make later updates smaller. Must be above 0.
     passes : int, default=1
         Number of passes over the rows in `fit`. From the second pass on the rows come in a
         random order.
@@ -860,16 +862,17 @@ class NHerdClassifier(LinearScore, WeightedClassifier):
         Smallest variance of a weight, as a share of the prior. It only guards against numerical
         underflow; there is rarely a reason to change it. Must be above 0 and at most 0.999999.
     covariance : 'diag' or 'full', default='diag'
-        How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
-        the whole matrix, which needs 8 bytes a pair of features.
+        Form of the covariance of the weights: diag has one variance per feature; full is the
+        whole matrix, which takes 8 bytes per pair of features and suits up to some thousand
+        features.
     projection : 'kl' or 'l2', default='kl'
-        How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
-        of the inverse covariance, l2 that of the covariance itself.
+        Projection of an update to a diagonal covariance: kl drops the off-diagonal elements of
+        the inverse covariance, l2 those of the covariance.
     half_life : int, or str such as '30d', default=0
-        Number of rows (20000) or days (30d) after which half of the precision that was gained
-        is forgotten, so that old certainty does not keep weights from following a feed that
-        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
-        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
+        Number of rows (20000) or days (30d) after which half of the gained precision is
+        forgotten, so that weights can follow a feed that changes; 0 forgets nothing. Days are
+        counted between the dates of runs. Not for a factored covariance. Must be at least 0, or
+        days such as 30d.
     C : float, default=3.0
         Aggressiveness C. Larger values make larger updates; lower it for noisy labels. Must be
         above 0.
@@ -942,25 +945,25 @@ class SCWClassifier(LinearScore, WeightedClassifier):
         1,000 rows), so that the other parameters do not depend on the scale of the data; 1 is
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
-        Smallest variance of a weight, as a share of the prior; the factored covariance uses at
-        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most
-        0.999999.
+        Smallest variance of a weight, as a share of the prior; a factored covariance uses at
+        least 1e-10. It only prevents numerical underflow; there is rarely a reason to change
+        it. Must be above 0 and at most 0.999999.
     covariance : 'diag' or 'full' or 'factored', default='diag'
-        How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
-        the whole matrix, which needs 8 bytes a pair of features; factored keeps a diagonal and
-        a part of low rank of its inverse.
+        Form of the covariance of the weights: diag has one variance per feature; full is the
+        whole matrix, which takes 8 bytes per pair of features and suits up to some thousand
+        features; factored has a diagonal and a low-rank part of the inverse covariance.
     projection : 'kl' or 'l2', default='kl'
-        How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
-        of the inverse covariance, l2 that of the covariance itself.
+        Projection of an update to a diagonal covariance: kl drops the off-diagonal elements of
+        the inverse covariance, l2 those of the covariance.
     half_life : int, or str such as '30d', default=0
-        Number of rows (20000) or days (30d) after which half of the precision that was gained
-        is forgotten, so that old certainty does not keep weights from following a feed that
-        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
-        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
+        Number of rows (20000) or days (30d) after which half of the gained precision is
+        forgotten, so that weights can follow a feed that changes; 0 forgets nothing. Days are
+        counted between the dates of runs. Not for a factored covariance. Must be at least 0, or
+        days such as 30d.
     rank : int, default=8
-        Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
-        feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
-        at least 1 and at most 256.
+        Number of columns of the dense factor R of the factored covariance Sigma^-1 = D + R R' +
+        B B'. A feature takes 8 bytes, and 8 * (rank + 3) more after its first update. Raise it
+        for strongly correlated features. Must be at least 1 and at most 256.
     buffer : int, default=64
         Number of updates that the factored covariance keeps exactly, as the sparse columns B,
         before they are fitted into D and R. Larger values are more exact; smaller ones may be
@@ -969,15 +972,15 @@ class SCWClassifier(LinearScore, WeightedClassifier):
         How the factored covariance fits D and R: spectral takes one step by eigenvectors, em
         takes the paper's iterations and is about 20 times slower.
     em_iterations : int or 'auto', default='auto'
-        Number of EM iterations of a fit of the factored covariance. auto is 10 with fit em and
-        none after fit spectral. Must be auto, or at least 0 and at most 1000.
+        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
+        and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
     eta : float, default=0.9
         Probability eta with which a row must be classified correctly after its update. Larger
         values make larger updates; lower it for noisy labels. Must be above 0.5 and at most
         0.999999.
     C : float, default=3.0
-        Aggressiveness C: the price of leaving a row's constraint violated. Lower it for noisy
-        labels. Must be above 0.
+        Aggressiveness C, the weight of a violated constraint. Larger values make larger
+        updates; lower it for noisy labels. Must be above 0.
     passes : int, default=1
         Number of passes over the rows in `fit`. From the second pass on the rows come in a
         random order.
@@ -1058,25 +1061,25 @@ class SCW2Classifier(LinearScore, WeightedClassifier):
         1,000 rows), so that the other parameters do not depend on the scale of the data; 1 is
         the choice of the papers. Must be auto, or above 0.
     variance_floor : float, default=1e-12
-        Smallest variance of a weight, as a share of the prior; the factored covariance uses at
-        least 1e-10. It only guards against numerical underflow. Must be above 0 and at most
-        0.999999.
+        Smallest variance of a weight, as a share of the prior; a factored covariance uses at
+        least 1e-10. It only prevents numerical underflow; there is rarely a reason to change
+        it. Must be above 0 and at most 0.999999.
     covariance : 'diag' or 'full' or 'factored', default='diag'
-        How the covariance of the weights is kept: diag keeps one variance a feature; full keeps
-        the whole matrix, which needs 8 bytes a pair of features; factored keeps a diagonal and
-        a part of low rank of its inverse.
+        Form of the covariance of the weights: diag has one variance per feature; full is the
+        whole matrix, which takes 8 bytes per pair of features and suits up to some thousand
+        features; factored has a diagonal and a low-rank part of the inverse covariance.
     projection : 'kl' or 'l2', default='kl'
-        How an update is brought back to a diagonal covariance: kl drops the off-diagonal part
-        of the inverse covariance, l2 that of the covariance itself.
+        Projection of an update to a diagonal covariance: kl drops the off-diagonal elements of
+        the inverse covariance, l2 those of the covariance.
     half_life : int, or str such as '30d', default=0
-        Number of rows (20000) or days (30d) after which half of the precision that was gained
-        is forgotten, so that old certainty does not keep weights from following a feed that
-        changes; 0 forgets nothing. Days are counted from the date of one run to that of the
-        next. Not for a factored covariance. Must be at least 0, or days such as 30d.
+        Number of rows (20000) or days (30d) after which half of the gained precision is
+        forgotten, so that weights can follow a feed that changes; 0 forgets nothing. Days are
+        counted between the dates of runs. Not for a factored covariance. Must be at least 0, or
+        days such as 30d.
     rank : int, default=8
-        Number of dense columns R of the factored covariance Sigma^-1 = D + R R' + B B'. A
-        feature takes 8 bytes, and 8 * (rank + 3) more once it took part in an update. Must be
-        at least 1 and at most 256.
+        Number of columns of the dense factor R of the factored covariance Sigma^-1 = D + R R' +
+        B B'. A feature takes 8 bytes, and 8 * (rank + 3) more after its first update. Raise it
+        for strongly correlated features. Must be at least 1 and at most 256.
     buffer : int, default=64
         Number of updates that the factored covariance keeps exactly, as the sparse columns B,
         before they are fitted into D and R. Larger values are more exact; smaller ones may be
@@ -1085,15 +1088,15 @@ class SCW2Classifier(LinearScore, WeightedClassifier):
         How the factored covariance fits D and R: spectral takes one step by eigenvectors, em
         takes the paper's iterations and is about 20 times slower.
     em_iterations : int or 'auto', default='auto'
-        Number of EM iterations of a fit of the factored covariance. auto is 10 with fit em and
-        none after fit spectral. Must be auto, or at least 0 and at most 1000.
+        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
+        and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
     eta : float, default=0.9
         Probability eta with which a row must be classified correctly after its update. Larger
         values make larger updates; lower it for noisy labels. Must be above 0.5 and at most
         0.999999.
     C : float, default=3.0
-        Aggressiveness C: the price of leaving a row's constraint violated. Lower it for noisy
-        labels. Must be above 0.
+        Aggressiveness C, the weight of a violated constraint. Larger values make larger
+        updates; lower it for noisy labels. Must be above 0.
     passes : int, default=1
         Number of passes over the rows in `fit`. From the second pass on the rows come in a
         random order.
@@ -1173,32 +1176,34 @@ class BCWClassifier(LinearScore, WeightedClassifier):
         Weight C of the training loss against the regularizer, for rows of length 1. Larger
         values fit the training rows more closely. Must be above 0.
     loss : 'hinge' or 'squared-hinge', default='hinge'
-        Loss of a margin error xi: hinge is C xi, squared-hinge is C/2 xi^2.
+        Loss of a margin error xi = max(0, 1 - m) of a row with margin m: hinge is C xi,
+        squared-hinge is C/2 xi^2.
     batch_rows : int, default=0
-        Number of rows that are learned together as one batch; 0 makes each file one batch. Must
-        be at least 0.
+        Number of rows that are learned together as one batch; 0 learns each file as one batch.
+        Set it if a file does not fit into memory. Must be at least 0.
     prior : float or 'auto', default='auto'
         Rows are multiplied by the square root of this number before learning. auto is 1 /
         (typical squared norm of the first 1,000 rows), so that the other parameters do not
         depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
         0.
     precision_divisor : float or 'auto', default='auto'
-        How the precision matrix is made. auto makes it from the rows where the loss is curved,
-        with the weight C, and finds the optimum of each batch; the hinge loss is rounded off
-        between the margins 0 and 1 for that. A number makes it from all rows, with the weight C
-        divided by this number, and visits the rows as the printed algorithm does; 1 is the
-        printed algorithm, larger values trust the precision less. Must be auto, or above 0.
+        Method of the precision matrix. auto builds it from the rows where the loss is curved,
+        with the weight C, and finds the optimum of each batch; for this the hinge loss is
+        rounded between the margins 0 and 1. A number builds it from all rows, with the weight C
+        divided by this number, and visits the rows as the algorithm of the paper does; 1 is
+        that algorithm, larger values give the precision less influence. Must be auto, or above
+        0.
     batch_passes : int, default=1
-        Number of passes over the rows of each batch; 1 is the printed algorithm. Applies only
-        if `precision_divisor` is a number. Must be at least 1.
+        Number of passes over the rows of each batch; 1 is the algorithm of the paper. Applies
+        only if `precision_divisor` is a number. Must be at least 1.
     average : bool, default=True
-        Predict with the mean of mu over the second half of the pass; applies only if
-        `batch_passes` is 1 and `precision_divisor` is a number. The printed algorithm predicts
-        with the last mu.
+        Predict with the mean of mu over the second half of the pass instead of the last mu,
+        which the paper uses. Applies only if `batch_passes` is 1 and `precision_divisor` is a
+        number.
     carry : 'dual' or 'printed' or 'forget', default='dual'
-        What a batch starts from if `precision_divisor` is a number: dual keeps the dual
-        variables of earlier batches, printed keeps the mean of earlier batches under the new
-        precision, forget keeps only the precision.
+        Start of a batch if `precision_divisor` is a number: dual keeps the dual variables of
+        earlier batches, printed keeps the mean of earlier batches under the new precision as
+        the paper does, forget keeps only the precision.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
@@ -1266,19 +1271,20 @@ class DCDClassifier(LinearScore, WeightedClassifier):
         Weight C of the training loss against the regularizer, for rows of length 1. Larger
         values fit the training rows more closely. Must be above 0.
     loss : 'hinge' or 'squared-hinge', default='hinge'
-        Loss of a margin error xi: hinge is C xi, squared-hinge is C/2 xi^2.
+        Loss of a margin error xi = max(0, 1 - m) of a row with margin m: hinge is C xi,
+        squared-hinge is C/2 xi^2.
     batch_rows : int, default=0
-        Number of rows that are learned together as one batch; 0 makes each file one batch. Must
-        be at least 0.
+        Number of rows that are learned together as one batch; 0 learns each file as one batch.
+        Set it if a file does not fit into memory. Must be at least 0.
     prior : float or 'auto', default='auto'
         Rows are multiplied by the square root of this number before learning. auto is 1 /
         (typical squared norm of the first 1,000 rows), so that the other parameters do not
         depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
         0.
     tol : float, default=0.1
-        Stop when the objective of a batch lies above that of the dual, and so above the
-        optimum, by at most this percentage. Smaller values solve each batch more exactly and
-        take longer. Must be above 0.
+        Relative duality gap in percent at which a batch is solved: its objective is then at
+        most this percentage above the optimum. Smaller values are more exact and slower. Must
+        be above 0.
     max_batch_passes : int, default=1000
         Largest number of passes over the rows of a batch, if `tol` is not reached before. Must
         be at least 1.
@@ -1431,13 +1437,14 @@ class TruncatedGradientClassifier(LinearScore, WeightedClassifier):
         Amount by which every weight is pulled towards zero for each row. Larger values leave
         fewer features with a weight. Must be at least 0.
     every : int, default=10
-        Number of rows between two truncations, which then pull for all of them. Must be at
-        least 1.
+        Number of rows between two truncations; each truncation applies the gravity of all these
+        rows at once. Larger values save time. Must be at least 1.
     theta : float or 'auto', default='auto'
-        Weights larger than this are not pulled towards zero. auto pulls all weights. Must be
-        auto, or above 0.
+        Weights whose absolute value is larger than this number are not pulled towards zero.
+        auto pulls all weights. Must be auto, or above 0.
     by_rate : bool, default=True
-        Multiply the gravity by the learning rate, as in the paper; otherwise it is constant.
+        Multiply the gravity by the learning rate, as in the paper. Without it the gravity is
+        constant.
     passes : int, default=1
         Number of passes over the rows in `fit`. From the second pass on the rows come in a
         random order.
@@ -1598,8 +1605,9 @@ class RDAClassifier(LinearScore, WeightedClassifier):
         Step parameter gamma: the learning rate after t rows is 1 / (gamma sqrt t). Larger
         values make smaller weights. Must be above 0.
     rho : float, default=0.0
-        More L1 at the beginning: after t rows the L1 weight is lam + gamma rho / sqrt t. Raise
-        it if too many features get a weight from few rows. Must be at least 0.
+        Additional L1 norm at the beginning: after t rows the weight of the L1 norm is lam +
+        gamma rho / sqrt t. Raise it if too many features get a weight from few rows. Must be at
+        least 0.
     passes : int, default=1
         Number of passes over the rows in `fit`. From the second pass on the rows come in a
         random order.
@@ -1681,12 +1689,12 @@ class CWSparseClassifier(LinearScore, WeightedClassifier):
         Which features mode aggressive keeps: those with the largest |mu| / sigma (mahalanobis),
         1 / sigma (certain), |mu| (weight), or sigma^2 |mu| as printed in the paper (printed).
     projection : 'kl' or 'l2', default='kl'
-        How an update of the smooth modes is brought back to a diagonal covariance: kl drops the
-        off-diagonal part of the inverse covariance, l2 that of the covariance itself.
+        Projection of an update of the smooth modes to a diagonal covariance: kl drops the
+        off-diagonal elements of the inverse covariance, l2 those of the covariance.
     every_round : bool, default=False
-        Shrink in the smooth modes after every row, not only after margin errors.
+        Shrink weights in the smooth modes after every row instead of only after margin errors.
     proximal : bool, default=False
-        Centre the regularizer of mode smooth-da at the weights so far instead of zero.
+        Centre the regularizer of mode smooth-da at the current weights instead of zero.
     passes : int, default=1
         Number of passes over the rows in `fit`. From the second pass on the rows come in a
         random order.
@@ -1834,53 +1842,54 @@ class STSGDClassifier(LinearScore, WeightedClassifier):
         Share of the rows that each path learns in the first pass, chosen at random for each
         path. In later passes every path learns all rows. Must be above 0 and at most 1.
     gravity_by : 'norm' or 'count', default='norm'
-        What the pull of a weight to zero after a burst is proportional to: norm is the root of
-        the sum of the squared inputs of the feature in the burst; count is the number of rows
-        that informed it, as in the thesis, which favours rare features.
+        Quantity that the shrinkage of a weight after a burst is proportional to: norm is the
+        root of the sum of the squared inputs of the feature in the burst; count is the number
+        of rows that informed it, as in the thesis, which favours rare features.
     rate : float or 'auto', default='auto'
         Learning rate of every row. auto is 1 / (mean squared norm of the scaled rows), and
         twice that with the logistic loss, whose gradients are smaller. Must be auto, or above
         0.
     burst : int or 'auto', default='auto'
-        Number of rows of a burst; weights are pulled to zero after each burst. auto is a tenth
-        of the rows, but at least 100 in the first pass and 20 in later ones. Shorter bursts
-        remove more features. Must be auto, or at least 1.
+        Number of rows of a burst; weights are shrunk towards zero after each burst. auto is a
+        tenth of the rows, but at least 100 in the first pass and 20 in later passes. Shorter
+        bursts remove more features. Must be auto, or at least 1.
     bursts : int, default=5
-        Number of bursts of a stage; features are judged after each stage. Must be at least 1.
+        Number of bursts of a stage. After each stage, features with unstable weights are
+        removed. Must be at least 1.
     rejection : float or 'auto', default='auto'
-        Share of the weight changes of the last stage that the pull to zero would have undone,
-        while all features are left. Larger values give fewer features. auto is 0.2 in the first
-        pass and 0.7 in later ones. Must be auto, or at least 0 and at most 1.
+        Share of the weight changes of the last stage that the shrinkage would undo while no
+        feature has been removed. Larger values give fewer features. auto is 0.2 in the first
+        pass and 0.7 in later passes. Must be auto, or at least 0 and at most 1.
     annealing : float, default=-1.0
-        How fast the rejection falls as features are removed. It falls fast if positive and
-        slowly if negative; 0 makes it proportional to the share of features left.
+        Rate at which the rejection falls as features are removed. Positive values let it fall
+        fast, negative ones slowly; 0 makes it proportional to the share of features left.
     stability : float, default=0.7
         A feature is removed for good when its weight was nonzero after less than this share of
         the bursts that informed it. Larger values give fewer features; 0 removes none. Must be
         at least 0 and at most 1.
     least : int, default=0
-        Number of bursts that must have informed a feature before it is judged. Raise it to keep
-        rare features longer. Must be at least 0.
+        Number of bursts that must have informed a feature before it can be removed. Raise it to
+        keep rare features longer. Must be at least 0.
     growth : float or 'auto', default='auto'
-        alpha of the burst length K log(1 / (alpha d)), but at least K, where K is `burst` and d
-        the share of features left: bursts grow as features are removed. auto keeps the length
-        K. Must be auto, or above 0 and at most 1.
+        alpha of the burst length K log(1 / (alpha d)), which is at least K; K is `burst` and d
+        the share of features left. Bursts become longer as features are removed. auto keeps the
+        length K. Must be auto, or above 0 and at most 1.
     scale : 'none' or 'std' or 'floor' or 'balanced', default='balanced'
-        Scaling of columns: std divides each by its standard deviation, floor also but by no
-        less than the median of the standard deviations over the nonzero entries; balanced
-        divides by r^(3/4) q^(1/4), with the root mean square r of the nonzero values of the
-        column and their share q of the rows, and has such a floor too; none leaves columns as
-        they are. Frequent columns count for less with std and floor than with balanced, and for
-        most with none.
+        Scaling of columns: std divides each column by its standard deviation; floor does the
+        same, but by no less than the median of the standard deviations over the nonzero
+        entries; balanced divides by r^(3/4) q^(1/4), where r is the root mean square of the
+        nonzero values of the column and q their share of the rows, with a floor of the same
+        kind; none does not scale. Frequent columns have the least influence with std and floor,
+        more with balanced and most with none.
     informed_by : 'rows' or 'gradients', default='rows'
-        Which rows inform a feature: rows is every row with a nonzero value of it, gradients
-        only those of them whose loss has a gradient.
+        Rows that inform a feature: rows takes every row with a nonzero value of the feature,
+        gradients only those of them whose loss has a nonzero gradient.
     pull_on : 'change' or 'weight', default='change'
-        What the strength of the pull is derived from: change is the change of weights in a
-        burst, weight is the weights themselves.
+        Quantity from which the strength of the shrinkage is derived: change is the change of
+        the weights in a burst, weight is the weights themselves.
     intercept : 'auto' or 'on' or 'off', default='auto'
-        Whether an intercept is learned. auto learns one when at most a tenth of the rows are of
-        the smaller class.
+        Whether an intercept is learned. auto learns one if the smaller class has at most a
+        tenth of the rows.
     tol : float, default=0.0
         Learning stops when 3 stages in a row each change the mean weight vector by less than
         this share of its length; 0 never stops. Must be at least 0.
@@ -1975,59 +1984,63 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         Weight C of the training loss against the regularizer, for rows of length 1. Larger
         values fit the training rows more closely. Must be above 0.
     loss : 'hinge' or 'squared-hinge', default='squared-hinge'
-        Loss of a margin error xi: hinge is C xi, squared-hinge is C/2 xi^2.
+        Loss of a margin error xi = max(0, 1 - m) of a row with margin m: hinge is C xi,
+        squared-hinge is C/2 xi^2.
     batch_rows : int, default=0
-        Number of rows that are learned together as one batch; 0 makes each file one batch. Must
-        be at least 0.
+        Number of rows that are learned together as one batch; 0 learns each file as one batch.
+        Set it if a file does not fit into memory. Must be at least 0.
     prior : float or 'auto', default='auto'
         Rows are multiplied by the square root of this number before learning. auto is 1 /
         (typical squared norm of the first 1,000 rows), so that the other parameters do not
         depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
         0.
     features : int, default=100
-        Number p of features to choose. Must be at least 1 and at most 1e+06.
+        Number p of features to select. Must be at least 1 and at most 1e+06.
     group_size : int, default=0
-        Number r of features that are chosen together as a group; 0 takes `features` /
+        Number r of features that are selected together as a group; 0 takes `features` /
         `iterations`, rounded up. Must be at least 0.
     iterations : int, default=15
-        Number of groups to choose; applies only if `group_size` is 0. Must be at least 1.
+        Number of groups to select; applies only if `group_size` is 0. Must be at least 1.
     sigma : float, default=0.0
         Weight sigma of the sum of squared group norms, which is added to the squared sum of
-        group norms. It makes the dual smooth, and spreads the weight over more groups. Must be
-        at least 0.
+        group norms. Values above 0 make the dual smooth and spread the weight over more groups.
+        Must be at least 0.
     solver : 'mm' or 'exact' or 'printed', default='mm'
         Method for learning the groups: mm gives each group a metric that is improved after each
         pass; exact makes the best possible step for each row and needs `sigma` above 0; printed
         makes one pass from zero after each new group, as in the paper.
     group_passes : int, default=2
-        Number of passes over the rows after each new group. Must be at least 1.
+        Number of passes over the rows after each new group. More passes solve the problem of
+        each group more exactly. Must be at least 1.
     final_passes : int, default=0
-        Largest number of further passes over the rows when all groups are chosen. On text they
-        did not lower the error. Must be at least 0.
+        Largest number of further passes over the rows after the last group was selected. On
+        text they did not lower the error. Must be at least 0.
     tol : float, default=0.001
-        Make no more passes when the relative duality gap is at most this. Must be at least 0.
+        Relative duality gap at which passes over the rows stop. Smaller values are more exact
+        and slower. Must be at least 0.
     change : float, default=0.0
-        Choose no more groups when a new group changes the objective relatively less than this;
-        0 always chooses all. Use it with many `group_passes`, so that the objective is exact.
-        Must be at least 0.
+        Select no more groups when a new group changes the objective by less than this share; 0
+        always selects all groups. Use it with many `group_passes`, so that the objective is
+        exact. Must be at least 0.
     shuffle : bool, default=True
         Visit the rows in a new random order in each pass.
     carry : 'keep' or 'restart', default='keep'
-        What a batch starts from: keep takes over the groups and dual variables of earlier
-        batches; restart chooses all features again, and takes over only the precision of those
-        that are chosen again.
+        Start of a batch: keep continues with the groups and dual variables of earlier batches;
+        restart selects all features again, and keeps only the precision of features that are
+        selected again.
     group : 'sum' or 'max', default='sum'
-        With more than two classes all of them have the same features: sum chooses those with
-        the largest sum of the scores of all classes, max those with the largest score of a
-        class. max was better on news with 20 topics, sum on others.
+        Selection of the common features of more than two classes: sum takes the features with
+        the largest sum of scores over all classes, max those with the largest score of any
+        class. max had fewer errors on news with 20 topics, sum on the other data sets.
     precision_divisor : float, default=100.0
         C divided by this number is the weight of X'X in the precision of a group. 1 is the
-        printed algorithm; larger values trust the precision less. Must be above 0.
+        algorithm of the paper; larger values give the precision less influence. Must be above
+        0.
     score_by : 'gain' or 'diag' or 'plain', default='gain'
-        What features are chosen by, with c = `C` / `precision_divisor`: gain is s_j^2 / (K (1 +
-        c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with K groups
-        (with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is s_j^2,
-        as printed.
+        Score by which features are selected, with c = `C` / `precision_divisor`: gain is s_j^2
+        / (K (1 + c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with
+        K groups (with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is
+        s_j^2, as in the paper.
     scale : 'auto' or 'columns' or 'none', default='auto'
         Precision of a weight before any rows: columns takes the mean square of the values of
         its column that are not 0, so that the units of the columns do not matter; none takes 1,
@@ -2123,51 +2136,54 @@ class FGMClassifier(LinearScore, WeightedClassifier):
         Weight C of the training loss against the regularizer, for rows of length 1. Larger
         values fit the training rows more closely. Must be above 0.
     loss : 'hinge' or 'squared-hinge', default='squared-hinge'
-        Loss of a margin error xi: hinge is C xi, squared-hinge is C/2 xi^2.
+        Loss of a margin error xi = max(0, 1 - m) of a row with margin m: hinge is C xi,
+        squared-hinge is C/2 xi^2.
     batch_rows : int, default=0
-        Number of rows that are learned together as one batch; 0 makes each file one batch. Must
-        be at least 0.
+        Number of rows that are learned together as one batch; 0 learns each file as one batch.
+        Set it if a file does not fit into memory. Must be at least 0.
     prior : float or 'auto', default='auto'
         Rows are multiplied by the square root of this number before learning. auto is 1 /
         (typical squared norm of the first 1,000 rows), so that the other parameters do not
         depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
         0.
     features : int, default=100
-        Number p of features to choose. Must be at least 1 and at most 1e+06.
+        Number p of features to select. Must be at least 1 and at most 1e+06.
     group_size : int, default=0
-        Number r of features that are chosen together as a group; 0 takes `features` /
+        Number r of features that are selected together as a group; 0 takes `features` /
         `iterations`, rounded up. Must be at least 0.
     iterations : int, default=15
-        Number of groups to choose; applies only if `group_size` is 0. Must be at least 1.
+        Number of groups to select; applies only if `group_size` is 0. Must be at least 1.
     sigma : float, default=0.0
         Weight sigma of the sum of squared group norms, which is added to the squared sum of
-        group norms. It makes the dual smooth, and spreads the weight over more groups. Must be
-        at least 0.
+        group norms. Values above 0 make the dual smooth and spread the weight over more groups.
+        Must be at least 0.
     solver : 'mm' or 'exact' or 'printed', default='mm'
         Method for learning the groups: mm gives each group a metric that is improved after each
         pass; exact makes the best possible step for each row and needs `sigma` above 0; printed
         makes one pass from zero after each new group, as in the paper.
     group_passes : int, default=2
-        Number of passes over the rows after each new group. Must be at least 1.
+        Number of passes over the rows after each new group. More passes solve the problem of
+        each group more exactly. Must be at least 1.
     final_passes : int, default=20
-        Largest number of further passes over the rows when all groups are chosen. Must be at
-        least 0.
+        Largest number of further passes over the rows after the last group was selected. Must
+        be at least 0.
     tol : float, default=0.001
-        Make no more passes when the relative duality gap is at most this. Must be at least 0.
+        Relative duality gap at which passes over the rows stop. Smaller values are more exact
+        and slower. Must be at least 0.
     change : float, default=0.0
-        Choose no more groups when a new group changes the objective relatively less than this;
-        0 always chooses all. Use it with many `group_passes`, so that the objective is exact.
-        Must be at least 0.
+        Select no more groups when a new group changes the objective by less than this share; 0
+        always selects all groups. Use it with many `group_passes`, so that the objective is
+        exact. Must be at least 0.
     shuffle : bool, default=True
         Visit the rows in a new random order in each pass.
     carry : 'keep' or 'restart', default='keep'
-        What a batch starts from: keep takes over the groups and dual variables of earlier
-        batches; restart chooses all features again, and takes over only the precision of those
-        that are chosen again.
+        Start of a batch: keep continues with the groups and dual variables of earlier batches;
+        restart selects all features again, and keeps only the precision of features that are
+        selected again.
     group : 'sum' or 'max', default='sum'
-        With more than two classes all of them have the same features: sum chooses those with
-        the largest sum of the scores of all classes, max those with the largest score of a
-        class. max was better on news with 20 topics, sum on others.
+        Selection of the common features of more than two classes: sum takes the features with
+        the largest sum of scores over all classes, max those with the largest score of any
+        class. max had fewer errors on news with 20 topics, sum on the other data sets.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
@@ -2263,8 +2279,8 @@ class L1SVMClassifier(LinearScore, WeightedClassifier):
         depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
         0.
     features : int, default=100
-        Number of features to choose; C is raised until there are that many. 0 solves for the
-        given `C` and takes the features that get a weight. Must be at least 0.
+        Number of features to select; C is raised until so many features have a weight. 0 solves
+        for the given `C` and takes all features with a weight. Must be at least 0.
     tol : float, default=0.0001
         Stop when the violation of the optimality conditions is at most this, relative to the
         violation at w = 0 or to 1, whichever is larger. Smaller values are more exact and
@@ -2338,7 +2354,8 @@ class SparDCAClassifier(LinearScore, WeightedClassifier):
         Weight C of the training loss against the l1 norm, for rows of length 1; if `features`
         is not 0, the largest C that is tried. Must be above 0 and at most 1e+12.
     loss : 'hinge' or 'squared-hinge', default='squared-hinge'
-        Loss of a margin error xi: hinge is C xi, squared-hinge is C/2 xi^2.
+        Loss of a margin error xi = max(0, 1 - m) of a row with margin m: hinge is C xi,
+        squared-hinge is C/2 xi^2.
     batch_rows : int, default=0
         Number of rows that are learned together as one batch; 0 makes each file one batch. Each
         batch is learned anew and replaces what earlier batches, or a resumed model, had
@@ -2349,8 +2366,8 @@ class SparDCAClassifier(LinearScore, WeightedClassifier):
         depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
         0.
     features : int, default=100
-        Number of features to choose; C is raised until there are that many. 0 solves for the
-        given `C` and takes the features that get a weight. Must be at least 0.
+        Number of features to select; C is raised until so many features have a weight. 0 solves
+        for the given `C` and takes all features with a weight. Must be at least 0.
     l2 : float, default=0.1
         Weight e of the squared norm beside the l1 norm. Smaller values come closer to the plain
         l1 norm and converge more slowly. Must be above 0.
@@ -2490,8 +2507,8 @@ class SDistClassifier(Importances):
         time; what is learned in the end is the same. Must be at least 0.
     k : int or 'auto', default='auto'
         Number of nearest rows: in training those of each class, in prediction those of all
-        classes together that vote. auto is 3, but if the data are dense, the one of 3, 5, 9, 15
-        and 25 votes that has the fewest errors on rows out of the bag. Must be auto, or at
+        classes together, which vote. auto is 3; for dense data the number of votes is the one
+        of 3, 5, 9, 15 and 25 with the fewest errors on rows out of the bag. Must be auto, or at
         least 1 and at most 99.
     scale : 'auto' or 'std' or 'global', default='auto'
         Scale of the columns before distances are measured. std divides each column by its own
@@ -2509,10 +2526,10 @@ class SDistClassifier(Importances):
         Number of boosting steps. auto is 500, and 150 for `engine=stsgd`. More steps take more
         time and allow a finer metric. Must be auto, or at least 0 and at most 100000.
     runs : int or 'auto', default='auto'
-        Number of metrics that are boosted with different random choices; the mean of them is
-        the metric. auto is 4 where a single one depends much on chance, for at most 500 rows
-        or, if the data are sparse, 2,000, and 1 for more rows. The time grows in proportion.
-        Must be auto, or at least 1 and at most 1000.
+        Number of metrics that are boosted with different random seeds; their mean is the
+        metric. auto is 4 for at most 500 rows (sparse data: 2,000), where a single metric
+        depends much on chance, and 1 for more rows. The time grows in proportion. Must be auto,
+        or at least 1 and at most 1000.
     direction_columns : int or 'auto', default='auto'
         Largest number of columns or products in the direction of one step. auto is 2, and 20
         for `engine=stsgd`. Larger values give a less sparse metric. Must be auto, or at least
@@ -2531,11 +2548,11 @@ class SDistClassifier(Importances):
         chance, may be chosen from the first step, if the data are dense. Otherwise they may be
         chosen like other products, after their factors.
     shrink : float, default=0.1
-        Share of the best weight that a step receives. Smaller values need more steps and fit
-        noise less. Must be above 0 and at most 1.
+        Learning rate: the share of its best weight that a step receives. Smaller values need
+        more steps and overfit less. Must be above 0 and at most 1.
     bag : float, default=0.7
-        Share of the rows, drawn for each step, that its direction is found on. Must be above 0
-        and at most 1.
+        Share of the rows, drawn at random for each step, on which its direction is found. The
+        other rows are out of the bag. Must be above 0 and at most 1.
     weight_on : 'oob' or 'bag', default='oob'
         Rows that decide the weight of a step. oob takes the rows out of the bag, which can also
         reject the step; bag takes those in the bag, as the thesis of Ma (2017) does.
@@ -2666,10 +2683,11 @@ class RFFMarkovClassifier(Importances):
         kept. More chains make it more likely that one finds the variables. Must be at least 1
         and at most 1000.
     d_max : int, default=40
-        Largest number of Fourier features that the model has at one time. Must be at least 1
-        and at most 1000.
+        Largest number of Fourier features in the model at any time. Raise it for boundaries
+        with more detail. Must be at least 1 and at most 1000.
     t_max : int, default=3
-        Largest number of variables of one Fourier feature. Must be at least 1 and at most 20.
+        Largest number of variables of one Fourier feature, and so of variables that interact.
+        Must be at least 1 and at most 20.
     alpha0 : float, default=0.5
         Prior probability that the chain of variables of a Fourier feature ends after a
         variable. Larger values prefer features of fewer variables. Must be above 0 and at most

@@ -49,7 +49,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         first = not hasattr(self, "model_")
         if self._unasked:
             raise ModelError(
-                f"the model asks for {self._unasked}, with which learning may take very long",
+                f"the model was trained with {self._unasked}, with which learning may take very "
+                "long",
                 f"load it with cwtool.load(path, {self._unasked}) if you want that",
             )
         X, y, weight = self._checked(X, y, sample_weight, reset=first)

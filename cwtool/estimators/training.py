@@ -51,7 +51,7 @@ def _threshold(setting: Any) -> str:
 
 def learn(model: Model, X: Any, labels: Any, weight: Any, run: Run, passes: Any = 1) -> None:
     """Train the model with these rows as with a file. Later passes have the orders of the command
-    line; learners of batches have one pass."""
+    line; batch learners have one pass."""
     if not isinstance(passes, int | np.integer) or passes < 1:
         raise UsageError(f"`passes` is {passes!r}; it must be a whole number, at least 1")
     block = block_of(_csr(X), labels, weight, model.reading)

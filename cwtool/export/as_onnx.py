@@ -39,8 +39,8 @@ class Graph:
 
 def data(scorer: Scorer) -> bytes:
     """The bytes of the model. Its input X has a column for each feature up to the last of the
-    model. Its outputs are `label`, `score` (a column a class, or one for two classes) and, where it
-    can be written down, `probability`."""
+    model. Its outputs are `label`, `score` (one column per class, or one for two classes) and, if
+    the graph can express it, `probability`."""
     try:
         from onnx import TensorProto, checker, helper, numpy_helper
     except ImportError:
@@ -75,7 +75,7 @@ def data(scorer: Scorer) -> bytes:
 
 
 def _row(g: Graph, scorer: Scorer) -> str:
-    """The rows, divided by their length if the model says so."""
+    """The rows, divided by their length if the model has `normalize=l2`."""
     if scorer.reading.normalize != "l2":
         return "X"
     length = g.add("ReduceL2", "X", g.constant([1], np.int64), keepdims=1)

@@ -128,7 +128,7 @@ def text(scorer: Scorer) -> Iterator[str]:
 
 
 def _joint(scorer: Scorer) -> Iterator[str]:
-    """What the variance has besides one variance a feature."""
+    """What the variance has besides one variance per feature."""
     if scorer.pairs is None or scorer.linear is None:
         return
     nonzero = {j: c for j, c in scorer.by_feature(scorer.linear) if c}

@@ -57,7 +57,7 @@ def _lines(places: Longs, weight: Floats) -> Iterator[str]:
 
 
 def _zeros(nothing: str, n: int) -> Iterator[str]:
-    """So many lines of zeros."""
+    """This number of lines of zeros."""
     step = max(1, AT_ONCE // len(nothing))
     for start in range(0, n, step):
         yield "\n".join([nothing] * min(step, n - start))

@@ -26,8 +26,8 @@ DIAGONAL = ("cw-sparse", "sofs")  # and all whose parameter `covariance` is diag
 
 @dataclass(frozen=True)
 class Scorer:
-    """score = intercept + sum of weight_j x_j, a column a class; two classes have one column, the
-    score of the second. `features` are ids as they stand in the data.
+    """score = intercept + sum of weight_j x_j, one column per class; two classes have one column,
+    the score of the second. `features` are ids as they stand in the data.
 
     Two classes: the second is called if score >= threshold. Several: the one with the highest
     score, and of equal ones the first. The probability is
@@ -35,8 +35,8 @@ class Scorer:
     g(z) = asinh(bend z) / bend, or g(z) = z if bend is 0, and
     v = constant_variance + sum of variance_j x_j^2, where features that are not listed have the
     variance `unknown`; of several classes v is the mean of those of the two highest scores. Models
-    with more than one variance a feature add, for all classes, the sum of linear_j x_j and the sum
-    of c x_i x_j over `pairs` (i, j, c), which are places in `features`.
+    with more than one variance per feature add, for all classes, the sum of linear_j x_j and the
+    sum of c x_i x_j over `pairs` (i, j, c), which are places in `features`.
     """
 
     algorithm: str
@@ -185,7 +185,7 @@ def _check(model: Model) -> None:
 
 
 def _columns(weights: Weights, order: NDArray[np.intp]) -> tuple[Floats, Floats | None]:
-    """Weights and variances with a column a class, by ascending label."""
+    """Weights and variances with one column per class, by ascending label."""
     shape = len(weights.ids), len(order)
     weight = weights.weight.reshape(shape)[:, order]
     variance = weights.variance

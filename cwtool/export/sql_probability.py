@@ -114,7 +114,7 @@ def _spread(scorer: Scorer) -> Iterator[str]:
 
 def filled(table: str, scorer: Scorer, values: Floats, places: Longs) -> Iterator[str]:
     """The commands that fill a table with feature, class and value at these places of a table that
-    has a row a feature and a column a class."""
+    has one row per feature and one column per class."""
     for start in range(0, len(places), AT_ONCE):
         row, column = np.divmod(places[start : start + AT_ONCE], values.shape[1])
         keys = np.stack([scorer.features[row], column], axis=1)

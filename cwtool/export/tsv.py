@@ -1,4 +1,4 @@
-"""Weights in a table: a line a feature, a column a class."""
+"""Weights in a table: one line per feature, one column per class."""
 
 from __future__ import annotations
 

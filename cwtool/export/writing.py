@@ -1,4 +1,4 @@
-"""A model becomes a file of another program."""
+"""Writes a model as a file of another program."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from cwtool.records import dataclass
 SIGMAS = 3.0  # standard deviations that chance may add to any limit
 BEYOND = 0.99865  # the probability of a normal variable below 3 standard deviations
 ODDS = 4.0  # times that the odds of the positive class may rise or fall
-LENGTH = 1.25  # times that the entries a row may rise or fall
+LENGTH = 1.25  # times that the entries per row may rise or fall
 LOSS = 0.01  # that the AUC may always fall by, however even it was
 FEWEST = 20  # rows of a day below which it may have one class
 SEVERAL = 3  # days from which on their own spread tells what is usual
@@ -22,7 +22,7 @@ SEVERAL = 3  # days from which on their own spread tells what is usual
 
 @dataclass(frozen=True)
 class Limits:
-    """What a day may be, compared with the days before it."""
+    """The limits within which a day may differ from the days before it."""
 
     tolerance: float = 2.0  # times the usual error
     wrong_labels: float = 0.1  # share of labels that are wrong, as far as errors tell
@@ -30,7 +30,7 @@ class Limits:
 
 
 def complaints(day: Day, history: list[dict[str, Any]], limits: Limits) -> list[str]:
-    """What is wrong with a day: a sentence for each rule that it breaks."""
+    """One sentence for each rule that a day breaks."""
     runs = [one for one in map(Day.of_run, history) if one]
     past = runs[-limits.days :] if limits.days else []
     found = [_worst(day, past), _one_class(day)]
@@ -153,7 +153,7 @@ def _base_rate(day: Day, past: list[Day]) -> str | None:
 
 
 def _entries(day: Day, past: list[Day]) -> str | None:
-    """|ln(x / m)| <= max(ln(LENGTH), 3 s), with the median m of the entries a row of the days
+    """|ln(x / m)| <= max(ln(LENGTH), 3 s), with the median m of the entries per row of the days
     before, and s the usual distance of these from it: rows that were cut off are shorter."""
     usual = _usual(past, "entries")
     if not (usual and day.entries):

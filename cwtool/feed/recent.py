@@ -55,7 +55,7 @@ def _halved(lines: list[bytes], most: int) -> list[bytes]:
 
 
 def forget(model: Path, digests: set[str]) -> None:
-    """Take the rows of these files out of the sample."""
+    """Remove the rows of these files from the sample."""
     target = place(model)
     if not target.exists():
         return

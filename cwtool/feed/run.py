@@ -44,7 +44,7 @@ KEPT = (
 
 @dataclass(frozen=True)
 class FeedOptions:
-    """How a day is judged and learned."""
+    """The settings by which a day is checked and learned."""
 
     require: tuple[Gate, ...] = ()  # before learning
     require_after: tuple[Gate, ...] = ()  # on rows that are not of this day
@@ -119,7 +119,7 @@ class DayRun:
         return TrainOptions(seed=o.seed, max_memory=o.max_memory, again=True, read=o.read)
 
     def _judged_before(self) -> Day | None:
-        """Score the day with the model as it is, report it and apply the gates."""
+        """Predict the day with the current model, report the metrics and apply the conditions."""
         report, watch = ReadReport(), Watch(self.model)
         read = replace(self.options.read, sampled=True)
         found = predict(
@@ -160,7 +160,7 @@ class DayRun:
             if not gate.passes(measured):
                 value = measured.get(gate.metric)
                 shown = "not measured" if value is None else f"{value:.6g}"
-                self._refuse(f"not {gate} {when}: {gate.metric} is {shown}")
+                self._refuse(f"{gate} is required {when}, but {gate.metric} is {shown}")
 
     def _judge_after(self, before: AnyTally | None) -> None:
         """Compare the new model with the old one on rows that are not of this day:
@@ -188,7 +188,7 @@ class DayRun:
         self.console.event("refused", {"file": display(self.path), "why": why})
         raise QualityError(
             f"{display(self.path)} is refused: {why}",
-            "; ".join(filter(None, [hint, f"{self.target} is as it was"])),
+            "; ".join(filter(None, [hint, f"{self.target} is unchanged"])),
         )
 
     def _rejected(self, refusal: QualityError) -> QualityError:

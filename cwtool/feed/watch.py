@@ -59,7 +59,7 @@ class Day:
 
 
 class Watch:
-    """The errors of predictions by windows of rows, as the rows come by."""
+    """Counts the errors of predictions in windows of rows, while rows are read."""
 
     def __init__(self, model: Model) -> None:
         self.model = model

@@ -77,7 +77,8 @@ def merge(
 
 
 def _alone(model: Model, base: Model | None, run: Run) -> Model:
-    """The only model of a merge, with the features of the base that it may have left out."""
+    """The result of merging a single model: the model, with the features of the base that its file
+    may have left out."""
     found, merging = model.copy(), model.algorithm.merging
     if base is not None and is_partial(model) and isinstance(merging, Merging):
         found.state = new_state(model.learner, model.labels.several)

@@ -74,7 +74,8 @@ class Files:
         console.event("merge", result | console.told())
 
     def _check_tail(self, tail: Sequence[str]) -> None:
-        """Refuse rows that a model has learned: they cannot tell which merge is better."""
+        """Refuse tail rows that a model has learned, because the merge rule must be chosen on new
+        rows."""
         for path in tail:
             digests = file_digests(path)
             for model, name in zip(self.models, self.names, strict=True):
@@ -85,7 +86,7 @@ class Files:
                     )
 
     def _warn(self, console: Console) -> None:
-        """Tell of rows that were learned more than once, and of thresholds that differ."""
+        """Warn of rows that were learned more than once, and of thresholds that differ."""
         first = self.models[0]
         for model, name in list(zip(self.models, self.names, strict=True))[1:]:
             share = 0.0 if self.base is not None else model.known.share_in(first.known)
@@ -100,7 +101,7 @@ class Files:
                 )
 
     def _record(self, found: Merged, report: ReadReport) -> dict[str, Any]:
-        """The merge as it stands in the history of the model."""
+        """The record of the merge in the history of the model."""
         before = 0 if self.base is None else self.base.rows
         merged = [
             {"name": name, "rows": model.rows - before}

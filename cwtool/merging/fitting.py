@@ -24,7 +24,8 @@ def merging_of(model: Model) -> Merging:
 
 
 def check(models: Sequence[Model], names: Sequence[str], base: Model | None, old: str) -> None:
-    """Refuse models that do not fit together, or that do not continue the base `old`."""
+    """Refuse models that cannot be merged with each other, or that do not continue the base
+    `old`."""
     known = list(zip(models, names, strict=True))
     for model, name in [*known[1:], *([(base, old)] if base is not None else [])]:
         _same(known[0], (model, name))
@@ -74,8 +75,8 @@ def _with(name: str, value: Any) -> str:
 
 
 def _same_labels(first: tuple[Model, str], other: tuple[Model, str]) -> None:
-    """Refuse other labels. With several classes their order may differ, and one model may have met
-    a class that another has not, as long as they have one in common."""
+    """Refuse different labels. With several classes the order of labels may differ, and a model may
+    lack classes of another, but they must have one label in common."""
     (a, one), (b, two) = first, other
     if a.several is not None:
         same = not set(a.labels.values).isdisjoint(b.labels.values)

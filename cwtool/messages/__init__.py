@@ -1,1 +1,1 @@
-"""What is told: progress, results and notices, as text or as JSON."""
+"""Progress, results and notices of commands, as text or as JSON."""

@@ -76,8 +76,8 @@ class Progress:
 
     @contextmanager
     def ticking(self, status: Callable[[], dict[str, Any]]) -> Iterator[None]:
-        """Show the state now and then while the work inside goes on or waits for others. Nothing
-        else may be said meanwhile."""
+        """Update the progress line regularly while the work inside continues or waits. No other
+        message may be printed meanwhile."""
         if self.out is None:
             yield
             return
@@ -124,7 +124,7 @@ class Progress:
 
 
 class Console:
-    """What a command says, in text or as JSON lines."""
+    """The messages of a command, as text or as JSON lines."""
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False, json: bool = False) -> None:
         self.quiet, self.verbose, self.json = quiet, verbose, json
@@ -136,22 +136,22 @@ class Console:
     def event(
         self, kind: str, data: dict[str, Any], *, aside: bool = False, asked: bool = False
     ) -> None:
-        """Part of the result; `aside`: in text not among the rows or the table on stdout; `asked`:
-        it is what the command was run for, and is printed even if it is to be quiet."""
+        """Print a part of the result. `aside`: as text it goes to stderr, not among rows or tables
+        on stdout. `asked`: it is the purpose of the command, and is printed even with `quiet`."""
         if self.json or self.log is not None:
             said = {"event": kind, **self.stamped(), **data}
             line = json.dumps(said, allow_nan=False)
             if self.log is not None:
                 append_line(self.log, line)
         if self.json:
-            self.result(line, at_once=True)  # who reads a pipe sees an event when it happens
+            self.result(line, at_once=True)  # readers of a pipe get an event when it happens
         elif aside:
             self.note(TEXT[kind](data))
         elif (asked or not self.quiet) and kind in TEXT:
             self.result(TEXT[kind](data))
 
     def concerns(self, **what: str) -> None:
-        """From now on events say this besides, if they are stamped at all."""
+        """Add these fields to all later events, if events are stamped."""
         if self.stamp:
             self.stamp |= what
 
@@ -170,13 +170,13 @@ class Console:
             unheard(sys.stdout)
 
     def warn(self, message: str) -> None:
-        """Tell what may be wrong, once."""
+        """Print a warning, each text only once."""
         if message not in self.warnings:
             self.warnings.append(message)
             self.note(f"warning: {message}")
 
     def told(self, *notices: str | None) -> dict[str, list[str]]:
-        """The warnings so far and these notices, which are printed too, as part of an event."""
+        """Print these notices, and return them with the warnings so far as a field of an event."""
         for notice in filter(None, notices):
             self.note(notice)
         found = [with_options(text) for text in (*self.warnings, *notices) if text]
@@ -210,7 +210,7 @@ class Console:
 
 
 def unheard(out: TextIO) -> None:
-    """From now on what is written there is lost."""
+    """Redirect a stream to os.devnull: everything written to it from now on is discarded."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 

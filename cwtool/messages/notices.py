@@ -1,4 +1,4 @@
-"""What is worth telling of predictions that pass over a class."""
+"""Notices about predictions in which a class is missing or rare."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHARE, RECALL = 0.01, 0.05  # a class with this share of the rows should have th
 
 
 def noticed(model: Model, tally: AnyTally) -> str | None:
-    """What is worth telling of these predictions of the model, if anything."""
+    """The notice about these predictions of the model, or None."""
     matrix = tally.measured[1] if isinstance(tally, Tally) else tally.measured[1:, 1:]
     names = model.labels.names[: len(matrix)]
     has = {"bias": model.reading.bias, "threshold": bool(model.operating_point)}
@@ -42,11 +42,14 @@ def imbalance(
     if np.count_nonzero(called) == 1:
         only = int(np.argmax(called))
         others = _percent(1 - share[only])
-        found = f"all rows are called {names[only]}, and {others} of them are of another class"
+        found = (
+            f"all rows are predicted as {names[only]}, and {others} of them are of another class"
+        )
     elif len(missed):
         least = int(missed[np.argmin(recall[missed])])
         found = (
-            f"only {_percent(recall[least])} of the rows of the class {names[least]} are called so"
+            f"only {_percent(recall[least])} of the rows of the class {names[least]} are predicted "
+            "as it"
         )
     elif len(names) == 2 and share[rarest] <= RARE and not (bias or threshold):
         found = f"only {_percent(share[rarest])} of the rows are of the class {names[rarest]}"
@@ -57,24 +60,24 @@ def imbalance(
 
 def _remedy(classes: int, bias: bool, threshold: bool) -> str:
     if threshold:
-        return "training with `class_weight=balanced` makes rows of rare classes weigh more"
+        return "training with `class_weight=balanced` gives rows of rare classes a larger weight"
     points = "`threshold=balanced` or `threshold=f1`" if classes == 2 else "`threshold=balanced`"
-    moved = f"with {points} rare classes are called more often"
-    return moved if bias else f"{moved}, and training with `bias` learns how rare they are"
+    moved = f"with {points} rare classes are predicted more often"
+    return moved if bias else f"{moved}, and training with `bias` adds an intercept"
 
 
 def ties(model: Model, tally: AnyTally) -> str | None:
-    """A sentence, if the model calls many of the rows counted in these progressive metrics, which
-    score 0, another class than the metrics do."""
+    """A sentence if the model predicts many of the rows that score exactly 0 as another class than
+    the progressive metrics assume."""
     if not isinstance(tally, Tally) or model.operating_point or model.threshold == 0:
         return None
     tied, total = float(tally.ties.sum()), tally.measured[1].sum()
     if total < FEWEST or tied < SHARE * total:
         return None
     return (
-        f"{_percent(tied / total)} of the rows score 0; progressive "
-        f"metrics call them {model.labels.name(1)}, and the trained model calls such rows "
-        f"{model.labels.name(0)}; with `bias` they get a score"
+        f"{_percent(tied / total)} of the rows score exactly 0; progressive metrics count them as "
+        f"predicted {model.labels.name(1)}, but the trained model predicts {model.labels.name(0)}; "
+        "with `bias` they get another score"
     )
 
 

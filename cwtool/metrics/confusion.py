@@ -53,7 +53,7 @@ class Confusion:
         return Confusion(self.labels)
 
     def add(self, y: Ints, score: Floats, weight: Floats | None = None) -> None:
-        """Count these scores, one column a class, of rows of the classes y (-1: never learned),
+        """Count these scores, one column per class, of rows of the classes y (-1: never learned),
         with these row weights (None: all 1)."""
         y, score, weight = counted(weight, y, score)
         if self.weighted is None and uneven(weight):
@@ -67,7 +67,7 @@ class Confusion:
             check_range(self.weighted)
 
     def _reach(self, classes: int) -> None:
-        """Have room for so many classes."""
+        """Enlarge the matrix to this number of classes."""
         self.counts = _grown(self.counts, classes)
         if self.weighted is not None:
             self.weighted = _grown(self.weighted, classes)
@@ -97,7 +97,8 @@ class Confusion:
         return Confusion(self.labels, self.counts + sign * other.counts, weighted)
 
     def moved(self, labels: list[float]) -> Confusion:
-        """The same with classes in the order of these labels, which may be more."""
+        """The same counts with classes in the order of these labels, which may include further
+        labels."""
         to = np.array([0, *(labels.index(label) + 1 for label in self.labels)])
 
         def wide(counts: Counts) -> Counts:
@@ -196,7 +197,7 @@ class Uncounted(Confusion):
 
 
 def _grown(counts: Counts, classes: int) -> Counts:
-    """The matrix with room for so many classes."""
+    """The matrix enlarged to this number of classes."""
     more = classes + 1 - len(counts)
     return np.pad(counts, (0, more)) if more > 0 else counts
 

@@ -17,7 +17,7 @@ TOPS = (10, 100, 1000)  # numbers of highest scores among which the precision is
 
 
 class Ranking:
-    """Scores, classes and probabilities of all rows: 17 bytes a row, and 8 more if they weigh."""
+    """Scores, classes and probabilities of all rows: 17 bytes per row, and 8 more if they weigh."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[Any, Floats, Floats, Floats | None]] = []

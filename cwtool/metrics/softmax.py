@@ -19,7 +19,7 @@ LARGEST, SMALLEST = 1e100, 1e-100  # |z| is cut off at the first and means nothi
 
 
 def standardized(score: Floats, variance: Floats) -> Floats:
-    """z = s / sqrt(1 + u), one column a class and one u a row; -inf where a class is not born."""
+    """z = s / sqrt(1 + u), one column per class and one u per row; -inf: no row yet."""
     return score / np.sqrt(1 + variance)[:, None]
 
 
@@ -83,9 +83,9 @@ class Ring:
         *,
         at_once: bool = False,
     ) -> None:
-        """Remember these scores, one column a class, given before the rows of the classes y were
-        learned; `variance` has one number a row. Rows that are scored `at_once`, by one model, are
-        remembered as any others."""
+        """Remember these scores, one column per class, given before the rows of the classes y were
+        learned; `variance` has one number per row. Rows that are scored `at_once`, by one model,
+        are remembered as any others."""
         self._latest(y, score, np.sqrt(1 + variance), weight)
 
     def count(
@@ -183,7 +183,7 @@ class SoftmaxReliability:
         self.new_class_rows = 0
 
     def add(self, y: Ints, p: Floats, weight: Floats | None = None) -> None:
-        """Count these probabilities, one column a class, of rows of the classes y (-1: never
+        """Count these probabilities, one column per class, of rows of the classes y (-1: never
         learned), with these row weights (None: all 1)."""
         y, p, weight = counted(weight, y, p)
         known = _known(y, p, 0.0)

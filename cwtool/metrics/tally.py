@@ -81,7 +81,7 @@ class AnyTally(Protocol):
     """Metrics of two classes or of several; those of one kind can be added."""
 
     def new(self) -> AnyTally:
-        """One of the same kind with nothing counted."""
+        """An empty tally of the same kind."""
 
     def add(self, y: Ints, score: Floats, weight: Floats | None = None) -> None:
         """Count these scores of rows of the classes y."""

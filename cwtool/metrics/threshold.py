@@ -57,7 +57,7 @@ BOUNDS: dict[str, Callable[[Cells, float], Floats]] = {"fpr": _fpr, "precision":
 class OperatingPoint:
     """How the threshold of a model is found: `setting` is a number, the name of a loss, or empty.
     An empty one is 0, and rows that score exactly 0 are of the class that is more frequent in
-    training; of the positive one if both are equally frequent. For learners of batches it is the
+    training; of the positive one if both are equally frequent. For batch learners it is the
     class that is more frequent among the training rows that score 0, if these are
     more than 5 % of the rows."""
 
@@ -97,7 +97,7 @@ class OperatingPoint:
         return float(scores[int(np.argmin(loss))])
 
     def check_several(self) -> None:
-        """Refuse what is no operating point of several classes."""
+        """Refuse settings that are not defined for several classes."""
         if self and self.setting != "balanced":
             raise UsageError(
                 f"`threshold={self.setting}` is for two classes, and there are more",

@@ -32,7 +32,7 @@ class Alone:
         self.models[0].learn(rows, run)
 
     def only(self, kept: Sequence[Model]) -> None:
-        """Go on with those of the models that are kept."""
+        """Continue only with the models that are kept."""
         self.models = [model for model in self.models if any(model is one for one in kept)]
 
 
@@ -87,7 +87,7 @@ class Alongside:
         return [Prediction(*one, dropped) for one in zip(*found, strict=True)]
 
     def calibrate(self) -> None:
-        """Fit the probabilities of each model, as it does alone."""
+        """Fit the probabilities of each model, with the same result as if it had learned alone."""
         rows = self.first.latest.rows()
         predictions = self.scores(rows) if rows.n_rows else [None] * len(self.models)
         for model, found in zip(self.models, predictions, strict=True):
@@ -107,7 +107,7 @@ class Alongside:
         return found
 
     def only(self, kept: Sequence[Model]) -> None:
-        """Go on with those of the models that are kept."""
+        """Continue only with the models that are kept."""
         at = [k for k, model in enumerate(self.models) if any(model is one for one in kept)]
         if len(at) == len(self.models):
             return

@@ -1,4 +1,4 @@
-"""Numbers of a model that nothing can be computed with any more."""
+"""The error for numbers of a model that have overflowed."""
 
 from __future__ import annotations
 

@@ -46,7 +46,8 @@ class Fold(NamedTuple):
 
 
 class Shade(NamedTuple):
-    """What a shadow says of the rows of its fold: those that it has learned, and the others."""
+    """The scores by a shadow model for the rows of its fold: those that it has learned, and the
+    others."""
 
     fold: Fold
     learned: Scores
@@ -121,7 +122,7 @@ def _line(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, float]
 
 
 def _slope(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, float]:
-    """The same of several classes, which have no offset."""
+    """The slope of probabilities of several classes, which have no offset."""
     from cwtool.metrics.softmax import Ring
 
     ring = Ring()
@@ -130,14 +131,14 @@ def _slope(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, float
 
 
 def quiet(run: Run) -> Run:
-    """The run without its progress, notes and warnings: what is learned is not the model."""
+    """The run without progress, notes and warnings, for models that are not the result."""
     return replace(run, progress=no_progress, note=no_note, warn=no_note)
 
 
 def shades(
     learner: Algorithm | Several, index: FeatureIndex, labels: Labels, rows: SlotRows, run: Run
 ) -> list[Shade]:
-    """What models that have learned part of these rows say of all of them."""
+    """The scores of all these rows by shadow models, each of which has learned part of them."""
     some = rows.order if rows.weight is None else np.flatnonzero(rows.weight)
     run, found = quiet(run), []
     for learned, rest in folds(rows.y[some], run.seed):

@@ -54,7 +54,7 @@ Use = Callable[[dict[str, Any], Arrays], T]
 
 
 def check_target(path: Path, data: Iterable[str] = ()) -> None:
-    """Refuse, before any work, to replace what is not a model."""
+    """Refuse, before any work, to replace a file that is not a model."""
     if not path.exists():
         return
     if not path.is_file():
@@ -74,7 +74,7 @@ def check_target(path: Path, data: Iterable[str] = ()) -> None:
 
 
 def is_model(path: Path) -> bool:
-    """Whether this is a file that begins as a model."""
+    """Whether the file begins with the magic bytes of a model file."""
     try:
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -126,7 +126,7 @@ def save(path: Path, header: dict[str, Any], arrays: Arrays, jobs: int = 1) -> i
 
 
 def load(path: Path) -> tuple[dict[str, Any], Arrays]:
-    """Header and arrays of a verified file, or a sentence that says what is wrong with it."""
+    """Header and arrays of a verified file; ModelError says what is wrong with it."""
     return parsed(path, _read(path), lambda header, arrays: (header, arrays))
 
 
@@ -146,7 +146,9 @@ def _read(path: Path) -> bytes | memoryview:
                 return room.data.toreadonly()
             return room[:done].tobytes() + file.read()  # what is no regular file has no size
     except FileNotFoundError:
-        raise ModelError(f"{path}: no such model", "train one first") from None
+        raise ModelError(
+            f"{path}: no such model", f"train it first: cwtool train DATA -m {path}"
+        ) from None
     except OSError as failure:
         raise ModelError(f"{path}: {os.strerror(failure.errno or 0)}") from None
 
@@ -198,7 +200,7 @@ def _arrays(path: Path, header: dict[str, Any], data: bytes | memoryview, at: in
 
 
 def load_header(path: Path) -> dict[str, Any]:
-    """The header alone, without verifying the arrays."""
+    """Only the header, without verifying the arrays."""
     try:
         with path.open("rb") as file:
             data = file.read(PRELUDE.size)
@@ -214,7 +216,10 @@ def _header(
     path: Path, data: bytes | memoryview, *, whole: bool = True
 ) -> tuple[dict[str, Any], int]:
     if not data or bytes(data[: len(MAGIC)]) != MAGIC[: len(data)]:
-        raise ModelError(f"{path} is not a cwtool model")
+        raise ModelError(
+            f"{path} is not a cwtool model",
+            "give a file that cwtool train, feed or tune has written",
+        )
     if len(data) < PRELUDE.size:
         raise _truncated(path)
     _, version, size, length = PRELUDE.unpack_from(data)

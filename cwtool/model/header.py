@@ -1,4 +1,4 @@
-"""What the header of a model file may hold."""
+"""The declaration and checks of the header of a model file."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def of(header: dict[str, Any]) -> bytes:
 
 
 def too_large(algorithm: str) -> ModelError:
-    """What is told of a model with a number that is not finite."""
+    """The error for a model with a number that is not finite."""
     return ModelError(
         f"the numbers of the {algorithm} model have become too large for a file",
         "look for very large values in the rows, or train with other parameters",

@@ -1,4 +1,4 @@
-"""The latest rows of a learner of single rows, for the offset of its probabilities.
+"""The latest rows of an online learner, for the offset of its probabilities.
 
 The scores that probabilities are fitted to were given by many models, one after each row. The model
 that is left in the end may be shifted against them: each row that it learns moves it. So the scores
@@ -103,7 +103,7 @@ def first_of(rows: Rows, models: int = 1) -> int:
 
 
 def _enough(parts: list[Rows]) -> bool:
-    """Whether there is no room for rows before these."""
+    """Whether the rows kept so far leave no room for earlier rows."""
     full = sum(part.n_rows for part in parts) >= ROWS
     return full or sum(part.nnz for part in parts) >= ENTRIES
 

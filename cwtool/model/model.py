@@ -51,7 +51,7 @@ class Model(Verdict):
     class_weight: ClassWeight = field(default_factory=ClassWeight)
     history: list[dict[str, Any]] = field(default_factory=list)
     known: RowSample = field(default_factory=RowSample)  # of the rows learned, by their hashes
-    latest: Latest = field(default_factory=Latest)  # rows of a learner of single rows
+    latest: Latest = field(default_factory=Latest)  # rows of an online learner
     version: str = __version__  # of the cwtool that wrote it
     estimator: dict[str, Any] = field(default_factory=dict)  # what cwtool.estimators keep in it
 
@@ -87,8 +87,8 @@ class Model(Verdict):
         return model
 
     def settle(self) -> None:
-        """Turn into a model of several classes if the labels have become that; called when the
-        first rows have been read, and before any is learned."""
+        """Become a model of several classes if there are more than two labels; called when the
+        first rows have been read, before any is learned."""
         if self.labels.several is None or self.several is not None:
             return
         from cwtool.model import several
@@ -102,14 +102,14 @@ class Model(Verdict):
 
     @property
     def learner(self) -> Algorithm | Several:
-        """What learns the rows: the algorithm, for several classes in its form for these."""
+        """The object that learns the rows: the algorithm, or its form for several classes."""
         return self.several or self.algorithm
 
     def portions(
         self, blocks: Iterator[tuple[Rows, Origin]], run: Run
     ) -> Iterator[tuple[Rows, Origin]]:
-        """The rows in the portions in which `learn` wants them: whole batches for algorithms that
-        learn these at once, and blocks as they come for all others."""
+        """The rows in the portions that `learn` expects: whole batches for batch learners, and
+        blocks as they are read for all others."""
         if self.batch is not None:
             return batches(blocks, self.batch.batch_rows, run.max_memory)
         return blocks
@@ -141,12 +141,12 @@ class Model(Verdict):
 
     @computing
     def visit(self, parts: Iterable[SlotRows], run: Run) -> Scores:
-        """Let a learner of single rows predict each row and then learn it; the parts come from the
+        """Let an online learner predict each row and then learn it; the parts come from the
         row scale, and there is room for them."""
         return _joined([self.learner.learn(self.state, x, x.order, run) for x in parts])
 
     def count(self, rows: Rows, by_slot: SlotRows, scores: Scores, run: Run) -> Learned:
-        """Count the scores of rows that a learner of single rows has visited."""
+        """Count the scores of rows that an online learner has visited."""
         self.calibration.add(rows.y, *scores, rows.weight)
         if self.several is None and run.calibrate:
             self.latest.add(rows)
@@ -186,8 +186,8 @@ class Model(Verdict):
         self.calibrate_by(rows, self.scores(rows) if rows.n_rows else None)
 
     def calibrate_by(self, rows: Rows, found: Prediction | None) -> None:
-        """The same with these latest rows, of which the model predicts this; None: there are
-        none."""
+        """As `calibrate`, with these latest rows and the predictions of the model for them; None if
+        there are none."""
         own = None if found is None else Own(found.score, found.variance, rows.weight)
         self.calibrate_to(own)
         if found is not None and self.calibration.rows >= latest.ENOUGH:
@@ -263,7 +263,7 @@ class Model(Verdict):
         return {f["digest"]: f["name"] for run in self.history for f in run["files"]}
 
     def save(self, path: Path, jobs: int = 1) -> int:
-        """Write the model to this file, whole or not at all, in `jobs` threads; its size in
+        """Write the model to a file, atomically and in `jobs` threads; returns its size in
         bytes."""
         return file.save(path, *packing.pack(self, jobs=jobs), jobs)
 

@@ -43,8 +43,8 @@ def algorithm_of(path: Path) -> str:
 
 
 def doubt_labels(model: Model, path: Path) -> None:
-    """Let a third label tell of the model in this file, and not of the rows alone, where no run of
-    its history says which two labels it met: it may have been changed."""
+    """Make the error for a third label name the model file if no run in its history confirms its
+    two labels, because the file may have been changed."""
     if model.labels.complete and not any("labels" in run for run in model.history):
         model.labels.doubted = str(path)
 

@@ -1,4 +1,4 @@
-"""What a model answers."""
+"""The results of learning and predicting."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Prediction(NamedTuple):
 
 class Weights(NamedTuple):
     """For each feature its id, weight or importance, and variance, in the units of the data; with
-    several classes a column a class, and an intercept a class."""
+    several classes one column per class, and one intercept per class."""
 
     ids: Ints
     weight: Floats

@@ -82,7 +82,7 @@ def items(each: Check, length: int = -1, most: int = MOST) -> Check:
 
 
 def row(*each: Check) -> Check:
-    """A list of values that each pass a check of their own."""
+    """A list of values, each with its own check."""
 
     def check(value: Any, place: str) -> None:
         if not isinstance(value, list) or len(value) != len(each):
@@ -119,7 +119,7 @@ def entries(
 
 
 def either(*checks: Check) -> Check:
-    """A value that passes one of the checks; what the last one says is told."""
+    """A value that passes one of the checks; otherwise the error of the last check is raised."""
 
     def check(value: Any, place: str) -> None:
         for one in checks[:-1]:
@@ -138,8 +138,7 @@ def anything(value: Any, place: str) -> None:
 
 
 def plain(value: Any, place: str) -> None:
-    """A value of which nothing is known but that it can be shown: numbers, text, and lists and
-    objects of these."""
+    """Any JSON value that can be printed: numbers, text, and lists and objects of these."""
     if isinstance(value, list):
         PLAIN_LIST(value, place)
     elif isinstance(value, dict):

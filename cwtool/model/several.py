@@ -1,4 +1,4 @@
-"""What a model of several classes has in place of the parts of a model of two."""
+"""The parts of a model of several classes that replace those of a model of two classes."""
 
 from __future__ import annotations
 

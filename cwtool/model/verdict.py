@@ -1,4 +1,5 @@
-"""What the scores of a model mean: metrics so far, probabilities, and the labels it calls."""
+"""The interpretation of the scores of a model: progressive metrics, probabilities and predicted
+labels."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ class Verdict:
     labels: Labels = field(default_factory=Labels)
     progress: AnyTally = field(default_factory=Tally)
     calibration: Calibration | Ring = field(default_factory=Calibration)
-    of_batches: Tally = field(default_factory=Tally)  # as `judged`, of a learner of batches
+    of_batches: Tally = field(default_factory=Tally)  # as `judged`, of a batch learner
     operating_point: OperatingPoint = field(default_factory=OperatingPoint)
     slope: float = 1.0  # a of the probability: sigmoid(a g(z) + b), or softmax(a z)
     offset: float = 0.0  # b, of two classes
@@ -89,15 +90,15 @@ class Verdict:
             return self.slope * bent(z, self.bend) + self.offset
 
     def call_by(self, setting: str) -> None:
-        """Call classes by this operating point from now on."""
+        """Predict classes by this operating point from now on."""
         point = OperatingPoint(setting)
         if self.labels.several:
             point.check_several()
         self.operating_point = point
 
     def calling(self, score: Floats, variance: Floats) -> Floats:
-        """The scores by which labels are called. With two classes these are the scores, and the
-        threshold decides; of several the highest decides, and a threshold shifts them."""
+        """The scores by which labels are predicted. With two classes these are the scores, and the
+        threshold decides; with several classes the highest decides, and a threshold shifts them."""
         if self.labels.several is None or not self.operating_point:
             return score
         return self._shifted(score, variance)
@@ -115,7 +116,7 @@ class Verdict:
 
     @property
     def threshold(self) -> float:
-        """The least score that is called the positive class, for two classes."""
+        """The lowest score that is predicted as the positive class, for two classes."""
         assert isinstance(self.progress, Tally)
         negatives, positives = self.of_batches.ties.tolist()
         total = negatives + positives

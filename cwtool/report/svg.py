@@ -32,7 +32,7 @@ def short(value: float) -> str:
 def line_chart(
     values: Values, dates: Sequence[str], shown: Sequence[str], bad: Sequence[bool]
 ) -> str:
-    """A curve over days, with a dot a day; days that were refused are marked, at the edge where
+    """A curve over days, with one dot per day; days that were refused are marked, at the edge where
     they are beyond it, or below if there is no value. `shown` are the values as text, which a
     browser tells beside the pointer."""
     low, high = _span(values, bad)

@@ -12,7 +12,7 @@ MORE_IS_BETTER = {"auc", "f1", "kappa", "accuracy"}
 
 
 def number(value: float | None, digits: int) -> str:
-    """A number with so many decimals; nothing for None."""
+    """A number with the given number of decimals; empty for None."""
     return "" if value is None else f"{value:.{digits}f}"
 
 
@@ -66,7 +66,7 @@ class Column:
         return [f"{self.head}, paper"] if self.printed else []
 
     def texts(self, entry: Entry, digits: int, best: float | None) -> list[str]:
-        """What stands under `heads`."""
+        """The texts of the cells under `heads`."""
         gap = entry.difference
         shown = [
             (entry.words(digits, best), self.measured),

@@ -70,14 +70,14 @@ class Selection:
         return self.at(np.flatnonzero(self.ids != feature))
 
     def at(self, places: Longs) -> Selection:
-        """The features at these places, in this order."""
+        """The features at these positions, in this order."""
         names = ("ids", "weight", "score", "confidence", "group")
         return replace(self, **{name: getattr(self, name)[places] for name in names})
 
 
 def selections(rows: Rows, labels: Labels, options: SelectOptions) -> Iterator[Selection]:
-    """For each size: the features that an algorithm selects when it is told the size, or the
-    first ones by rank in one model of an algorithm that does not select."""
+    """For each size: the features that an algorithm selects for this size, or the first ones by
+    rank in one model of an algorithm that does not select."""
     selects = issubclass(registry.algorithm(options.algo), Selects)
     found: Selection | None = None
     for size in options.sizes:

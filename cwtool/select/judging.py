@@ -20,7 +20,7 @@ METRICS = ("error", "auc", "f1", "macro_f1", "balanced_error")
 
 
 def projected(rows: Rows, features: Ints) -> Rows:
-    """The rows with these features alone, which get the ids 0, 1, ... in ascending order."""
+    """The rows with only these features, which get the ids 0, 1, ... in ascending order."""
     ids = np.sort(features)
     at = np.minimum(np.searchsorted(ids, rows.indices), max(0, len(ids) - 1))
     kept = ids[at] == rows.indices if len(ids) else np.zeros(rows.nnz, dtype=np.bool_)

@@ -160,13 +160,13 @@ def described(found: Selection) -> Result:
 
 
 def _named(found: Selection, feature: int) -> int | str:
-    """The id as it stands in the data, or bias."""
+    """The feature id as written in the data, or bias."""
     name = external(found.model, feature)
     return name if feature == BIAS else int(name)
 
 
 def stable(found: Selection, subsamples: list[Ints], n_features: int) -> Result:
-    """How often subsamples select the same features; nothing without subsamples."""
+    """How often subsamples select the same features; empty without subsamples."""
     if not subsamples:
         return {}
     often = np.mean([np.isin(found.ids, chosen) for chosen in subsamples], axis=0)
@@ -181,7 +181,7 @@ def write_projected(
     projection: Projection,
     sources: list[str],
 ) -> None:
-    """Write the rows with the selected features alone, without a bias."""
+    """Write the rows with only the selected features, without a bias."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as failure:

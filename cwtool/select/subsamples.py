@@ -53,7 +53,7 @@ def subsampled(
 
 
 def drawn(files: Sequence[Rows], labels: Labels, options: SelectOptions, number: int) -> Chosen:
-    """What is chosen in one subsample. Rows are drawn by their number in their file."""
+    """The features selected on one subsample. Rows are drawn by their number in their file."""
     size = int(options.share * sum(rows.nbytes for rows in files))
     left = memory.beside(size, options.max_memory)
     once = replace(options, seed=options.seed + number, max_memory=left)

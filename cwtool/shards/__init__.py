@@ -41,8 +41,8 @@ def new_trainer(
     watch: Callable[..., Any] | None = None,
     sharding: ShardOptions | None = None,
 ) -> Trainer:
-    """A run of training, in shards if these are asked for. Models that cannot be merged, and
-    settings that do not go with shards, are refused before anything is read."""
+    """The trainer of a run, with shards if the options have them. Models that cannot be merged, and
+    settings that are not possible with shards, are refused before any data is read."""
     from cwtool.train.trainer import Trainer
 
     if sharding is None:

@@ -1,4 +1,5 @@
-"""The shards of a batch as an algorithm sees them: it asks, and they answer."""
+"""The shards of a batch as an algorithm uses them: it sends a step to all shards and gets their
+results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run of training in shards of a learner of batches: all rows of the run are one batch, which
+"""A run of training in shards of a batch learner: all rows of the run are one batch, which
 stays in the shards."""
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class BatchTrainer(ShardTrainer):
         return found
 
     def _met(self, task: Reading) -> Arrays:
-        """What a shard has met, with the classes by their numbers in the model."""
+        """The counts of a shard, with the classes by their numbers in the model."""
         header, arrays = file.load(Path(task.target))
         labels = self.model.labels
         labels.rest = max(labels.rest, header["rest"])

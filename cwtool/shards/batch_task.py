@@ -37,7 +37,7 @@ ROWS = ("indptr", "indices", "values", "y")
 
 @dataclass(frozen=True)
 class Task(ABC):
-    """What all tasks of a shard have: where its rows come from, and where the result goes."""
+    """Common part of the tasks of a shard: the source of its rows, and the file of the result."""
 
     name: str
     target: str
@@ -62,7 +62,8 @@ class Task(ABC):
 
 
 def perform(task: Task) -> CwtoolError | None:
-    """Do the work unless its file is there; what is wrong with the data is the result."""
+    """Do the work unless the file of its result exists; a fault in the data is returned as the
+    result."""
     try:
         if not Path(task.target).exists():
             task.work()
@@ -120,7 +121,7 @@ class Reading(Task):
 
 
 def untrained(model: Model) -> bool:
-    """Whether the model has nothing yet to predict with."""
+    """Whether the model has learned no batch yet and so cannot predict."""
     batch: Any = model.several or model.batch
     return bool(batch.untrained(model.state))
 

@@ -32,7 +32,7 @@ TAIL = ("indptr", "indices", "values", "labels")
 
 @dataclass
 class Piece:
-    """What was met in a part of a file, by a shard or in the head."""
+    """Counts and faults of a part of a file, read by a shard or in the head."""
 
     file: int  # number of the file among those of the run
     start: int
@@ -96,7 +96,8 @@ def write(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
 
 
 def remove(folder: Path, paths: Sequence[Path]) -> None:
-    """Remove these files of the folder, and what killed processes have left of them."""
+    """Remove these files of the folder, and their temporary files that killed processes have
+    left."""
     names = {path.name for path in paths}
     for path in list(folder.glob("*")):
         hidden, aside, _ = path.name.partition(ASIDE)

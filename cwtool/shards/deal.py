@@ -36,7 +36,7 @@ class Deal:
 
     def rounds(self, model: Model, before: int, head: int) -> list[tuple[int, int]]:
         """Where the rounds begin and end in the data behind the head; `before` it lie the bytes of
-        earlier runs, about. Learners of batches have one round."""
+        earlier runs, about. Batch learners have one round."""
         total, start = before + self.sources.total, before + head
         if self.sharding.rounds or isinstance(model.algorithm, Batch):
             ends = plan.equal_ends(start, total, self.sharding.rounds or 1)

@@ -120,7 +120,7 @@ class ShardTrainer(Trainer):
         self.pieces += [piece_of(f, k, none) for k, f in zip(numbers, report.files, strict=True)]
 
     def _count_in(self, number: int) -> None:
-        """Count the rows that come next as those of the file with this number."""
+        """Count the following rows as rows of the file with this number."""
         self.counts.file = self.by_file.setdefault(number, self.model.new_tally())
 
     # -- a round ----------------------------------------------------------------------------------
@@ -179,7 +179,8 @@ class ShardTrainer(Trainer):
             )
 
     def _merged(self, changes: Sequence[Change], pass_: int) -> Merged:
-        """Merge the shards; those without bytes have moved nothing. The tails are learned."""
+        """Merge the models of the shards and learn the tails. Shards without bytes have changed
+        nothing."""
         base = self.model
         empty = [base] * (self.sharding.shards - len(changes))
         tails = [block for change in changes for block in change.tail]

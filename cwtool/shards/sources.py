@@ -78,7 +78,7 @@ class Sources:
         return tuple(Span(self.paths[k], name=self.names[k]) for k in numbers)
 
     def stamp(self) -> list[list[Any]]:
-        """What tells whether the files are those of an earlier run."""
+        """Sizes and times by which the files of an interrupted run are recognised."""
         return [[path, *told(path)] for path in self.paths]
 
     def head_end(self, head: int, positive: float | None, read: ReadOptions) -> int:

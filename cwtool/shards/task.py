@@ -51,8 +51,8 @@ def ready(number: int) -> int:
 
 
 def perform(task: Task) -> CwtoolError | None:
-    """Do the work unless its file is there; what is wrong with the data is the result, so that
-    the first fault in the order of the data can be told."""
+    """Do the work unless the file of its result exists. A fault in the data is returned as the
+    result, so that the first fault in the order of the data can be reported."""
     target = Path(task.target)
     if target.exists():
         return None
@@ -71,7 +71,7 @@ def perform(task: Task) -> CwtoolError | None:
 
 @lru_cache(maxsize=1)
 def _base(path: str, digest: str) -> tuple[dict[str, Any], file.Arrays, Model]:
-    """The model that a round goes on from; a process that gets several shards reads it once."""
+    """The model that a round continues; a process that learns several shards reads it once."""
     header, arrays = file.load(Path(path))
     return header, arrays, packing.unpack(header, arrays)
 
@@ -108,7 +108,7 @@ class Shard:
         return 0.0, 0.0
 
     def _relearn(self, blocks: Iterator[Block]) -> tuple[float, float]:
-        """Visit rows that were learned before, in a random order of their own."""
+        """Visit rows that were learned before, in a new random order."""
         from cwtool.data.spool import Spool
 
         spool, tally = Spool(), self.model.new_tally()
@@ -165,7 +165,7 @@ class Shard:
 
 
 def piece_of(report: FileReport, number: int, tally: AnyTally) -> Piece:
-    """What was met in a part of the file with this number."""
+    """Counts and faults of a part of the file with this number."""
     return Piece(
         number,
         report.span.start if report.span else 0,

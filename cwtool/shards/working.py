@@ -1,4 +1,4 @@
-"""What the driver of a sharded run needs around it: the folder, the tasks done, the files told."""
+"""The working folder, the finished tasks and the file reports of the driver of a sharded run."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def run_all(engine: Engine, perform: Callable[[W], CwtoolError | None], tasks: S
 
 
 def _killed(task: Work) -> CwtoolError | None:
-    """What is raised for a shard that ends its process each time."""
+    """The error for a shard that ends its process each time."""
     first, last = (*task.learn, *task.tail)[0], (*task.learn, *task.tail)[-1]
     end = "the end" if last.stop is None else f"{last.stop:,}"
     place = f"{first.name}, bytes {first.start:,} to {end}"

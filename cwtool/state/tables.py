@@ -12,7 +12,7 @@ from cwtool.data.rows import Floats, Ints
 
 
 class Table:
-    """A row for each feature; `width` numbers a row, all zero at first."""
+    """A row for each feature; `width` numbers per row, all zero at first."""
 
     def __init__(self, n_rows: int, width: int) -> None:
         self.width = width
@@ -40,7 +40,7 @@ class Table:
         try:
             self._pages.resize(size)
         except (SystemError, OSError, ValueError, BufferError):
-            # a system that cannot remap, or someone who still looks at the pages: copy
+            # the system cannot remap, or a view of the pages still exists: copy
             kept, self._pages, huge = self._pages, zero_pages(size), self._huge
             self._huge = False
             if huge:

@@ -37,8 +37,8 @@ class Curve:
     def point(
         self, pass_: int, met: int, tally: AnyTally, model: Model, heldout: HeldOut, run: Run
     ) -> None:
-        """Tell the error since the last point, of rows before they were learned, the error on the
-        rows held out, and the number of weights that are not zero."""
+        """Report the error since the last point, of rows before they were learned, the error on
+        held-out rows, and the number of nonzero weights."""
         point: dict[str, Any] = {"pass": pass_, "rows": met, "error": tally.error}
         if heldout:
             point["validation_error"] = heldout.tally(model, run).error

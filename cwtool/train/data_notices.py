@@ -1,4 +1,4 @@
-"""What is worth telling of the rows that were read for training."""
+"""Notices about the rows that were read for training."""
 
 from __future__ import annotations
 
@@ -45,32 +45,32 @@ class Turns:
 
 
 def tell_of_file(f: FileReport, known: RowSample, again: bool, console: Console) -> None:
-    """Tell of bad lines, of rows that are among the `known` ones, unless they are meant to be
-    learned `again`, and of what is ignored."""
+    """Report bad lines, rows that were learned before (unless `again`), and ignored items of a
+    file."""
     if f.bad_lines:
         console.warn(f"{f.name}: {f.bad_lines:,} bad lines skipped; {f.first_bad}")
     share = f.sample.share_in(known)
     if share > KNOWN and not again:
         console.warn(
-            f"{f.name}: about {100 * share:.0f} % of its rows were learned before; what is "
-            "measured on them is too good"
+            f"{f.name}: about {100 * share:.0f} % of its rows were learned before; "
+            "metrics on these rows are too optimistic"
         )
     if f.qids:
         console.note(f"{f.name}: qid: is ignored")
 
 
 def tell_of_rows(model: Model, turns: Turns, heaviest: float, console: Console) -> None:
-    """Tell of rows that are sorted by class, of a very large row weight, and of class weights for
+    """Warn of rows that are sorted by class, of a very large row weight, and of class weights for
     labels that no row has."""
     if turns.sorted:
         console.warn(
-            "the rows are sorted by class, so that the error before learning is too good; "
-            "mix them, for example with shuf"
+            "the rows are sorted by class, so that the progressive error is too low; "
+            "shuffle them, for example with shuf"
         )
     if heaviest > HEAVY:
         console.note(
             f"the largest weight of a row is {heaviest:,.6g}; one row with a weight above "
-            f"{HEAVY:,.0f} can fix the weights of its features for good"
+            f"{HEAVY:,.0f} can make the weights of its features nearly constant afterwards"
         )
     if unmet := model.class_weight.unmet(model.labels):
         console.warn(f"no row has the label {unmet[0]}, which `class_weight` names")

@@ -49,9 +49,9 @@ class TrainOptions:
 
 
 def check_passes(model: Model, passes: int) -> None:
-    """Refuse several passes, before any work, for learners of whole batches."""
+    """Refuse several passes, before any work, for batch learners."""
     if passes > 1 and model.batch is not None:
         raise UsageError(
-            f"`passes` is for learners of single rows; {model.algorithm.name} goes over each "
+            f"`passes` is for online learners; {model.algorithm.name} goes over each "
             "batch as often as it needs"
         )

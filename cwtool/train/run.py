@@ -61,8 +61,9 @@ def train(
     if failed:
         value = measured.get(failed[0].metric)
         raise QualityError(
-            f"not {failed[0]}: {failed[0].metric} is {'not measured' if value is None else value}",
-            f"the new model is in {place}; {target} is as it was",
+            f"{failed[0]} is required, but {failed[0].metric} is "
+            + ("not measured" if value is None else f"{value:.6g}"),
+            f"the new model was written to {place}; {target} is unchanged",
         )
     return True
 
@@ -70,7 +71,7 @@ def train(
 def _report(
     trainer: Trainer, told: dict[str, Any], seconds: float, saved: dict[str, Any], console: Console
 ) -> None:
-    """Tell what was learned, how good it is, and where it is saved."""
+    """Report the rows learned, the metrics, and the file of the model."""
     model, counts = trainer.model, trainer.counts
     judged = counts.judged(model)
     result = {
@@ -95,7 +96,7 @@ def _report(
 
 
 def _note_classes(model: Model, console: Console) -> None:
-    """Tell the classes, if there are more than two."""
+    """Report the classes, if there are more than two."""
     names = model.labels.names
     if model.labels.several:
         console.note(
@@ -122,7 +123,7 @@ def _repeated(report: ReadReport, known: dict[str, str], console: Console) -> bo
 
 
 def skipped(name: str, why: str, console: Console) -> None:
-    """Tell that a file is not learned."""
+    """Warn that a file is not learned, and why."""
     console.warn(f"{name} {why}: skipped; `again` to repeat it")
     if console.json:
         console.event("skipped", {"file": name})

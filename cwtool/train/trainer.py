@@ -107,8 +107,8 @@ class Trainer:
         return shadows_of(self.before, kept.all(), kept.counted, kept.n_rows, self.settings)
 
     def measured(self, record: dict[str, Any]) -> dict[str, Any]:
-        """What `require` is judged by: the rows held out, or the predictions before learning, by
-        the threshold of the model if it has one."""
+        """The metrics for the conditions of `require`: those of the held-out rows, or of the
+        predictions before learning, with the threshold of the model if it has one."""
         counts = self.counts
         if counts.untrained.rows or self.model.operating_point:
             record = {**record, **counts.judged(self.model).summary()}
@@ -170,7 +170,8 @@ class Trainer:
             known = labels.name(0 if labels.positive is None else 1)
             raise DataError(
                 f"all {self.model.rows:,} rows have the label {known}; two classes are needed",
-                "add rows of the other class",
+                "add rows of another class; lines that begin with a feature, such as 1:0.5, have "
+                "no label",
             )
 
     def _trace(self, pass_: int, tally: AnyTally) -> None:
@@ -181,7 +182,7 @@ class Trainer:
             self.counts.since = model.new_tally()
 
     def _arrived(self, rows: Rows) -> Rows:
-        """Those of the rows, met for the first time, that are to be learned."""
+        """The new rows that are to be learned, without held-out ones."""
         n_rows = rows.n_rows
         self.turns.add(rows.y)
         rows = self.heldout.split(rows, self.met, self.options.seed)
@@ -189,7 +190,7 @@ class Trainer:
         return rows
 
     def _learn_first(self, rows: Rows, origin: Origin) -> None:
-        """Rows met for the first time: predicted, counted, learned."""
+        """Predict, count and learn new rows."""
         rows = self._arrived(rows)
         if self.model.batch is None:
             self._count(rows, self.model.learn(rows, self.settings))
@@ -197,7 +198,7 @@ class Trainer:
             self._learn_batch(self.model.batch, rows, origin)
 
     def _count(self, rows: Rows, found: Learned) -> None:
-        """Count what a learner of single rows predicted of these rows before it learned them."""
+        """Count what an online learner predicted of these rows before it learned them."""
         self.counts.add(rows, found.score, curve=bool(self.curve))
         if self.watch is not None:
             self.watch(rows, found.score)
@@ -273,7 +274,7 @@ class Trainer:
         return 0 < self.options.patience <= pass_ - self.best.pass_
 
     def _record(self) -> dict[str, Any]:
-        """The run as it stands in the history of the model."""
+        """The record of the run in the history of the model."""
         return {
             "files": [
                 {"name": f.name, "digest": f.digest, "rows": f.rows, "nnz": f.nnz}

@@ -94,8 +94,8 @@ class Trial:
         return found
 
     def outcomes(self) -> list[Outcome]:
-        """What came of each point. Where they cannot be judged side by side, perhaps because there
-        is memory for one model at a time, each is judged alone."""
+        """The metrics of each point. Points that cannot be evaluated side by side, perhaps because
+        there is memory for only one model at a time, are evaluated one by one."""
         if len(self.points) > 1:
             with suppress(Exception):  # whatever it is, one model is told of it again
                 return [Outcome(found) for found in self.judge()]
@@ -152,13 +152,13 @@ def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:
         for rung in race.rungs:
             whole = Part(source, rung.share, 0, options.folds, options.by == TIME, options.seed)
             race.end_rung(_outcomes(race, whole, labels, progress), ceil(rung.share * n_rows))
-    for kept in (_rows, _cut, _folds):  # which nobody needs any more
+    for kept in (_rows, _cut, _folds):  # not needed any more
         kept.cache_clear()
     return race
 
 
 def _by_row(options: TuneOptions, points: list[Point]) -> bool:
-    """Whether all points are of learners of single rows, which do their work in kernels."""
+    """Whether all points are of online learners, which do their work in kernels."""
     return all(options.model(point, Labels()).batch is None for point in points)
 
 
@@ -207,7 +207,8 @@ def evened(groups: list[tuple[Sequence[int], Part]], jobs: int) -> list[tuple[Se
 
 
 def _outcomes(race: Race, whole: Part, labels: Labels, progress: Progress) -> list[Outcome]:
-    """What came of each point on all folds."""
+    """The metrics of each point. Points that cannot be evaluated side by side, perhaps because
+    there is memory for only one model at a time, are evaluated one by one."""
     places, trials = zip(*_trials(race, whole, labels), strict=True)
     found: dict[int, list[Outcome]] = {}
     size = sum(map(len, places))

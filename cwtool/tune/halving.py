@@ -15,7 +15,7 @@ LEAST = 200  # rows of the first rung
 
 @dataclass(frozen=True)
 class Rung:
-    """So many points, which are judged on this share of the rows."""
+    """A number of points, and the share of the rows on which they are evaluated."""
 
     points: int
     share: float
@@ -42,7 +42,7 @@ def rungs(points: int, factor: int, rows: int) -> list[Rung]:
 
 
 class Race:
-    """The points that are left, and what was found so far."""
+    """The remaining points, and the results so far."""
 
     def __init__(self, options: TuneOptions, rows: int, console: Console) -> None:
         self.options, self.console = options, console

@@ -27,7 +27,7 @@ from cwtool.validation import CLASS_METRICS, METRICS, Judged, check_classes
 
 
 def check(paths: list[str], options: TuneOptions) -> None:
-    """Refuse what cannot be judged in one pass."""
+    """Refuse settings that cannot be evaluated in one pass."""
     candidates = options.points
     if any(options.passes_of(point) > 1 for point in candidates):
         raise UsageError("`by=progressive` reads the data once, so that `passes` must be 1")
@@ -39,13 +39,13 @@ def check(paths: list[str], options: TuneOptions) -> None:
     by_row = {options.model(point, options.labels).batch is None for point in candidates}
     if len(by_row) > 1:
         raise UsageError(
-            "`by=progressive` judges learners of rows or learners of batches, not both at once"
+            "`by=progressive` judges online learners or batch learners, not both at once"
         )
     if options.metric == "log_loss":
         raise UsageError("`by=progressive` has no log loss", "use error, auc or f1")
     if options.halving and (by_row == {False} or STDIN in paths):
         raise UsageError(
-            "`halving` with `by=progressive` is for learners of single rows, and for files, whose "
+            "`halving` with `by=progressive` is for online learners, and for files, whose "
             "lines can be counted before"
         )
 
@@ -102,7 +102,7 @@ def _learn(group: Alone | Alongside, rows: Rows, run: Run) -> None:
 
 
 def _kept(groups: list[Alone | Alongside], models: list[Model]) -> list[Alone | Alongside]:
-    """The groups that have some of these models, with these alone."""
+    """The groups reduced to these models, without empty groups."""
     for group in groups:
         group.only(models)
     return [group for group in groups if group.models]

@@ -1,4 +1,4 @@
-"""A gate judges learners of whole batches by a model, never by the absence of one."""
+"""A gate judges batch learners by a model, never by the absence of one."""
 
 import json
 import random
@@ -38,7 +38,7 @@ def test_the_only_batch_is_judged_once_it_was_learned(
     ok("train", "--algo", algo, data, "--require", "error<0.3", "-m", "m.cw")
     ended = cwtool("train", "--algo", algo, data, "--require", "error<0", "-m", "n.cw")
     assert ended.code == 5
-    assert "not error < 0: error is " in ended.err
+    assert "error < 0 is required, but error is " in ended.err
     assert not Path("n.cw").exists()
     assert Path("n.cw.rejected").exists()
 

@@ -1,4 +1,4 @@
-"""Learners of whole batches in shards."""
+"""Batch learners in shards."""
 
 import gzip
 import json

@@ -21,7 +21,7 @@ def test_offered_where_it_applies(algo: str, ok: Run) -> None:
     shown = ok("train", "--algo", algo, "--help")
     assert all((f"{option} " in shown) == (algo in FACTORED) for option in OWN)
     assert ("full|factored]" in shown) == (algo in FACTORED and algo != "cw-fact")
-    assert ("dense columns R" in " ".join(shown.split())) == (algo in FACTORED)
+    assert ("dense factor R" in " ".join(shown.split())) == (algo in FACTORED)
 
 
 @pytest.mark.parametrize(

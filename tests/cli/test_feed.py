@@ -65,7 +65,7 @@ def test_damaged_days_are_refused(cwtool: Callable, planted: Run, model: bytes, 
     assert events(ended.out)[-1]["event"] == "refused"
     if ended.code == 5:
         assert "bad.svm is refused: " in ended.err
-        assert "m.cw is as it was" in ended.err
+        assert "m.cw is unchanged" in ended.err
     assert cwtool("feed", "day3.svm", "-m", "m.cw").code == 0, "the day itself is good"
     assert not list(Path().glob(".*")), "no lock or temporary file is left"
 
@@ -118,8 +118,14 @@ def test_conditions_hold_before_and_after(cwtool: Callable, planted: Run, model:
     day, check = planted("day3.svm", 3, 300), planted("check.svm", 4, 300)
     args = ["feed", day, "-m", "m.cw", "--validation", check]
     for more, said in (
-        (["--require", "error < 0.001"], "not error < 0.001 before learning: error is 0."),
-        (["--require-after", "auc >= 0.9999"], "not auc >= 0.9999 after learning: auc is 0."),
+        (
+            ["--require", "error < 0.001"],
+            "error < 0.001 is required before learning, but error is 0.",
+        ),
+        (
+            ["--require-after", "auc >= 0.9999"],
+            "auc >= 0.9999 is required after learning, but auc is 0.",
+        ),
     ):
         ended = cwtool(*args, *more)
         assert ended.code == 5

@@ -114,7 +114,7 @@ def test_models_of_liblinear(solver: int, classes: int, folder: Path, ok: Run) -
         ("solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature 1\nbias -1\nw\n1\n", "no classes"),
         (TWO.format("1 -1", 1), "its weights are not those of its header"),
         (TWO.format("1 -1", -1).replace("0.5", "x"), "is damaged"),
-        (TWO.format("1 -1 2", -1), "1 weights a feature"),
+        (TWO.format("1 -1 2", -1), "1 weights per feature"),
     ],
 )
 def test_what_is_no_model(text: str, message: str, folder: Path, cwtool: Run) -> None:

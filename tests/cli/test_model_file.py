@@ -265,5 +265,5 @@ def test_a_model_that_asks_for_much_work_is_asked_about(
     ok("train", rows, "-a", algo, *short, option, value, "-m", "m.cw")
     ended = cwtool(*command)
     assert ended.code == 4
-    assert f"m.cw asks for {option} {value}, with which learning may take very" in ended.err
+    assert f"m.cw was trained with {option} {value}, with which learning may take very" in ended.err
     ok(*command, option, value)

@@ -165,7 +165,7 @@ def test_a_rare_class_is_noted_once(cwtool: Run, rare: Run) -> None:
     assert "of the class" not in cwtool("predict", data, "-m", "m.cw", "--evaluate").err
     assert "of the class" not in cwtool("train", data, "-m", "m.cw", "--threshold", "f1").err
     called = cwtool("predict", data, "-m", "m.cw", "--evaluate", "--threshold", "99").err
-    assert "all rows are called -1, and " in called
+    assert "all rows are predicted as -1, and " in called
     assert "--class-weight balanced" in called
 
 
@@ -175,14 +175,14 @@ def test_rows_that_score_zero_are_noted(cwtool: Run, rare: Run) -> None:
     Path(data).write_text(rows + "-1\n" * 30)
     n = rows.count("\n") + 30
     err = cwtool("train", data, "-m", "m.cw").err
-    zero = float(err.split(" % of the rows score 0; ")[0].splitlines()[-1])
+    zero = float(err.split(" % of the rows score exactly 0; ")[0].splitlines()[-1])
     assert 100 * 30 / n <= zero < 100 * 35 / n
-    assert "metrics call them +1, and the trained model calls such rows -1; with --bias" in err
-    assert "score 0" not in cwtool("train", data, "-m", "m.cw", "--bias").err
-    assert "score 0" not in cwtool("train", data, "-m", "m.cw", "--threshold", "0").err
-    assert "score 0" not in cwtool("train", data, "-m", "m.cw", "-a", "dcd", "--bias").err
+    assert "count them as predicted +1, but the trained model predicts -1; with --bias" in err
+    assert "score exactly 0" not in cwtool("train", data, "-m", "m.cw", "--bias").err
+    assert "score exactly 0" not in cwtool("train", data, "-m", "m.cw", "--threshold", "0").err
+    assert "score exactly 0" not in cwtool("train", data, "-m", "m.cw", "-a", "dcd", "--bias").err
     Path("few.svm").write_text("-1 1:1\n-1 2:1\n+1 3:1\n")
-    assert "score 0" not in cwtool("train", "few.svm", "-m", "m.cw").err
+    assert "score exactly 0" not in cwtool("train", "few.svm", "-m", "m.cw").err
 
 
 def test_several_classes_are_called_by_their_shares(cwtool: Run, ok: Run, folder: Path) -> None:

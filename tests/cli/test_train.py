@@ -737,9 +737,12 @@ def test_stsgd_says_when_rows_were_too_few(cwtool: Any, planted: Run) -> None:
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        (["--bias"], "was trained without --bias, and is asked to go on with --bias"),
-        (["--hash-bits", "5"], "trained without --hash-bits, and is asked to go on with --hash-bi"),
-        (["--r", "5"], "was trained with --r 0.1, and is asked to go on with --r 5.0"),
+        (["--bias"], "was trained without --bias and cannot be continued with --bias"),
+        (
+            ["--hash-bits", "5"],
+            "trained without --hash-bits and cannot be continued with --hash-bi",
+        ),
+        (["--r", "5"], "was trained with --r 0.1 and cannot be continued with --r 5.0"),
     ],
 )
 def test_going_on_with_other_options_is_told_in_words(

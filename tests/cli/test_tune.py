@@ -127,7 +127,7 @@ def test_passes_that_make_no_sense_are_refused_before_the_work(cwtool: Run, plan
     rows = planted("a.svm", 1, 60)
     ended = cwtool("tune", rows, "--algo", "dcd", "--grid", "C=1,2", "--passes", "3", "-m", "m.cw")
     assert (ended.code, ended.out) == (2, "")
-    assert "--passes is for learners of single rows" in ended.err
+    assert "--passes is for online learners" in ended.err
 
 
 def test_what_does_not_fit_is_refused(cwtool: Run, ok: Run, data: str) -> None:
@@ -207,7 +207,7 @@ def test_grids_of_passes_and_reading(ok: Run, data: str) -> None:
     [
         (["--grid", "passes=1,2"], "passes"),
         (["--grid", "bias=false,true"], "bias"),
-        (["--grid", "algo=arow,dcd"], "learners of batches"),
+        (["--grid", "algo=arow,dcd"], "batch learners"),
         (["--grid", "r=1", "--metric", "log-loss"], "log loss"),
     ],
 )

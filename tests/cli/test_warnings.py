@@ -47,7 +47,7 @@ def test_a_model_that_is_replaced(cwtool: Callable, planted: Run) -> None:
     args = ["train", planted("a.svm", 1, 100), "-m", "m.cw"]
     assert "replaced" not in cwtool(*args).err
     said = cwtool(*args).err
-    assert "warning: m.cw is replaced by a new model; --resume would continue it" in said
+    assert "warning: m.cw exists; the new model will replace it (--resume continues it)" in said
     more = ["train", planted("b.svm", 2, 50), "-m", "m.cw", "--resume", "m.cw"]
     assert "replaced" not in cwtool(*more).err
 

@@ -142,8 +142,8 @@ def test_balanced_finds_more_of_the_rare_class(ok: Run, planted: Run) -> None:
 @pytest.mark.parametrize(
     ("first", "then", "words"),
     [
-        ([], "balanced", "without --class-weight, and is asked to go on with --class-weight bal"),
-        (["balanced"], "1=2", "with --class-weight balanced, and is asked to go on with"),
+        ([], "balanced", "without --class-weight and cannot be continued with --class-weight bal"),
+        (["balanced"], "1=2", "with --class-weight balanced and cannot be continued with"),
         (["1=3"], "1=2", "with --class-weight 1=3.0"),
     ],
 )

@@ -69,7 +69,7 @@ online = each(ONLINE)
 
 
 def few(variant: Variant, n_rows: int) -> int:
-    """Fewer rows for learners of batches: they are slower, and know of no 1,000th row."""
+    """Fewer rows for batch learners: they are slower, and know of no 1,000th row."""
     return -(-n_rows // 6) if variant in BATCH else n_rows
 
 

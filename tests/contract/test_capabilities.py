@@ -96,7 +96,7 @@ heeding_weights = each(WEIGHTED)
 
 
 def test_who_takes_weights() -> None:
-    """All learners of single rows but the one that has no slack."""
+    """All online learners but the one that has no slack."""
     assert {v.algo for v in ONLINE} - {v.algo for v in WEIGHTED} == {"pa"}
 
 

@@ -148,7 +148,7 @@ def test_long_work_of_a_file_is_given_again(folder: Path, ok: Run, planted: Run)
     made = cwtool.load("one.cw")
     assert made.predict(X).shape == y.shape
     with pytest.raises(
-        ModelError, match="asks for max_batch_passes=20000, with which learning may take"
+        ModelError, match="was trained with max_batch_passes=20000, with which learning may take"
     ):
         made.partial_fit(X, y)
     with pytest.raises(UsageError, match="is no model with `max_batch_passes=30`"):

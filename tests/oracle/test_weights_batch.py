@@ -1,4 +1,4 @@
-"""Row weights in the learners of whole batches: frozen vectors, and what must hold for any data."""
+"""Row weights in the batch learners: frozen vectors, and what must hold for any data."""
 
 import json
 from itertools import pairwise

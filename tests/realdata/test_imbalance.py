@@ -56,5 +56,9 @@ def test_a_class_that_is_passed_over_is_noted(
     kept = set(positive[::10])
     Path("rare.svm").write_text("".join(x for x in lines if x.startswith("-") or x in kept))
     err = cwtool("train", "rare.svm", "-m", "m.cw").err
-    assert " % of the rows of the class +1 are called so; with --threshold balanced or " in err
-    assert "called so" not in cwtool("train", "rare.svm", "-m", "m.cw", "--threshold", "f1").err
+    assert (
+        " % of the rows of the class +1 are predicted as it; with --threshold balanced or " in err
+    )
+    assert (
+        "predicted as it" not in cwtool("train", "rare.svm", "-m", "m.cw", "--threshold", "f1").err
+    )

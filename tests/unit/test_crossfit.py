@@ -1,4 +1,4 @@
-"""Probabilities of learners of batches, and after several passes, are fitted to scores of rows that
+"""Probabilities of batch learners, and after several passes, are fitted to scores of rows that
 were not learned."""
 
 import numpy as np

@@ -11,9 +11,15 @@ TWO, THREE = ("-1", "+1"), ("1", "2", "3")
 @pytest.mark.parametrize(
     ("matrix", "words"),
     [
-        ([[90, 0], [10, 0]], "all rows are called -1, and 10 % of them are of another class; "),
-        ([[0, 10], [0, 90]], "all rows are called +1, and 10 % of them are of another class; "),
-        ([[60, 0], [39, 1]], "only 2.5 % of the rows of the class +1 are called so; "),
+        (
+            [[90, 0], [10, 0]],
+            "all rows are predicted as -1, and 10 % of them are of another class; ",
+        ),
+        (
+            [[0, 10], [0, 90]],
+            "all rows are predicted as +1, and 10 % of them are of another class; ",
+        ),
+        ([[60, 0], [39, 1]], "only 2.5 % of the rows of the class +1 are predicted as it; "),
         ([[90, 0], [0, 10]], "only 10 % of the rows are of the class +1; "),
         ([[5.0, 0.5], [0.5, 94.0]], "only 5.5 % of the rows are of the class -1; "),
     ],
@@ -52,7 +58,7 @@ def test_remedies_that_were_taken_are_not_told_again() -> None:
     with_threshold = imbalance(missed, TWO, bias=True, threshold=True)
     assert with_threshold is not None
     assert with_threshold.endswith(
-        "training with `class_weight=balanced` makes rows of rare classes weigh more"
+        "training with `class_weight=balanced` gives rows of rare classes a larger weight"
     )
 
 
@@ -60,8 +66,8 @@ def test_several_classes() -> None:
     matrix = np.array([[50, 5, 0], [2, 90, 0], [2, 3, 0]])
     found = imbalance(matrix, THREE, bias=True, threshold=False)
     assert found == (
-        "only 0 % of the rows of the class 3 are called so; with `threshold=balanced` rare classes "
-        "are called more often"
+        "only 0 % of the rows of the class 3 are predicted as it; with `threshold=balanced` rare "
+        "classes are predicted more often"
     )
     matrix[2] = 0, 0, 5
     assert imbalance(matrix, THREE, bias=False, threshold=False) is None

@@ -76,7 +76,7 @@ def test_build_converts() -> None:
         ({"rank": "2.5"}, "`rank` is '2.5'"),
         ({"kind": "c"}, "one of a, b"),
         ({"prior": "-1"}, "auto, or above 0"),
-        ({"nothing": 1}, "there is no parameter 'nothing' here; there is: C, rank"),
+        ({"nothing": 1}, "there is no parameter 'nothing' here; the parameters are C, rank"),
         ({"hidden": 1}, "there is no parameter 'hidden'"),
     ],
     ids=str,
