@@ -15,6 +15,10 @@ FOREIGN = {
         "t.csv:1:1: this is a table (CSV), not LIBSVM text (label clicked,age,city is not",
         "cwtool convert t.csv -o t.svm --names names.tsv",
     ),
+    "a model": (
+        "old.cw", b"CWTOOL\0\3{}", "old.cw:1:1: this is a model file of cwtool, not LIBSVM text",
+        "give the data file instead; cwtool inspect old.cw shows the model",
+    ),
     "CSV of numbers": (
         "day 1.csv", b"1,34,5\n0,2,3\n", "day 1.csv:1:1: this is a table (CSV)",
         "cwtool convert 'day 1.csv' -o 'day 1.svm' --names names.tsv",
