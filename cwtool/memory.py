@@ -71,6 +71,15 @@ def allowed_for(wanted: int, limit: int = 0) -> int:
     return FEW if unasked else allowed(limit)
 
 
+def check(what: str, needed: float, limit: int, instead: str) -> None:
+    """Refuse what needs more bytes than one thing may take; `instead` is what else can be done."""
+    if needed > (free := allowed(limit)):
+        raise UsageError(
+            f"{what} needs {words(needed)}, and {words(free)} may be used",
+            f"{instead}, or raise `max_memory`",
+        )
+
+
 def _lines(path: str) -> list[str]:
     try:
         return Path(path).read_text().splitlines()

@@ -95,12 +95,12 @@ def _blocks(rows: Rows, numbers: Longs | None) -> Iterator[Rows]:
         yield rows.slice(start, stop) if numbers is None else rows.take(numbers[start:stop])
 
 
-def held_bytes(rows: Rows, *, copied: bool) -> int:
+def held_bytes(rows: Rows, *, copied: bool, models: int = 1) -> int:
     """What judging models by folds of these rows holds besides the models: the rows and the numbers
     of those of each fold, and for each thread copies of a block, or of all rows of a fold if these
-    are `copied`."""
+    are `copied`, with the scores of so many `models` side by side."""
     share = 1.0 if copied else min(1.0, BLOCK / max(1, rows.nnz))
-    again = int(share * (rows.nbytes + 64 * rows.n_rows))  # with scores
+    again = int(share * (rows.nbytes + (32 + 32 * models) * rows.n_rows))
     return rows.nbytes + 56 * rows.n_rows + memory.BOUNDS.threads * again
 
 

@@ -49,14 +49,19 @@ class KnnParams(RememberedParams):
     )
 
 
+DENSE_COPIES = 40  # bytes of a value of dense points: as they are, centred, and in single precision
+
+
 class Neighbours(Remembered):
     """Predicts by the nearest of the rows it remembers, seen as points in some space."""
 
     def bytes_needed(self, rows: csr_array, run: Run) -> float:
         n, p = rows.shape
-        entries = 16 * n * p if is_dense(rows) else 64 * rows.nnz
-        distances = min(DISTANCE_BYTES, 8 * n * n)
-        return float(entries + 2 * run.jobs * distances + 64 * n * self.most_votes)
+        dense = is_dense(rows)
+        points = DENSE_COPIES * n * p if dense else 0
+        distances = (2 if dense else 4) * min(DISTANCE_BYTES, 4 * n * n)  # sparse ones, then dense
+        votes = 64 * n * self.most_votes
+        return float(64 * rows.nnz + points + run.jobs * distances + votes)
 
     @abstractmethod
     def points(self, state: State, rows: csr_array) -> Any:

@@ -151,6 +151,12 @@ def ascent(phi: csr_array, xi: Floats, kappa: int, draw: Sequence[Pairs]) -> Flo
     return consensus(paths)
 
 
+def _nonzero(column: Floats) -> tuple[Longs, Floats]:
+    """The places and the values of the nonzero entries of a column."""
+    where = np.flatnonzero(column)
+    return where, column[where]
+
+
 class Oja:
     """A Finder that chooses the direction of a step among all candidates."""
 
@@ -162,9 +168,8 @@ class Oja:
         """Phi of the candidates. Columns of new candidates are appended; old ones are kept."""
         have, n = self.phi.shape[1], self.phi.shape[0]
         if len(keys) > have and self.phi.nnz < ROOM:
-            columns = [self.boost.monomials.column(key) for key in keys[have:]]
-            where = [np.flatnonzero(column) for column in columns]
-            values = [column[rows] for column, rows in zip(columns, where, strict=True)]
+            found = [_nonzero(self.boost.monomials.column(key)) for key in keys[have:]]
+            where, values = zip(*found, strict=True)
             starts = np.cumsum([0, *map(len, where)])
             new = csc_array(
                 (np.concatenate(values), np.concatenate(where), starts), shape=(n, len(where))

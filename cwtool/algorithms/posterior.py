@@ -25,6 +25,8 @@ def learn(
 ) -> None:
     """Learn a batch with each of the states, to which the rows of one class are positive."""
     first, n = states[0], states[0].index.count
+    for state in states:
+        state.scratch.clear()  # matrices that predicted the batch
     if by_rows(first, rows.n_rows, n):
         entries = row_space.entries(first) + rows.nnz
         check_room(row_space.count(first) + rows.n_rows, "rows", run, len(states), entries)
@@ -67,7 +69,7 @@ def learn_dealt(
 def _priors(states: Sequence[State], n: int, loss: Loss, run: Run) -> list[Gaussian]:
     """What is known before the batch, over pairs of features; rows that states have kept become a
     part of it."""
-    check_room(n, "features", run, len(states))
+    check_room(n, "features", run, len(states), row_space.entries(states[0]))
     found = []
     for state in states:
         if row_space.count(state):

@@ -53,7 +53,7 @@ class Precision:
     def of_pairs(cls, state: State, n: int, run: Run) -> Precision:
         """The precision of the batches so far over pairs of features, to which new rows are added;
         rows that the state has kept become a part of it."""
-        check_room(n, "features", run)
+        check_room(n, "features", run, entries=row_space.entries(state))
         gram = grown(state, ALL, n)
         if row_space.count(state):
             add_gram(row_space.kept(state), gram, n, run.jobs)
@@ -153,8 +153,15 @@ def check_room(n: int, what: str, run: Run, more: int = 0, entries: int = 0) -> 
     if needed > free:
         raise UsageError(
             f"bcw over {n:,} {what} needs {memory.words(needed)} for "
-            f"{'these and ' if entries else ''}its precision matrix, "
+            f"{_beside(what, entries)}its precision matrix, "
             f"and {memory.words(free)} may be used",
             "use `algo=sbcw`, `algo=cw-fact` or `algo=cw`, whose memory grows only linearly with "
             "the number of features, or fold the ids with `hash_bits`",
         )
+
+
+def _beside(what: str, entries: int) -> str:
+    """What of rows there is beside the matrix, in a message."""
+    if not entries:
+        return ""
+    return "these and " if what == "rows" else "the rows that were kept before and "

@@ -26,6 +26,7 @@ from cwtool.run import Run
 from cwtool.state import Array, Column, Layout, Number, State
 
 FEW = {"runs": 1, "k": 9, "steps": 25, "scale": "std", "update_every": 15}
+CANDIDATE = 1000  # bytes of a column of sparse rows: its key, and the places of its entries
 FIT = (  # what the last fit used and found
     Number("terms"),
     Number("accepted"),
@@ -76,7 +77,8 @@ class SDist(Voter):
 
     def bytes_needed(self, rows: csr_array, run: Run) -> float:
         n, p = rows.shape
-        return super().bytes_needed(rows, run) + float(8 * n * (p if is_dense(rows) else 64))
+        columns = 8 * n * p if is_dense(rows) else 8 * n * 64 + CANDIDATE * p
+        return super().bytes_needed(rows, run) + float(columns)
 
     def voters(self, state: State) -> int:
         return int(state.numbers["votes"] or self.params.k)

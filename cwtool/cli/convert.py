@@ -154,6 +154,7 @@ naming = options.apply(
 )
 @tables
 @naming
+@options.max_memory
 @options.reading
 @options.talking
 def command(
@@ -167,6 +168,7 @@ def command(
     max_columns: int,
     no_label: bool,
     zero_based: bool,
+    max_memory: int,
     on_bad_line: str,
     max_bad_lines: int,
     block_size: int,
@@ -203,7 +205,7 @@ def command(
             raise click.UsageError("--delimiter is one character, and no quote")
     console = options.console(as_json, quiet, verbose)
     read = options.read_options(
-        Reading(zero_based=zero_based), on_bad_line, max_bad_lines, block_size, jobs
+        Reading(zero_based=zero_based), on_bad_line, max_bad_lines, block_size, jobs, max_memory
     )
     table["tell"] = console.note
     numbers = parse_labels(labels or "")

@@ -96,12 +96,13 @@ def command(
     from cwtool.lock import locked
     from cwtool.merging.files import Files
     from cwtool.model.file import check_target
+    from cwtool.parallel import cores
     from cwtool.run import Run
 
     console = options.console(as_json, quiet, verbose)
     check_target(model, tail)
     with locked(model, wait=lock == "wait"):
-        files = Files(models, base)
+        files = Files(models, base, max_memory, jobs or cores())
         read = options.read_options(
             files.models[0].reading, on_bad_line, max_bad_lines, block_size, jobs
         )

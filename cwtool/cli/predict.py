@@ -109,6 +109,7 @@ from cwtool.cli.sections import SectionedCommand
     help="Labelled file to compute the threshold of f1, balanced, fpr or precision on exactly, "
     "instead of from the histogram of training scores. Can be given more than once.",
 )
+@options.max_memory
 @options.reading
 @options.talking
 @click.pass_context
@@ -129,6 +130,7 @@ def command(
     precision: float | None,
     top: int | None,
     validation: tuple[str, ...],
+    max_memory: int,
     on_bad_line: str,
     max_bad_lines: int,
     block_size: int,
@@ -172,7 +174,7 @@ def command(
     if plot is not None:
         predicting.check_plot(plot, evaluate)
     console = options.console(as_json, quiet, verbose)
-    subject = Model.load(model, jobs or cores())
+    subject = Model.load(model, jobs or cores(), max_memory)
     doubt_labels(subject, model)
     read = replace(
         options.read_options(subject.reading, on_bad_line, max_bad_lines, block_size, jobs),

@@ -210,7 +210,7 @@ def subject_of(
     if resume is None:
         labels = class_options.labels(classes)
         return Model.new(name, params, Reading(**wanted), labels=labels, **weight)
-    model = Model.load(resume)
+    model = Model.load(resume, max_memory=ctx.params["max_memory"])
     doubt_labels(model, resume)
     if algo is not None and algo != model.algorithm.name:
         raise ModelError(

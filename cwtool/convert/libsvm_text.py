@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from cwtool.convert.classes import Classes
+from cwtool.convert.lines import BATCH
 from cwtool.convert.naming import Naming
 from cwtool.convert.output import Text
 from cwtool.convert.row import Input, Row
@@ -32,14 +33,20 @@ def read(path: str, of: Input) -> Iterator[list[Row]]:
     """The rows of a file; the names of its features are their ids, or those of `name_of`, and its
     labels are numbers, or names of `label_of`."""
     for block in blocks(path, of):
-        names = [of.name_of(j + 1) for j in block.indices.tolist()]
-        entries = list(zip(names, block.values.tolist(), strict=True))
-        weight = [1.0] * block.n_rows if block.weight is None else block.weight.tolist()
-        comments = block.comments or [""] * block.n_rows
-        ends = pairwise(block.indptr.tolist())
-        labels = [of.label_of(written(y)) for y in block.labels.tolist()]
-        rows = zip(labels, ends, weight, comments, strict=True)
-        yield [Row(label, entries[a:b], h, comment) for label, (a, b), h, comment in rows]
+        for start in range(0, block.n_rows, BATCH):
+            yield _rows(block, slice(start, start + BATCH), of)
+
+
+def _rows(block: Block, some: slice, of: Input) -> list[Row]:
+    """Some rows of a block."""
+    ends = block.indptr[some.start : some.stop + 1].tolist()
+    names = (of.name_of(j + 1) for j in block.indices[ends[0] : ends[-1]].tolist())
+    entries = zip(names, block.values[ends[0] : ends[-1]].tolist(), strict=True)
+    labels = [of.label_of(written(y)) for y in block.labels[some].tolist()]
+    weight = [1.0] * len(labels) if block.weight is None else block.weight[some].tolist()
+    comments = block.comments[some] if block.comments else [""] * len(labels)
+    rows = zip(labels, pairwise(ends), weight, comments, strict=True)
+    return [Row(label, list(islice(entries, b - a)), h, comment) for label, (a, b), h, comment in rows]
 
 
 def copied(path: str, of: Input) -> Iterator[tuple[str, int]]:

@@ -11,8 +11,10 @@ from cwtool.data.names import HASHED, LABEL, Names, cleaned, read_names
 from cwtool.data.rows import BIAS
 from cwtool.errors import DataError, UsageError
 from cwtool.files import complete_bytes
+from cwtool.memory import words
 
 GOLDEN = 0x9E3779B1  # 2^32 divided by the golden ratio: spreads the bits of a CRC
+NAME = 180  # bytes of a name besides its characters, with its id, and of its line in a file
 CACHED = 1 << 18  # names whose hashes are kept, whatever the number of names
 
 
@@ -29,8 +31,9 @@ class Naming(ABC):
 
     bits = 0
 
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
+    def __init__(self, path: Path | None, max_memory: int = 0) -> None:
+        """`max_memory` is the limit of the bytes of all names that are kept; 0: none."""
+        self.path, self.max_memory, self.held = path, max_memory, 0
         self.exists = path is not None and path.exists()
         self.names = read_names(path) if path is not None and self.exists else Names()
         if self.exists and self.names.hash_bits != self.bits and self.names.pairs:
@@ -43,6 +46,18 @@ class Naming(ABC):
         self.ids: dict[str, int] = {}
         self.fresh: list[str] = []  # lines to be added to the file
         self.given = 0  # number of ids that were given to new names
+
+    def hold(self, name: str) -> None:
+        """Count the memory of one more name that is kept; refuse it if there is none."""
+        self.held += NAME + len(name)
+        if self.path is not None:
+            self.held += NAME + 2 * len(name)
+        if 0 < self.max_memory < self.held:
+            raise UsageError(
+                f"the names of {len(self.ids):,} features and those that follow need more than "
+                f"{words(self.max_memory)}, which may be used",
+                "give features hashed ids with `hash_bits`, without `names`, or raise `max_memory`",
+            )
 
     @abstractmethod
     def id_of(self, name: str) -> int:
@@ -75,13 +90,14 @@ class Dictionary(Naming):
     """Names get the ids 1, 2, 3, ... in the order in which they are met. A name that is a whole
     number is its own id, unless that id is taken."""
 
-    def __init__(self, path: Path | None) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path | None, max_memory: int = 0) -> None:
+        super().__init__(path, max_memory)
         self._next = 1  # all ids below are taken
         self._ahead: set[int] = set()  # taken ids from there on
         for key, name in self.names.pairs:
             if not key.isdecimal() or not 0 < int(key) <= BIAS:
                 raise UsageError(f"{path}: {key} is no feature id", "ids start at 1")
+            self.hold(name)
             self.ids.setdefault(name, int(key))
             self._ahead.add(int(key))
         self.names.pairs.clear()
@@ -90,6 +106,7 @@ class Dictionary(Naming):
         return self.ids.get(name) or self._new(name)
 
     def _new(self, name: str) -> int:
+        self.hold(name)
         clean = cleaned(name)
         if clean != name:
             self.ids[name] = found = self.id_of(clean)
@@ -120,10 +137,12 @@ class Dictionary(Naming):
 class Hashing(Naming):
     """Names get their hashes as ids; names are stored only if `path` names a file."""
 
-    def __init__(self, path: Path | None, bits: int) -> None:
+    def __init__(self, path: Path | None, bits: int, max_memory: int = 0) -> None:
         self.bits = bits
-        super().__init__(path)
+        super().__init__(path, max_memory)
         self._met = {name for _, name in self.names.pairs}
+        for name in self._met:
+            self.hold(name)
         self.names.pairs.clear()
 
     def id_of(self, name: str) -> int:
@@ -134,6 +153,7 @@ class Hashing(Naming):
             clean = cleaned(name)
             self.ids[name] = found = hashed(clean, self.bits)
             if self.path is not None and clean not in self._met:
+                self.hold(clean)
                 self._met.add(clean)
                 self.fresh.append(f"{found}\t{clean}")
         return found

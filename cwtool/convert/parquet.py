@@ -8,6 +8,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from cwtool import memory
 from cwtool.convert.csv_text import summed
 from cwtool.convert.row import Bad, Input, Row
 from cwtool.convert.table import Columns
@@ -18,7 +19,10 @@ from cwtool.data.writer import short
 from cwtool.errors import DataError, UsageError
 
 READ = 1000  # rows that are read together
+COLUMN = 12_000  # bytes that pyarrow takes for a column, whatever the number of rows, measured
+CELL_READ = 250  # bytes of a cell of these: in the table, as an object, and in its row
 CELLS, ENTRIES = 1 << 24, 1 << 20  # of a row group, at most: cells, and those that are not 0
+CELL, ENTRY = 24, 200  # bytes of these: in two tables and packed, and in a row that waits
 
 
 def _pyarrow() -> Any:
@@ -42,16 +46,35 @@ def read(path: str, of: Input) -> Iterator[list[Row]]:
         file = pyarrow.parquet.ParquetFile(path if plain else copied(raw, path))
     except (pyarrow.ArrowException, OSError) as failure:
         raise DataError(f"{display(path)}: {_first_line(failure)}", "is it Parquet?") from None
+    together = _rows_at_once(file, of.read.max_memory, path)
     columns = Columns(file.schema_arrow.names, of, path)
     _check_types(columns, file.schema_arrow, pyarrow, path)
     number = 0
     try:
-        for batch in file.iter_batches(batch_size=READ):
+        for batch in file.iter_batches(batch_size=together):
             cells = [column.to_pylist() for column in batch.columns]
             yield list(_rows(zip(*cells, strict=True), columns, of, number))
             number += batch.num_rows
     except (pyarrow.ArrowException, OSError) as failure:
         raise DataError(f"{display(path)}: {_first_line(failure)}", "fetch it again") from None
+
+
+def _rows_at_once(file: Any, limit: int, path: str) -> int:
+    """How many rows are read together beside the largest row group, which is in memory as a whole;
+    `limit` is in bytes, 0 for none."""
+    if not limit:
+        return READ
+    groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
+    largest = max((group.total_byte_size for group in groups), default=0)
+    columns = len(file.schema_arrow.names)
+    fixed, each = largest + COLUMN * columns, CELL_READ * max(1, columns)
+    memory.check(
+        f"{display(path)} with {columns:,} columns and row groups of {memory.words(largest)}",
+        fixed + each,
+        limit,
+        "write the file with smaller row groups or as text",
+    )
+    return min(READ, (limit - fixed) // each)
 
 
 def _rows(
@@ -119,14 +142,27 @@ class Writer:
     """A table of doubles with a column for each feature. Labels are numbers if all of them are."""
 
     def __init__(
-        self, out: IO[bytes], columns: list[str], *, weights: bool, comments: bool, numbers: bool
-    ) -> None:
+        self, out: IO[bytes], columns: list[str], limit: int, *, weights: bool, comments: bool,
+        numbers: bool,
+    ) -> None:  # fmt: skip
+        """Row groups have as many rows as `limit` bytes have room for; 0: no limit."""
         pyarrow = self.pyarrow = _pyarrow()
         self.places, self.numbers = {name: k for k, name in enumerate(columns)}, numbers
         fields = [("label", pyarrow.float64() if numbers else pyarrow.string())]
         fields += [("weight", pyarrow.float64())] * weights + [("id", pyarrow.string())] * comments
         self.more = [name for name, _ in fields[1:]]
         self.schema = pyarrow.schema([*fields, *((name, pyarrow.float64()) for name in columns)])
+        self.cells_of_group, self.entries_of_group = CELLS, ENTRIES
+        if limit:
+            fixed = COLUMN * len(self.schema)
+            memory.check(
+                f"a Parquet file of {len(self.schema):,} columns",
+                fixed + CELL * len(self.schema),
+                limit,
+                "write LIBSVM or VW text",
+            )
+            self.cells_of_group = min(CELLS, (limit - fixed) // (2 * CELL))
+            self.entries_of_group = min(ENTRIES, (limit - fixed) // (2 * ENTRY))
         self.out = pyarrow.parquet.ParquetWriter(out, self.schema)
         self.waiting: list[Row] = []
         self.entries = 0  # of these rows
@@ -135,7 +171,8 @@ class Writer:
         for row in rows:
             self.waiting.append(row)
             self.entries += len(row.entries)
-            if len(self.waiting) * len(self.schema) >= CELLS or self.entries >= ENTRIES:
+            cells = len(self.waiting) * len(self.schema)
+            if cells >= self.cells_of_group or self.entries >= self.entries_of_group:
                 self._write_group()
 
     def _write_group(self) -> None:

@@ -107,9 +107,9 @@ class Conversion:
         self.sources = list(zip(paths, known, strict=True))
         self.target, self.form = target, form
         self.naming: Naming = (
-            Hashing(target.names, target.hash_bits)
+            Hashing(target.names, target.hash_bits, of.read.max_memory)
             if target.hash_bits
-            else Dictionary(target.names)
+            else Dictionary(target.names, of.read.max_memory)
         )
         ids = form in formats.WITH_IDS
         if target.names is not None and not ids and not self.naming.exists:
@@ -211,7 +211,9 @@ class Conversion:
         if self.form == "vw":
             return vw_text.Writer(text, self.classes)
         if self.form == "parquet":
-            return parquet.Writer(out, columns, numbers=survey.numbers, **special)
+            return parquet.Writer(
+                out, columns, self.of.read.max_memory, numbers=survey.numbers, **special
+            )
         delimiter = "\t" if self.form == "tsv" else self.of.delimiter or ","
         return csv_text.Writer(text, columns, delimiter, **special)
 

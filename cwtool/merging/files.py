@@ -17,6 +17,7 @@ from cwtool.errors import DataError
 from cwtool.merging import Merged, merge
 from cwtool.messages.console import Console
 from cwtool.model import Model
+from cwtool.model.outline import check_merge
 from cwtool.run import Run
 
 KNOWN = 0.5  # a share of rows that two models have both learned above this is worth a warning
@@ -25,11 +26,16 @@ KNOWN = 0.5  # a share of rows that two models have both learned above this is w
 class Files:
     """The models to merge, in their order, and the base that they continue, if there is one."""
 
-    def __init__(self, models: Sequence[Path], base: Path | None) -> None:
+    def __init__(
+        self, models: Sequence[Path], base: Path | None, max_memory: int = 0, jobs: int = 1
+    ) -> None:
+        check_merge(models, base, max_memory, jobs)
         self.names = [display(str(path)) for path in models]
         self.models = [Model.load(path) for path in models]
         self.old = "" if base is None else display(str(base))
         self.base = None if base is None else Model.load(base)
+        before = 0 if self.base is None else self.base.rows
+        self.rows = [model.rows - before for model in self.models]  # that each has added
 
     def merge(
         self, tail: Sequence[str], target: Path, read: ReadOptions, run: Run, console: Console
@@ -38,23 +44,11 @@ class Files:
         started = perf_counter()
         self._check_tail(tail)
         self._warn(console)
-        report, first = ReadReport(), self.models[0]
-
-        def rows(labels: Labels) -> Iterable[Rows]:
-            blocks = labels.rows_of(read_blocks(tail, read, report))
-            return [some for some, _ in first.portions(blocks, run)]
-
-        found = merge(
-            self.models,
-            self.base,
-            rows if tail else None,
-            names=self.names,
-            old=self.old,
-            run=run,
-        )
+        report, several = ReadReport(), len(self.models) > 1
+        found = self._merged(tail, read, run, report)
         if tail and not sum(f.rows for f in report.files):
             raise DataError(f"{report.names}: no rows to choose the merge by")
-        if len(self.models) > 1 or tail:
+        if several or tail:
             found.model.history.append(self._record(found, report))
         for f in report.files:
             found.model.known += f.sample
@@ -72,6 +66,22 @@ class Files:
             "bytes": size,
         }
         console.event("merge", result | console.told())
+
+    def _merged(
+        self, tail: Sequence[str], read: ReadOptions, run: Run, report: ReadReport
+    ) -> Merged:
+        """Merge the models, which are gone afterwards: saving the merge takes their memory."""
+        first = self.models[0]
+
+        def rows(labels: Labels) -> Iterable[Rows]:
+            blocks = labels.rows_of(read_blocks(tail, read, report))
+            return [some for some, _ in first.portions(blocks, run)]
+
+        given = rows if tail else None
+        found = merge(self.models, self.base, given, names=self.names, old=self.old, run=run)
+        self.models.clear()
+        self.base = None
+        return found
 
     def _check_tail(self, tail: Sequence[str]) -> None:
         """Refuse tail rows that a model has learned, because the merge rule must be chosen on new
@@ -102,10 +112,8 @@ class Files:
 
     def _record(self, found: Merged, report: ReadReport) -> dict[str, Any]:
         """The record of the merge in the history of the model."""
-        before = 0 if self.base is None else self.base.rows
         merged = [
-            {"name": name, "rows": model.rows - before}
-            for name, model in zip(self.names, self.models, strict=True)
+            {"name": name, "rows": n} for name, n in zip(self.names, self.rows, strict=True)
         ]
         record: dict[str, Any] = {
             "files": [
@@ -119,7 +127,7 @@ class Files:
             "rows": sum(f.rows for f in report.files),
             "features": found.model.index.count,
         }
-        if self.base is not None:
+        if self.old:
             record["base"] = self.old
         if found.tail_error is not None:
             record["tail_error"] = found.tail_error

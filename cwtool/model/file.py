@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from math import prod
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,14 +184,14 @@ def _arrays(path: Path, header: dict[str, Any], data: bytes | memoryview, at: in
     """The arrays that the header lists, as views of `data`; the first begins at byte `at`."""
     arrays: Arrays = {}
     try:
-        LISTED(header["arrays"], "arrays")
-        for entry in header.pop("arrays"):
-            dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
-            count = prod(shape)  # in whole numbers that do not overflow
-            if entry["name"] in arrays or at + _padded(count * dtype.itemsize) > len(data) - 32:
-                raise Damage(f"its array {entry['name'][:60]!r} is twice there or too long")
-            arrays[entry["name"]] = np.frombuffer(data, dtype, count, at).reshape(shape)
-            at += _padded(count * dtype.itemsize)
+        for one in _places(header, at):
+            at = one.at + _padded(one.n_bytes)
+            if one.name in arrays or at > len(data) - 32:
+                raise Damage(f"its array {one.name[:60]!r} is twice there or too long")
+            arrays[one.name] = np.frombuffer(data, one.dtype, prod(one.shape), one.at).reshape(
+                one.shape
+            )
+        del header["arrays"]
         if at != len(data) - 32:
             raise Damage("its arrays are shorter than the file")
     except Damage as failure:
@@ -199,8 +199,40 @@ def _arrays(path: Path, header: dict[str, Any], data: bytes | memoryview, at: in
     return arrays
 
 
+class Place(NamedTuple):
+    """Where an array is in a file: it begins at byte `at`."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    at: int
+
+    @property
+    def n_bytes(self) -> int:
+        return prod(self.shape) * self.dtype.itemsize  # in whole numbers that do not overflow
+
+
+def _places(header: dict[str, Any], at: int) -> Iterator[Place]:
+    """The places of the arrays that the header lists; the first begins at byte `at`."""
+    LISTED(header["arrays"], "arrays")
+    for entry in header["arrays"]:
+        one = Place(entry["name"], np.dtype(entry["dtype"]), tuple(entry["shape"]), at)
+        yield one
+        at += _padded(one.n_bytes)
+
+
+def outline(path: Path) -> list[Place]:
+    """Where the arrays of a file are, without verifying them."""
+    return list(_places(*_load_header(path)))
+
+
 def load_header(path: Path) -> dict[str, Any]:
     """Only the header, without verifying the arrays."""
+    return _load_header(path)[0]
+
+
+def _load_header(path: Path) -> tuple[dict[str, Any], int]:
+    """The header and the byte at which the arrays begin."""
     try:
         with path.open("rb") as file:
             data = file.read(PRELUDE.size)
@@ -208,8 +240,8 @@ def load_header(path: Path) -> dict[str, Any]:
                 length = PRELUDE.unpack(data)[3] if data.startswith(MAGIC) else 0
                 data += file.read(min(length, path.stat().st_size))
     except OSError:
-        return load(path)[0]
-    return _header(path, data, whole=False)[0]
+        data = _read(path)
+    return _header(path, data, whole=False)
 
 
 def _header(

@@ -24,6 +24,7 @@ from cwtool.model.arithmetic import computing
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.crossfit import shades
 from cwtool.model.intake import check_memory, check_takes_weights, observed
+from cwtool.model.outline import check_load
 from cwtool.model.latest import Latest
 from cwtool.model.packing import Packed
 from cwtool.model.results import Learned, Prediction, Weights, bounded, in_units_of_data
@@ -268,8 +269,10 @@ class Model(Verdict):
         return file.save(path, *packing.pack(self, jobs=jobs), jobs)
 
     @classmethod
-    def load(cls, path: Path, jobs: int = 1) -> Model:
-        """Read a model file, in `jobs` threads; everything wrong with it is a ModelError."""
+    def load(cls, path: Path, jobs: int = 1, max_memory: int = 0) -> Model:
+        """Read a model file, in `jobs` threads; everything wrong with it is a ModelError. One that
+        would take more than `max_memory` bytes is refused before it is read; 0: no limit."""
+        check_load(path, max_memory)
         return file.used(path, partial(opening.unpacked, path), jobs)
 
     def to_bytes(self) -> bytes:

@@ -82,7 +82,8 @@ class Trial:
             spare = SPARE.pop() if SPARE and len(self.points) > 1 else None
         models = [options.model(point, replace(labels)) for point in self.points]
         copied = passes > 1 or models[0].batch is not None
-        limit = memory.beside(held_bytes(rows, copied=copied), options.max_memory)
+        held = held_bytes(rows, copied=copied, models=len(models))
+        limit = memory.beside(held, options.max_memory)
         ask = options.metric == "log_loss"
         if len(models) == 1:
             run = Run(options.seed, max_memory=limit, calibrate=ask)

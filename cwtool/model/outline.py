@@ -1,0 +1,111 @@
+"""What a model of a file takes in memory, told by the size, the header and the feature ids of the
+file before the rest of it is read."""
+
+from __future__ import annotations
+
+import mmap
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from cwtool import memory
+from cwtool.algorithms.merged_columns import RANGE, union
+from cwtool.data.rows import Ints
+from cwtool.errors import Damage, ModelError
+from cwtool.model import file
+from cwtool.model.intake import HUGE_PAGE
+from cwtool.state.checking import ascending
+from cwtool.state.index import direct_for
+from cwtool.state.state import FEW, ID
+
+PLACES = 4  # of a column of several classes there is a multiple
+HASHED = 24  # bytes of a feature that is not its own slot: its key and its buckets, at most
+COPIES = 12  # of the columns of a range of features, while they are merged
+CHECKED = 5  # bytes of a feature while a file is checked: its slot, and whether it is in order
+
+
+class Outline:
+    """A model file of which nothing is verified yet."""
+
+    def __init__(self, path: Path) -> None:
+        self.size = path.stat().st_size
+        self.ids: Ints = np.empty(0, dtype=np.int32)
+        self.others = 0  # bytes of all that has no value for each feature
+        places: Counter[str] = Counter()  # of each column
+        for one in file.outline(path):
+            if one.name == "ids" and one.at + one.n_bytes <= self.size:
+                self.ids = np.fromfile(path, "<i4", one.n_bytes // ID, offset=one.at)
+            elif "feature." not in one.name:
+                self.others += one.n_bytes
+            elif not one.name.endswith(".at"):
+                places[one.name.rstrip("0123456789.")] += 1
+        self.row = 8 * sum(n if n == 1 else -(-n // PLACES) * PLACES for n in places.values())
+
+    def bytes_with(self, ids: Ints) -> int:
+        """Bytes of the model in memory, if it had these features."""
+        direct = direct_for(ids, max(1, self.row)) if ascending(ids) else 0
+        own = int(np.searchsorted(ids, direct)) if direct else 0
+        hashed = len(ids) - own
+        reach = hashed + (int(ids[own - 1]) + 1 if own else 0)
+        page = HUGE_PAGE if len(ids) > FEW else mmap.PAGESIZE
+        tables = min(reach * self.row, len(ids) * max(page, self.row))
+        return tables + direct // 8 + HASHED * hashed + self.others
+
+    @cached_property
+    def kept(self) -> int:
+        """Bytes of the model in memory."""
+        return self.bytes_with(self.ids)
+
+    @property
+    def read(self) -> int:
+        """Bytes that are used besides while the file is read."""
+        return self.size + CHECKED * len(self.ids)
+
+
+def _outlines(paths: Sequence[Path]) -> list[Outline]:
+    """The outlines of the files, but for those that cannot be loaded, which says why."""
+    found = []
+    for path in paths:
+        try:
+            found += [Outline(path)] if path.is_file() else []
+        except (Damage, ModelError, OSError):
+            continue
+    return found
+
+
+def check_load(path: Path, max_memory: int) -> None:
+    """Refuse a model that would take more than may be used while it is loaded; `max_memory` 0: no
+    limit."""
+    if not max_memory and not memory.BOUNDS.limit:
+        return
+    for one in _outlines([path]):
+        memory.check(
+            f"{path} with its {len(one.ids):,} features",
+            one.kept + one.read,
+            max_memory,
+            "use a model with fewer features, such as one trained with `hash_bits`",
+        )
+
+
+def check_merge(
+    models: Sequence[Path], base: Path | None, max_memory: int, jobs: int = 1
+) -> None:
+    """The same of models to be merged in `jobs` threads. All of them are in memory while the last file is read and
+    while the merge, which has the features of all, is made; when it is saved, they are gone."""
+    found = _outlines([*models, *([base] if base is not None else [])]) if max_memory else []
+    if not found:
+        return
+    kept, ids = sum(one.kept for one in found), union([one.ids for one in found])
+    merged = max(one.bytes_with(ids) for one in found)
+    row, features = max(one.row for one in found), sum(len(one.ids) for one in found)
+    work = ID * (features + 2 * len(ids)) + jobs * COPIES * row * min(RANGE, len(ids))
+    saved = (row + ID) * len(ids)
+    memory.check(
+        f"a merge of {len(models)} models with {len(ids):,} features in all",
+        max(kept + max(one.read for one in found), kept + merged + work, merged + saved),
+        max_memory,
+        "merge two models at a time, or models trained with `hash_bits`",
+    )
