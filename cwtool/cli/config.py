@@ -12,6 +12,8 @@ import click
 
 from cwtool.cli.declared import owners
 
+PLAIN = (str, int, float)  # what an option may have as its value
+
 
 def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
     """Sections by command, keys by option: [train] algo = "arow". There must be such commands."""
@@ -24,7 +26,9 @@ def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
             found = tomllib.load(file)
     except OSError as failure:
         raise click.UsageError(f"{path}: {os.strerror(failure.errno or 0)}") from None
-    except tomllib.TOMLDecodeError as failure:
+    except UnicodeDecodeError as failure:
+        raise click.UsageError(f"{path} is not UTF-8 text: {failure.reason}") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as failure:
         raise click.UsageError(f"{path}: {failure}") from None
     for command, section in found.items():
         if command not in commands or not isinstance(section, dict):
@@ -40,9 +44,13 @@ def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
 def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> dict[str, Any]:
     """The section by names of parameters. A misspelt option would be passed over in silence; those
     of an algorithm may stand there while another one is used."""
-    names = {word.lstrip("-").replace("-", "_"): p.name for p in command.params for word in p.opts}
-    for key in section.keys() - names.keys():
+    options = {word.lstrip("-").replace("-", "_"): p for p in command.params for word in p.opts}
+    for key, value in section.items():
         option = "--" + key.replace("_", "-")
-        if "algo" not in names or not owners(option):
+        if key not in options and ("algo" not in options or not owners(option)):
             raise click.UsageError(f"{path}: {command.name} has no option {option}")
-    return {names.get(key) or key: value for key, value in section.items()}
+        several = isinstance(value, list) and getattr(options.get(key), "multiple", False)
+        if not all(isinstance(one, PLAIN) for one in (value if several else [value])):
+            shown = f"{option} of {command.name} has {str(value)[:40]}"
+            raise click.UsageError(f"{path}: {shown}, which is no value of it")
+    return {options[k].name or k if k in options else k: value for k, value in section.items()}
