@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from cwtool.records import dataclass
 
 MEANS = ("mean", "weight")  # names of the column that a linear score is made of
 PRECISION = "precision"
+LARGEST = 1e300  # label of a model file
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,12 @@ def read_liblinear(path: Path) -> Imported:
         n_features, bias = int(header["nr_feature"]), float(header["bias"])
         lines = [[float(w) for w in line.split()] for line in body.splitlines()]
         weight = np.array(lines).reshape(n_features + (bias >= 0), -1)
-        if not np.isfinite(weight).all() or len(labels) < 2:
+        if not np.isfinite(weight).all() or not isfinite(bias):
             raise ValueError
-    except (KeyError, ValueError):
+    except (KeyError, OverflowError, ValueError):
         raise DataError(f"{path} is damaged: its weights are not those of its header") from None
+    if len({one for one in labels if abs(one) <= LARGEST}) < max(2, len(labels)):
+        raise DataError(f"{path} is damaged: its labels are not two or more different numbers")
     if weight.shape[1] not in (len(labels), 1) or (weight.shape[1] == 1 and len(labels) > 2):
         raise DataError(f"{path} is damaged: it has {weight.shape[1]} weights per feature")
     ids = np.arange(len(weight), dtype=np.int32)

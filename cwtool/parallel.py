@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from dataclasses import field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -38,7 +39,8 @@ def one_blas_thread() -> None:
 
 
 def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[R]:
-    """list(map(function, items)), in `jobs` threads, of which this is one."""
+    """list(map(function, items)), in `jobs` threads, of which this is one. All of them have its
+    context, so that np.errstate of NumPy 2 holds in each."""
     waiting = list(items)
     results: dict[int, R] = {}
     todo = iter(enumerate(waiting))
@@ -47,7 +49,8 @@ def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[
         for k, item in todo:
             results[k] = function(item)
 
-    others = [_threads().submit(work) for _ in range(min(jobs, len(waiting)) - 1)]
+    more = range(min(jobs, len(waiting)) - 1)
+    others = [_threads().submit(copy_context().run, work) for _ in more]
     try:
         work()
     finally:  # after a failure no further item is begun

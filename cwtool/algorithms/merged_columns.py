@@ -61,10 +61,11 @@ class ColumnsMerger(Merger):
         def put(start: int) -> None:
             some, to = ids[start : start + RANGE], slots[start : start + RANGE]
             known = None if only is None else self.tried.get(start)
-            found = known or self.moves(some, [_within(some, *pair) for pair in members])
+            with np.errstate(over="ignore", invalid="ignore"):  # found when the model is packed
+                found = known or self.moves(some, [_within(some, *pair) for pair in members])
+                merged = self.merged(found, rule)
             if only is not None:
                 self.tried[start] = found
-            merged = self.merged(found, rule)
             for c, column in enumerate(state.layout.columns):
                 for k in range(merged.shape[2]):
                     state.column(column.name, k)[to] = merged[:, c, k]

@@ -258,4 +258,6 @@ class OneVsRest(Several):
     def check(self, state: State) -> None:
         assert isinstance(state, States)
         for part in state.known:
+            if part.squares.keys() != state.ghost.squares.keys():
+                raise Damage("a class has a matrix that another one does not have")
             self.base.check(part)

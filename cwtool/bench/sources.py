@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cwtool.bench.generators import MAKERS
+from cwtool.bench.kinds import check_kinds
 from cwtool.bench.scaling import ranged
 from cwtool.data.cache import Cache
 from cwtool.data.known import file_digests
@@ -143,10 +144,25 @@ OF_ALL = ("split", "fresh", "ranged", "normalize", "bias")  # keys of every data
 OF_FILES = ("folder", "train", "test", "rows")
 
 
+class Named:
+    """The types of these keys."""
+
+    make: str
+    split: float
+    fresh: bool
+    ranged: bool
+    normalize: str
+    bias: bool
+    folder: str
+    train: str | list[str]
+    test: str | list[str]
+
+
 def resolve(
     name: str, table: dict[str, Any], folder: Path | None, cache: str = ""
 ) -> Source | None:
     """The source that a suite calls `name`; None if its files do not exist."""
+    check_kinds(Named, table, f"data {name}")
     reading = Reading(normalize=table.get("normalize", "none"), bias=table.get("bias", False))
     kept = {k: table[k] for k in ("split", "fresh", "ranged") if k in table}
     if "make" in table:
@@ -189,3 +205,4 @@ def _check_args(name: str, maker: str, args: dict[str, Any]) -> None:
         raise UsageError(
             f"data {name}: {maker} has no {wrong[0]!r}; choose one of {', '.join(known)}"
         )
+    check_kinds(MAKERS[maker], args, f"data {name}")

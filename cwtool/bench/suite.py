@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cwtool import registry
+from cwtool.bench.kinds import check_kinds
 from cwtool.bench.tasks import TASKS
 from cwtool.errors import UsageError
 from cwtool.params import build as build_params
@@ -150,7 +151,7 @@ def load(name: str, *, quick: bool = False) -> Suite:
         raise UsageError(
             f"there is no suite {name!r}", f"choose one of {', '.join(names())}"
         ) from None
-    except (OSError, ValueError) as failure:
+    except (OSError, RecursionError, ValueError) as failure:
         raise UsageError(f"{path}: {failure}") from None
     try:
         return _suite(path.stem, shortened(found, quick), quick)
@@ -164,11 +165,26 @@ def shortened(table: Any, quick: bool) -> Any:
         return [shortened(item, quick) for item in table]
     if not isinstance(table, dict):
         return table
-    merged = {**table, **(table.get("quick", {}) if quick else {})}
+    quicker = table.get("quick", {})
+    if not isinstance(quicker, dict):
+        raise UsageError("quick is no table")
+    merged = {**table, **(quicker if quick else {})}
     return {key: shortened(value, quick) for key, value in merged.items() if key != "quick"}
 
 
+class Tables:
+    """The tables that a suite is made of."""
+
+    data: dict[str, Values]
+    method: dict[str, Values]
+    experiment: list[Values]
+    table: list[Values]
+    figure: list[Values]
+    claim: list[Values]
+
+
 def _suite(name: str, found: Values, quick: bool) -> Suite:
+    check_kinds(Tables, found, "suite")
     methods = {
         key: _made(Method, {"label": key, **table}, f"method.{key}")
         for key, table in found.pop("method", {}).items()
@@ -194,6 +210,7 @@ def _made(kind: type[T], table: Values, where: str) -> T:
     for f in fields(kind):  # type: ignore[arg-type]
         if f.name not in table and f.default is MISSING and f.default_factory is MISSING:
             raise UsageError(f"{where}: {f.name!r} is missing")
+    check_kinds(kind, table, where)
     return kind(**table)
 
 

@@ -12,6 +12,8 @@ import click
 
 from cwtool.cli.declared import owners
 
+PLAIN = (str, int, float)  # what an option may have as its value
+
 
 def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
     """The sections of a configuration file by command, as in [train] algo = "arow". A section that
@@ -25,7 +27,9 @@ def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
             found = tomllib.load(file)
     except OSError as failure:
         raise click.UsageError(f"{path}: {os.strerror(failure.errno or 0)}") from None
-    except tomllib.TOMLDecodeError as failure:
+    except UnicodeDecodeError as failure:
+        raise click.UsageError(f"{path} is not UTF-8 text: {failure.reason}") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as failure:
         raise click.UsageError(f"{path}: {failure}") from None
     for command, section in found.items():
         if command not in commands or not isinstance(section, dict):
@@ -39,11 +43,15 @@ def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
 
 
 def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> dict[str, Any]:
-    """The options of a section by parameter name. Unknown options are errors; options of another
-    algorithm than the present one are allowed."""
-    names = {word.lstrip("-").replace("-", "_"): p.name for p in command.params for word in p.opts}
-    for key in section.keys() - names.keys():
+    """The options of a section by parameter name. Unknown options and values that no option can
+    have are errors; options of another algorithm than the present one are allowed."""
+    options = {word.lstrip("-").replace("-", "_"): p for p in command.params for word in p.opts}
+    for key, value in section.items():
         option = "--" + key.replace("_", "-")
-        if "algo" not in names or not owners(option):
+        if key not in options and ("algo" not in options or not owners(option)):
             raise click.UsageError(f"{path}: {command.name} has no option {option}")
-    return {names.get(key) or key: value for key, value in section.items()}
+        several = isinstance(value, list) and getattr(options.get(key), "multiple", False)
+        if not all(isinstance(one, PLAIN) for one in (value if several else [value])):
+            shown = f"{option} of {command.name} has {str(value)[:40]}"
+            raise click.UsageError(f"{path}: {shown}, which is no value of it")
+    return {options[k].name or k if k in options else k: value for k, value in section.items()}

@@ -60,8 +60,10 @@ def read_names(path: Path) -> Names:
 def _remark(line: str, names: Names, place: str) -> None:
     if line.startswith(HASHED):
         bits = line.removeprefix(HASHED)
-        if not bits.isdecimal():
-            raise UsageError(f"{place}: the number of hash bits is {bits}", "write a whole number")
+        if not bits.isdecimal() or len(bits) > 2:
+            raise UsageError(
+                f"{place}: the number of hash bits is {bits[:40]}", "write a number from 1 to 30"
+            )
         names.hash_bits = int(bits)
     elif line.startswith(LABEL):
         number, _, name = line.removeprefix(LABEL).partition(" ")

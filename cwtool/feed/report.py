@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.errors import UsageError
+from cwtool.errors import Damage, UsageError
 from cwtool.inspect import external
 from cwtool.messages.metrics_text import number, percent
 from cwtool.model import Model, generations
+from cwtool.model.header import SCORED, figure
+from cwtool.model.schema import HEADER, anything, entries, text
 from cwtool.records import dataclass
 
 
@@ -54,6 +56,20 @@ FIGURES: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "rows": ("Rows a day", _count),
     "features": ("Features of the model", _count),
     "bytes": ("Bytes of the model", _count),
+}
+
+
+# what is read of the lines of a log, by their event
+SHOWN = dict.fromkeys(FIGURES, figure)
+LOGGED = {
+    "evaluate": entries(
+        {},
+        {**SHOWN, "day": entries({}, SHOWN, anything), "bins": SCORED, "digest": text(200)},
+        anything,
+    ),
+    "refused": entries(
+        {"time": text(100), "file": text(), "why": text(1 << 20)}, {"digest": text(200)}, anything
+    ),
 }
 
 
@@ -102,11 +118,17 @@ def _refused(path: Path) -> list[Day]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as failure:
         raise UsageError(f"{path}: {os.strerror(failure.errno or 0)}") from None
+    except UnicodeDecodeError as failure:
+        why = f"it is not UTF-8 text: {failure.reason}"
+        raise UsageError(f"{path} is no log of cwtool: {why}") from None
     for k, line in enumerate(lines, 1):
         try:
             event = json.loads(line)
             kind = event.get("event")
-        except (ValueError, AttributeError):
+            LOGGED.get(kind, anything)(event, HEADER)
+        except Damage as failure:
+            raise UsageError(f"{path}:{k}: this is no line of a log of feed: {failure}") from None
+        except (AttributeError, RecursionError, TypeError, ValueError):
             raise UsageError(f"{path}:{k}: this is no JSON line of cwtool") from None
         if kind == "evaluate":
             measured = event

@@ -122,8 +122,25 @@ def continues(model: Model, base: Model) -> bool:
     size = len(before)
     if len(after) < size or (after[:size, :size] < before).any():
         return False
+    if _fell(_numbers(base), _numbers(model)):
+        return False
     settled = base.scale.seen[0] > 0 and base.scale.seen[0] == model.scale.seen[0]
     return not settled or bool(base.scale.seen[1] == model.scale.seen[1])
+
+
+def _numbers(model: Model) -> dict[str, Any]:
+    """All that the state counts, by name, or by class and name."""
+    rounds = model.state.arrays.get("rounds", ())
+    return model.state.pack_numbers() | {f"rounds.{k}": int(n) for k, n in enumerate(rounds)}
+
+
+def _fell(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Whether a count of the base is now less than before."""
+    for name, count in before.items():
+        now = after.get(name, count)
+        if _fell(count, now) if isinstance(count, dict) else now < count:
+            return True
+    return False
 
 
 def _confusion(model: Model) -> Any:

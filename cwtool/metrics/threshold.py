@@ -17,6 +17,7 @@ from cwtool.data.rows import Floats
 from cwtool.errors import UsageError
 from cwtool.metrics.tally import Tally, bin_edges
 
+LEAST = 1e-300  # slope that scores are divided by; a file may have 0
 ABOVE_ZERO = ulp(0.0)  # the least number above 0: scores of exactly 0 are below it
 
 
@@ -109,7 +110,7 @@ class OperatingPoint:
         is chosen: ln((n_k + 1) / (N + K)) / a, with n_k of the N training rows in class k and the
         slope a, so that arg max_k a z_k - ln((n_k + 1) / (N + K)) is called."""
         self.check_several()
-        shifts: Floats = np.log((counts + 1) / (counts.sum() + len(counts))) / slope
+        shifts: Floats = np.log((counts + 1) / (counts.sum() + len(counts))) / max(slope, LEAST)
         return shifts
 
 

@@ -36,6 +36,7 @@ METRICS = (
 )  # fmt: skip
 SHARES: dict[str, Check] = dict.fromkeys(METRICS, share)
 BINS = items(row(number(0, LARGE), number(-LARGE, LARGE), number(-LARGE, LARGE)), 15)
+SCORED = either(items(figure, 0), BINS)  # the bins of a day; none, if it was not scored
 DAY = entries(
     {
         **dict.fromkeys(("rows", "worst_row", "worst_rows", "windows", "classes"), whole()),
@@ -53,9 +54,7 @@ MORE: dict[str, Check] = {
     "best_pass": whole(),
     "time": text(100),
     "day": DAY,
-    "evaluated": entries(
-        {}, {**SHARES, "log_loss": figure, "bins": either(items(figure, 0), BINS)}
-    ),
+    "evaluated": entries({}, {**SHARES, "log_loss": figure, "bins": SCORED}),
     "bytes_before": whole(),
     "labels": items(label_or_none, 2),
     "shards": whole(1),
@@ -101,7 +100,7 @@ READING = entries(
         "zero_based": flag,
         "normalize": text(20, ("none", "l2")),
         "bias": flag,
-        "hash_bits": either(whole(0, 0), whole(1, 31)),
+        "hash_bits": whole(0, 30),
     },
 )
 HEADER_OF = entries(
@@ -123,7 +122,7 @@ HEADER_OF = entries(
     },
     {
         "confusion": items(items(whole(), 2), 2),
-        "weighted_confusion": items(items(whole(0, (1 << 63) - 1), 2), 2),
+        "weighted_confusion": items(items(whole(0, 1 << 62), 2), 2),
         "multiclass": text(20, ("no", "rival", "ovr")),
         "rest": whole(0, 2),
         "class_weight": entries({"setting": text(1 << 20), "counts": items(whole())}),

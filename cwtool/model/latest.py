@@ -122,5 +122,6 @@ def offset(logit: Floats, y: Ints, weight: Floats | None, b: float) -> float:
             rise = float(h @ (sign / (1 + np.exp(sign * (t + middle)))))
         low, high = (middle, high) if rise > 0 else (low, middle)
     d = (low + high) / 2
-    gained = 2 * float(h @ (np.logaddexp(0, -sign * t) - np.logaddexp(0, -sign * (t + d))))
+    with np.errstate(invalid="ignore"):  # logits may be infinite
+        gained = 2 * float(h @ (np.logaddexp(0, -sign * t) - np.logaddexp(0, -sign * (t + d))))
     return b + d if b != 0 or gained > SIGNIFICANT else b

@@ -25,13 +25,16 @@ from cwtool.params import AUTO
 from cwtool.state import FeatureIndex
 from cwtool.state.checking import array_of, ascending, negative_diagonal, without_others
 from cwtool.state.index import SPARE, direct_for
+from cwtool.state.layout import MOST
 
 if TYPE_CHECKING:
+    from cwtool.algorithms.base import Algorithm
     from cwtool.model.model import Model
 
 # what the names of arrays begin with that are no part of the state
 COUNTS = ("score.", "odds.", "margin.", "batch.", "known", "latest", "confusion", "ring.")
 Packed = tuple[dict[str, Any], Arrays]  # the header and the arrays of a file
+COUNTED = ("rows", "calibration", "numbers", "class_weight", "confusion")  # entries that grow
 NOT_YET = "ring.z"  # where classes that were not yet there have scores of minus infinity
 
 
@@ -80,19 +83,33 @@ def pack(model: Model, *, calibrated: bool = True, jobs: int = 1) -> Packed:
     arrays = model.state.pack(jobs=jobs) | counts
     for name, values in arrays.items():
         if values.dtype.kind == "f" and values.size:
-            _check_numbers(model.algorithm.name, name, values)
-    return header | own, arrays
+            _check_numbers(model.algorithm, name, values)
+    header |= own
+    grown = [header.get(name) for name in COUNTED]
+    grown += [int(a.max(initial=0)) for name, a in arrays.items() if name.endswith(".rounds")]
+    if _largest(grown) >= MOST:
+        raise too_large(model.algorithm.name)
+    return header, arrays
 
 
-def _check_numbers(algorithm: str, name: str, values: NDArray[Any]) -> None:
+def _check_numbers(algorithm: Algorithm, name: str, values: NDArray[Any]) -> None:
     """Refuse to write an array that could not be read again."""
     if not values.max() < np.inf or (values.min() == -np.inf and name != NOT_YET):
-        raise too_large(algorithm)
-    if "square." in name and negative_diagonal(values):
+        raise too_large(algorithm.name)
+    column = name.partition("feature.")[2].split(".")[0]
+    low = max((c.low for c in algorithm.layout.columns if c.name == column), default=-np.inf)
+    if values.min() < low or ("square." in name and negative_diagonal(values)):
         raise ModelError(
-            f"a variance of the {algorithm} model has become negative",
+            f"a variance of the {algorithm.name} model has become negative",
             "restore the model from a copy, or train it anew",
         )
+
+
+def _largest(value: Any) -> int:
+    """The greatest whole number of these entries of a header, or 0."""
+    if isinstance(value, dict | list):
+        return max(map(_largest, value.values() if isinstance(value, dict) else value), default=0)
+    return value if isinstance(value, int) else 0
 
 
 def is_partial(model: Model) -> bool:
@@ -254,6 +271,6 @@ def _histogram(arrays: Arrays, name: str) -> Counts:
     size = no_counts().size
     if len(at) != len(n) or not ascending(at) or (at.size and not 0 <= at[0] <= at[-1] < size):
         raise Damage(f"the array {name}.at does not fit {name}.n")
-    if (n < 0).any() or float(n.sum(dtype=np.float64)) >= 2.0**63:
+    if (n < 0).any() or float(n.sum(dtype=np.float64)) >= 2.0**62:
         raise Damage(f"the array {name}.n has a value that cannot be")
     return dense(at, n)

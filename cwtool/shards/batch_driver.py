@@ -87,7 +87,7 @@ class BatchTrainer(ShardTrainer):
                 task.read,
             )  # fmt: skip
             found.append(read)
-            self.written += [Path(rows), Path(target)]
+            self.written += [Path(target), Path(rows)]  # without the first, both are written anew
         self.written.append(base)
         return found
 

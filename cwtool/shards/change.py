@@ -96,13 +96,18 @@ def write(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
 
 
 def remove(folder: Path, paths: Sequence[Path]) -> None:
-    """Remove these files of the folder, and their temporary files that killed processes have
-    left."""
-    names = {path.name for path in paths}
-    for path in list(folder.glob("*")):
+    """Remove these files of the folder in this order, and their temporary files that killed
+    processes have left. A process that is killed meanwhile leaves the later files, which a repeated
+    run can use."""
+    order = {path.name: k for k, path in enumerate(paths)}
+    found = []
+    for path in folder.glob("*"):
         hidden, aside, _ = path.name.partition(ASIDE)
-        if (hidden[1:] if aside else path.name) in names:
-            path.unlink(missing_ok=True)
+        name = hidden[1:] if aside else path.name
+        if name in order:
+            found.append((order[name], path))
+    for _, path in sorted(found):
+        path.unlink(missing_ok=True)
 
 
 def load(path: Path) -> Change:

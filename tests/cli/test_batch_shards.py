@@ -11,6 +11,7 @@ import pytest
 
 from cwtool.algorithms.base import Selects
 from cwtool.model import Model
+from cwtool.shards import change
 
 Run = Callable[..., str]
 Fails = Callable[..., Any]
@@ -205,6 +206,36 @@ def test_finished_steps_are_used_again(
         kept.append({p: p.stat().st_mtime_ns for p in steps})
     assert kept[0] == kept[1]
     assert len([p for p in kept[0] if p.suffix == ".part"]) == 3 * 4
+    ok(*asked, "--work-dir", "w")
+    assert bytes_of("m.cw") == expected
+    assert list(Path("w").iterdir()) == []
+
+
+@pytest.mark.parametrize("removed", [1, 2, 6, 8, 10, 12])
+def test_a_run_killed_while_it_removes_its_files_can_be_repeated(
+    removed: int, ok: Run, cwtool: Fails, files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps whose results are gone are taken again, and find what the step before has kept."""
+    asked = ["train", *files, "-m", "m.cw", "--algo", "dcd", "--shards", 2, "--rounds", 4]
+    ok(*asked)
+    expected, remove, unlink = bytes_of("m.cw"), change.remove, Path.unlink
+    left = [removed]
+
+    def stops(path: Path, missing_ok: bool = False) -> None:
+        if left[0] == 0:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        unlink(path, missing_ok)
+
+    def removing(*args: Any) -> None:
+        with monkeypatch.context() as broken:
+            broken.setattr(Path, "unlink", stops)
+            remove(*args)
+
+    with monkeypatch.context() as broken:
+        broken.setattr("cwtool.shards.driver.remove", removing)
+        assert cwtool(*asked, "--work-dir", "w").code == 130
+    assert any(p.suffix == ".part" for p in Path("w").iterdir())
     ok(*asked, "--work-dir", "w")
     assert bytes_of("m.cw") == expected
     assert list(Path("w").iterdir()) == []

@@ -1,6 +1,7 @@
 """Settings and numbers that a file may have, with which learning has to end."""
 
 import json
+from dataclasses import replace
 from sys import float_info
 
 import fuzzed_models as models
@@ -15,9 +16,12 @@ from cwtool.errors import Damage, ModelError
 from cwtool.export import as_json
 from cwtool.export.scorer import scorer_of
 from cwtool.inspect import describe
+from cwtool.merging import merge
 from cwtool.messages.inspect_text import text
+from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import Model
 from cwtool.model.arithmetic import computing
+from cwtool.model.latest import offset
 from cwtool.run import Run
 from cwtool.state import checking
 from cwtool.state.layout import Layout
@@ -169,6 +173,14 @@ def test_a_model_that_could_not_be_read_again_is_not_written() -> None:
     model.state.squares["sigma"][0, 0] = -1.0
     with pytest.raises(ModelError, match="a variance of the arow model has become negative"):
         model.to_bytes()
+    model = models.trained("arow", {}, 4, 0)
+    model.state.column("precision", 2)[3] = -1.0
+    with pytest.raises(ModelError, match="a variance of the arow model has become negative"):
+        model.to_bytes()
+    model = models.trained("perceptron", {}, 2, 0)
+    model.state.numbers["rounds"] = 1 << 53
+    with pytest.raises(ModelError, match="have become too large for a file"):
+        model.to_bytes()
     model = models.trained("pa2", {}, 4, 0)
     model.state.table[0, 0] = np.inf
     with pytest.raises(ModelError, match="have become too large for a file"):
@@ -176,9 +188,9 @@ def test_a_model_that_could_not_be_read_again_is_not_written() -> None:
 
 
 def test_a_copy_that_cannot_be_is_told() -> None:
-    model = models.trained("arow", {}, 2, 0)
-    model.state.table[:] = -1.0
-    with pytest.raises(ModelError, match="the numbers of the arow model cannot be computed with"):
+    model = models.trained("pa1", {}, 2, 0)
+    model.state.numbers["rounds"] = -1
+    with pytest.raises(ModelError, match="the numbers of the pa1 model cannot be computed with"):
         model.copy()
 
 
@@ -187,3 +199,39 @@ def test_more_columns_than_a_matrix_can_have_are_damage() -> None:
     model.estimator = {"columns": 2**31}
     with pytest.raises(ModelError, match=r"its estimator.columns is 2147483648"):
         Model.from_bytes(model.to_bytes())
+
+
+def test_more_bits_than_ids_can_be_folded_to_are_damage() -> None:
+    model = models.trained("arow", {}, 2, 3)
+    model.reading = replace(model.reading, hash_bits=31)
+    with pytest.raises(ModelError, match=r"its reading\.hash_bits is 31"):
+        Model.from_bytes(model.to_bytes())
+
+
+def test_a_class_without_the_matrix_of_the_others_is_damage() -> None:
+    model = models.trained("bcw", {}, 4, 0)
+    del model.state.parts[0].squares["curvature"]
+    with pytest.raises(ModelError, match="has a matrix that another one does not have"):
+        Model.from_bytes(model.to_bytes())
+
+
+def test_a_slope_of_zero_calls_the_rarest_class() -> None:
+    shifts = OperatingPoint("balanced").shifts(np.array([3.0, 5.0, 1.0]), 0.0)
+    assert np.isfinite(shifts).all() and int(np.argmin(shifts)) == 2
+
+
+def test_infinite_logits_leave_the_offset() -> None:
+    assert offset(np.array([np.inf, 1.0]), np.array([0, 1]), None, 0.0) == 0.0
+
+
+@pytest.mark.parametrize(("labels", "half_life"), [(2, 50), (4, 0)])
+def test_a_model_with_lower_counts_does_not_continue_another(labels: int, half_life: int) -> None:
+    """Its precision would be multiplied by 2^(rows / half-life), or its rounds become negative."""
+    base = models.trained("arow", {"half_life": half_life}, labels, 0)
+    part = base.copy()
+    if half_life:
+        base.state.numbers["visits"] += 100_000
+    else:
+        base.state.arrays["rounds"] += 100_000
+    with pytest.raises(ModelError, match="model 1 does not continue the base"):
+        merge([part, part.copy()], base)

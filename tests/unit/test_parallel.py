@@ -1,6 +1,7 @@
 """Work on several items at once."""
 
 import os
+from contextvars import ContextVar
 from threading import Barrier, current_thread
 
 import pytest
@@ -132,3 +133,15 @@ def test_threads_share_the_memory() -> None:
 def test_processes_unless_threads_help(options: EngineOptions, in_kernels: bool) -> None:
     with opened(options, in_kernels=in_kernels) as engine:
         assert isinstance(engine, Local)
+
+
+def test_together_has_the_context_of_its_caller() -> None:
+    told = ContextVar("told", default=0)
+    told.set(7)
+    both = Barrier(2)
+
+    def found(_: int) -> int:
+        both.wait(60)  # so that each thread has one
+        return told.get()
+
+    assert together(found, range(2), 2) == [7, 7]
