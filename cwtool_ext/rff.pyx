@@ -7,9 +7,9 @@ iteration, whether it needs them or not.
 from libc.math cimport M_PI, exp, floor, log, sqrt
 from libc.stdint cimport int32_t, int64_t
 
+from cwtool_ext.four cimport likelihood
 from cwtool_ext.rff_model cimport (
-    Machine, accept, add, below, chain, copy, draw_chain, evaluate, likelihood, mode, normal,
-    surplus,
+    Machine, accept, add, below, chain, copy, draw_chain, evaluate, mode, normal, surplus,
 )
 
 cdef enum:  # columns of the uniform numbers
@@ -37,7 +37,7 @@ cdef inline void birth(Machine* m, const double* u, const double* normals) noexc
         m.omega[q * m.t_max + t] = exp(m.log_s) * normals[t]
     m.phase[q] = 2.0 * M_PI * u[WHICH]
     evaluate(m, q)
-    mode(m.phi + q * m.n, m.f, m.y, m.n, m.heat, 1.0, &mean, &spread)
+    mode(m.phi + q * m.width, m.f, m.y, m.n, m.heat, 1.0, &mean, &spread)
     m.beta[q] = mean + sqrt(1.5 * spread) * normals[m.t_max]
     add(m, q, m.beta[q])
     ratio = m.heat * (m.loglik_new - m.loglik)
@@ -57,7 +57,7 @@ cdef inline void death(Machine* m, const double* u) noexcept nogil:
         return
     q = 1 + below(u[WHICH], m.d)
     add(m, q, -m.beta[q])
-    mode(m.phi + q * m.n, m.f_new, m.y, m.n, m.heat, 1.0, &mean, &spread)
+    mode(m.phi + q * m.width, m.f_new, m.y, m.n, m.heat, 1.0, &mean, &spread)
     ratio = m.heat * (m.loglik_new - m.loglik)
     ratio += normal(m.beta[q], mean, 1.5 * spread) - normal(m.beta[q], 0.0, 1.0)
     ratio -= surplus(m, q, q)
@@ -70,8 +70,8 @@ cdef inline void death(Machine* m, const double* u) noexcept nogil:
 cdef inline void decide(Machine* m, Py_ssize_t q, double ratio, double u) noexcept nogil:
     """Accept or reject the new feature in the place of q. `ratio` is the log ratio of all but the
     likelihoods, u a uniform number."""
-    cdef const double* old = m.phi + q * m.n
-    cdef const double* new = m.phi + m.new * m.n
+    cdef const double* old = m.phi + q * m.width
+    cdef const double* new = m.phi + m.new * m.width
     cdef Py_ssize_t i
     evaluate(m, m.new)
     for i in range(m.n):
@@ -134,7 +134,7 @@ cdef inline void weigh(Machine* m, const double* u, const double* normals) noexc
     """Propose a weight, or beta_0, from a normal distribution around its mode."""
     cdef Py_ssize_t q = below(u[WHICH], m.d + 1), i
     cdef double prior = INTERCEPT if q == 0 else 1.0, old = m.beta[q], new, mean, spread, ratio
-    cdef double* phi = m.phi + q * m.n
+    cdef double* phi = m.phi + q * m.width
     for i in range(m.n):
         m.f_new[i] = m.f[i] - old * phi[i]
     mode(phi, m.f_new, m.y, m.n, m.heat, prior, &mean, &spread)
@@ -209,13 +209,14 @@ cdef int check_pairs(const int32_t[:, ::1] telling, Py_ssize_t p, Py_ssize_t t_m
 cdef inline void start(Machine* m) noexcept nogil:
     """Compute phi of all features, f, and the likelihood."""
     cdef Py_ssize_t i, k
-    for i in range(m.n):
-        m.phi[i] = 1.0
-        m.f[i] = m.beta[0]
+    for i in range(m.width):
+        m.phi[i] = i < m.n
+        m.f[i] = m.beta[0] * m.phi[i]
+        m.f_new[i] = 0.0
     for k in range(1, m.d + 1):
         evaluate(m, k)
         for i in range(m.n):
-            m.f[i] += m.beta[k] * m.phi[k * m.n + i]
+            m.f[i] += m.beta[k] * m.phi[k * m.width + i]
     m.loglik = likelihood(m.f, m.y, m.n)
 
 
@@ -229,19 +230,21 @@ def sample(
     """Make one iteration for each row of random numbers. x has a row for each column of the data,
     y is -1 or +1. Features are numbered 1 .. d, and 0 is the constant. The iterations are counted
     from `first`, and every 50th proposes another s. The likelihood counts to the power heat. Half
-    of the births try one of the `telling` pairs of columns. `phi` (a row for each feature and two
-    more) and `to` are room to work in.
+    of the births try one of the `telling` pairs of columns. `phi` (a row for each feature, for the
+    constant and for three more, whose length is a multiple of four) and `to` are room to work in.
+    After the call `phi` has the values of features 0 .. d at the rows.
     Returns d, log s and the log-likelihood."""
     cdef Machine m
     cdef Py_ssize_t i, n = y.shape[0], steps = uniforms.shape[0]
     m.n, m.p, m.stride, m.d = n, x.shape[0], x.shape[1], d
+    m.width = phi.shape[1]
     m.new, m.d_max, m.t_max = z.shape[0] - 1, z.shape[0] - 2, z.shape[1]
     m.gamma, m.conc, m.alpha0, m.log_s = gamma, conc, alpha0, log_s
     if m.d_max < 0 or not 0 <= d <= m.d_max or m.t_max < 1 or m.p < 1 or m.stride < max(1, n):
         raise ValueError("sample needs room for the constant and a new feature, and columns")
     if min(length.shape[0], omega.shape[0], phase.shape[0], beta.shape[0]) < m.new + 1:
         raise ValueError("sample needs an entry for every feature in each of its arrays")
-    if omega.shape[1] != m.t_max or phi.shape[0] < m.new + 3 or phi.shape[1] != max(1, n):
+    if omega.shape[1] != m.t_max or phi.shape[0] < m.new + 4 or m.width < max(4, n) or m.width % 4:
         raise ValueError("omega or phi does not have the shape that sample needs")
     if to.shape[0] < (m.new + 1) * m.t_max:
         raise ValueError("sample needs room for every transition")
@@ -255,9 +258,11 @@ def sample(
     m.telling = &telling[0, 0] if m.n_telling else NULL
     m.x, m.length, m.z, m.omega = &x[0, 0], &length[0], &z[0, 0], &omega[0, 0]
     m.phase, m.beta, m.phi, m.to = &phase[0], &beta[0], &phi[0, 0], &to[0]
-    m.y = &y[0] if n else NULL
-    m.f = m.phi + (m.new + 1) * n
-    m.f_new = m.f + n
+    m.f = m.phi + (m.new + 1) * m.width
+    m.f_new = m.f + m.width
+    m.y = m.f_new + m.width
+    for i in range(m.width):
+        m.y[i] = y[i] if i < n else 0.0
     with nogil:
         start(&m)
         for i in range(steps):

@@ -11,19 +11,21 @@ and there is no factor P(j -> k) after z_t_max. omega ~ N(0, s^2), log s ~ N(0, 
 b ~ U[0, 2 pi), beta ~ N(0, 1), beta_0 ~ N(0, 100).
 """
 
-from libc.math cimport M_SQRT2, cos, exp, fabs, fmax, fmin, log
+from libc.math cimport exp, fmax, fmin, log
 from libc.stdint cimport int32_t
+
+from cwtool_ext.four cimport likelihood, slopes, waves
 
 cdef enum:
     NONE = -1  # the null that ends a chain of variables
-    CHUNK = 1000  # factors of at most 2 that are multiplied before a logarithm is taken
 
 
 cdef struct Machine:
     Py_ssize_t n, p, stride, d_max, t_max, d
+    Py_ssize_t width  # entries of each row of phi, f and y: n filled up with 0 to a multiple of 4
     Py_ssize_t new  # the place of a proposed feature
     const double* x  # by column
-    const double* y
+    double* y
     int32_t* length  # T of each feature
     int32_t* z
     int32_t* to  # room for the targets of transitions
@@ -40,19 +42,20 @@ cdef struct Machine:
 
 cdef inline void evaluate(Machine* m, Py_ssize_t q) noexcept nogil:
     """Compute phi_q of all rows."""
-    cdef double* phi = m.phi + q * m.n
+    cdef double* phi = m.phi + q * m.width
     cdef const double* x
     cdef double omega
     cdef Py_ssize_t i, t
-    for i in range(m.n):
+    for i in range(m.width):
         phi[i] = m.phase[q]
     for t in range(m.length[q]):
         x = m.x + m.z[q * m.t_max + t] * m.stride
         omega = m.omega[q * m.t_max + t]
         for i in range(m.n):
             phi[i] += omega * x[i]
-    for i in range(m.n):
-        phi[i] = M_SQRT2 * cos(phi[i])
+    waves(phi, m.n)
+    for i in range(m.n, m.width):
+        phi[i] = 0.0
 
 
 cdef inline void copy(Machine* m, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
@@ -64,25 +67,8 @@ cdef inline void copy(Machine* m, Py_ssize_t source, Py_ssize_t target) noexcept
     for i in range(m.t_max):
         m.z[target * m.t_max + i] = m.z[source * m.t_max + i]
         m.omega[target * m.t_max + i] = m.omega[source * m.t_max + i]
-    for i in range(m.n):
-        m.phi[target * m.n + i] = m.phi[source * m.n + i]
-
-
-cdef inline double likelihood(const double* f, const double* y, Py_ssize_t n) noexcept nogil:
-    """-sum log(1 + exp(-y f)), where log(1 + e^a) = max(a, 0) + log(1 + e^-|a|) and the logarithm
-    is taken of products of CHUNK factors."""
-    cdef double total = 0.0, product, a
-    cdef Py_ssize_t i = 0, end
-    while i < n:
-        end = min(n, i + CHUNK)
-        product = 1.0
-        while i < end:
-            a = -y[i] * f[i]
-            total += fmax(a, 0.0)
-            product *= 1.0 + exp(-fabs(a))
-            i += 1
-        total += log(product)
-    return -total
+    for i in range(m.width):
+        m.phi[target * m.width + i] = m.phi[source * m.width + i]
 
 
 cdef inline void mode(
@@ -91,14 +77,10 @@ cdef inline void mode(
 ) noexcept nogil:
     """The posterior mode of the weight of phi beside f under heat * log-likelihood and the prior
     N(0, variance): three Newton steps from 0, each at most 2 long. spread = 1/h of the last."""
-    cdef double b = 0.0, g, h = 1.0, q
-    cdef Py_ssize_t i, _step
+    cdef double b = 0.0, g = 0.0, h = 1.0
+    cdef Py_ssize_t _step
     for _step in range(3):
-        g = h = 0.0
-        for i in range(n):
-            q = 1.0 / (1.0 + exp(y[i] * (f[i] + b * phi[i])))
-            g += y[i] * q * phi[i]
-            h += q * (1.0 - q) * phi[i] * phi[i]
+        slopes(phi, f, y, n, b, &g, &h)
         g = heat * g - b / variance
         h = heat * h + 1.0 / variance
         b += fmax(-2.0, fmin(2.0, g / h))
@@ -113,7 +95,7 @@ cdef inline double normal(double a, double mean, double variance) noexcept nogil
 
 cdef inline void add(Machine* m, Py_ssize_t q, double step) noexcept nogil:
     """f_new and its likelihood when the weight of feature q changes by `step`."""
-    cdef const double* phi = m.phi + q * m.n
+    cdef const double* phi = m.phi + q * m.width
     cdef Py_ssize_t i
     for i in range(m.n):
         m.f_new[i] = m.f[i] + step * phi[i]

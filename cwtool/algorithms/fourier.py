@@ -1,10 +1,8 @@
-"""Random Fourier features of few variables: their samples, and the reversible-jump chains that draw
-them. The model is in cwtool_ext/rff_model.pxd."""
+"""Random Fourier features of few variables: their prior and their samples. The model is in
+cwtool_ext/rff_model.pxd."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,15 +10,6 @@ from numpy.typing import NDArray
 
 from cwtool.algorithms.screening import telling_pairs
 from cwtool.data.rows import Floats, Ints
-from cwtool.errors import DataError
-from cwtool.parallel import EngineOptions, opened, together
-from cwtool.run import Progress, no_progress
-from cwtool_ext import rff
-
-SPAN = 5000  # largest number of iterations in one call; each call sums f anew
-MOST_WORK = 25_000_000  # iterations times rows in one call, so that a run can be interrupted soon
-NO_PAIRS = np.empty((0, 2), dtype=np.int32)
-WARM = 0.3  # the power of the likelihood at the beginning
 
 
 def telling(x: Floats, y: Floats, t_max: int) -> Ints:
@@ -127,106 +116,3 @@ class Samples(NamedTuple):
         for k, (start, end) in zip(self.owner.tolist(), ends, strict=True):
             found.setdefault(tuple(sorted(set(z[start:end]))), set()).add(k)
         return {columns: len(where) / len(self.intercept) for columns, where in found.items()}
-
-
-class Chain:
-    """One sampler chain for the signs y of rows; x has a row for each column of the data. Births
-    try the `telling` pairs of columns beside those that the prior draws; this changes how soon
-    they are found, and not the distribution that is sampled."""
-
-    def __init__(
-        self, x: Floats, y: Floats, prior: Prior, *seeds: int, telling: Ints = NO_PAIRS
-    ) -> None:
-        self.x, self.y, self.prior, self.telling = x, y, prior, telling
-        self.random = np.random.default_rng(seeds)
-        rows = prior.d_max + 2  # 0 is the constant, the last is for proposals
-        self.length: Ints = np.zeros(rows, dtype=np.int32)
-        self.z: Ints = np.zeros((rows, prior.t_max), dtype=np.int32)
-        self.omega = np.zeros((rows, prior.t_max))
-        self.phase, self.beta = np.zeros(rows), np.zeros(rows)
-        self.d, self.log_s, self.loglik = 0, 0.0, 0.0
-        self.done = 0
-        self.kept: list[Samples] = []
-        self._phi = np.empty((rows + 2, max(1, len(y))))
-        self._to: Ints = np.empty(self.z.size, dtype=np.int32)
-
-    def run(self, heat: Floats) -> None:
-        """Make an iteration for each entry of heat, the power of the likelihood."""
-        uniforms = self.random.random((len(heat), 5 + self.prior.t_max))
-        normals = self.random.standard_normal((len(heat), 1 + self.prior.t_max))
-        self.step(uniforms, normals, heat)
-
-    def step(self, uniforms: Floats, normals: Floats, heat: Floats) -> None:
-        """Make an iteration for each row of random numbers."""
-        self.d, self.log_s, self.loglik = rff.sample(
-            self.x, self.y, self.length, self.z, self.omega, self.phase, self.beta, self.d,
-            self.log_s, self._phi, self._to, uniforms, normals, heat, self.done,
-            self.prior.gamma, self.prior.conc, self.prior.alpha0, self.telling,
-        )  # fmt: skip
-        self.done += len(heat)
-
-    def keep(self) -> None:
-        """Keep the current features as a sample."""
-        now = slice(1, self.d + 1)
-        there = np.arange(self.prior.t_max) < self.length[now, None]
-        sample = Samples(
-            np.array([0, self.d], dtype=np.int32),
-            np.append(0, np.cumsum(self.length[now])).astype(np.int32),
-            self.z[now][there],
-            self.omega[now][there],
-            self.phase[now].copy(),
-            self.beta[now].copy(),
-            self.beta[:1].copy(),
-            np.array([self.loglik]),
-        )
-        self.kept.append(sample)
-
-
-def spans(iterations: int, n: int, rows: int) -> Iterator[tuple[Floats, bool]]:
-    """The heats of the iterations of each call, and whether a sample is kept after it. In the first
-    eighth of the iterations the heat rises from WARM to 1; n samples are kept, at even distances in
-    the second half."""
-    most = max(1, min(SPAN, MOST_WORK // max(1, rows)))
-    burn_in = iterations // 2
-    heat = np.minimum(1, WARM + (1 - WARM) * np.arange(burn_in) / max(1, burn_in // 4))
-    for start in range(0, burn_in, most):
-        yield heat[start : start + most], False
-    left = iterations - burn_in
-    for step in np.diff(np.linspace(0, left, 1 + min(n, left)).astype(np.int64)).tolist():
-        for start in range(0, step, most):
-            yield np.ones(min(most, step - start)), start + most >= step
-
-
-def run_all(
-    chains: list[Chain], iterations: int, n: int, jobs: int, progress: Progress = no_progress
-) -> list[Samples]:
-    """n samples of each chain. All chains make the iterations of one call before any makes the
-    next, so that an interrupted run ends soon."""
-    for heat, kept in spans(iterations, n, len(chains[0].y)):
-        together(partial(Chain.run, heat=heat), chains, jobs)
-        done = chains[0].done
-        progress(f"{done:,} of {iterations:,} iterations", done / iterations)
-        if kept:
-            for chain in chains:
-                chain.keep()
-    return [Samples.joined(chain.kept) for chain in chains]
-
-
-def run_apart(
-    chains: list[Chain], iterations: int, n: int, options: EngineOptions
-) -> list[Samples]:
-    """The same on an engine: each chain with its rows goes to a process."""
-    found: dict[int, Samples | None] = {}
-    with opened(options) as engine:
-        work = partial(_whole, iterations=iterations, n=n)
-        for number, samples in engine.each(work, chains, lambda chain: None):
-            found[number] = samples
-    kept = [found[k] for k in range(len(chains))]
-    if any(samples is None for samples in kept):
-        raise DataError("a chain ended its process each time it was tried", "give it more memory")
-    return [samples for samples in kept if samples is not None]
-
-
-def _whole(chain: Chain, iterations: int, n: int) -> Samples | None:
-    (found,) = run_all([chain], iterations, n, 1)
-    return found

@@ -1,10 +1,10 @@
 """A kernel machine of few variables: random Fourier features whose variables are chosen by Markov
 chains, sampled by reversible jumps (Ma 2017, section 4.2; the model is in rff_model.pxd).
 
-Several sampler chains run from different seeds. A chain that has not found the variables has a
-lower likelihood, so only the better half of the chains is kept; this is a rule of thumb and not
-part of a posterior average. The samples of these chains are the model, and its probability is the
-mean of theirs.
+Several sampler chains run from different seeds until they agree. Where they do not, a chain that
+has not found the variables has a lower likelihood, so only the better half of the chains is kept;
+this is a rule of thumb and not part of a posterior average. The samples of these chains are the
+model, and its probability is the mean of theirs.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import each_choice
+from cwtool.algorithms.chains import Chain, drawn, run_all, run_apart
 from cwtool.algorithms.column_scale import deviations
-from cwtool.algorithms.fourier import Chain, Prior, Samples, run_all, run_apart, telling
+from cwtool.algorithms.fourier import Prior, Samples, telling
 from cwtool.algorithms.knn import Neighbours
 from cwtool.algorithms.neighbours import Near
 from cwtool.algorithms.remembered import NUMBERS, ROWS, RememberedParams
@@ -34,6 +35,8 @@ from cwtool_ext import rff_scores
 SAMPLES = 100  # of each chain
 KERNEL_SAMPLES = 20  # of all chains, because the kernel of n samples costs n times that of one
 LEAST, MOST, WORK = 20_000, 300_000, 225_000_000  # iterations, and iterations times rows
+RARE = 1000  # iterations for each row of the rarer class, of which few say little
+FIRST = 15_000  # least iterations after which chains may end because they agree
 MOST_ENTRIES = 5_000_000  # of the dense copy of all rows
 AT_ONCE = 1024  # rows that are predicted together
 FARTHEST = 1e8  # largest distance from the mean, in standard deviations, of a row to be predicted
@@ -53,9 +56,10 @@ class RffParams(RememberedParams):
     iterations: int | str = param(
         AUTO,
         "Number of iterations of each sampler chain. The first half finds the variables; 100 "
-        "samples are taken from the second half. Raise it for many features. auto is 300,000 for "
-        "up to 750 rows; for more it is 225,000,000 divided by the number of rows, so that the "
-        "time no longer grows, but at least 20,000.",
+        "samples are taken from the second half. Raise it for many features. auto is about 20,000, "
+        "doubled until the chains agree: until differences between them make up at most 5 % of the "
+        "variance of the probabilities of the rows. At most it is 300,000, 1,000 for each row of "
+        "the rarer class, or 225,000,000 divided by the number of rows, but never below 20,000.",
         kind=int,
         low=1,
         high=10_000_000,
@@ -64,8 +68,8 @@ class RffParams(RememberedParams):
     )
     chains: int = param(
         4,
-        "Number of sampler chains with different seeds. The better half of them by likelihood is "
-        "kept. More chains make it more likely that one finds the variables.",
+        "Number of sampler chains with different seeds. If they do not agree, the better half of "
+        "them by likelihood is kept. More chains make it more likely that one finds the variables.",
         low=1,
         high=1000,
         unasked=8,
@@ -114,16 +118,14 @@ class RffParams(RememberedParams):
         3, "Number of rows of each class that `discriminant=nn` compares.", low=1, high=1024
     )
 
-    def iterations_for(self, rows: int) -> int:
-        """The number of iterations for so many rows."""
+    def lengths_for(self, rows: int, rare: int) -> list[int]:
+        """The numbers of iterations for so many rows, after which the chains end if they agree; the
+        rarer class has `rare` rows. Each number is twice the one before."""
         if self.iterations != AUTO:
-            return int(self.iterations)
-        return max(LEAST, min(MOST, WORK // max(1, rows)))
-
-    @property
-    def kept(self) -> int:
-        """The number of chains that are kept."""
-        return -(-self.chains // 2)
+            return [int(self.iterations)]
+        most = max(LEAST, min(MOST, RARE * rare, WORK // max(1, rows)))
+        doublings = (most // FIRST).bit_length() - 1
+        return [most >> doublings << k for k in range(doublings + 1)]
 
 
 class RffMarkov(Neighbours):
@@ -144,7 +146,7 @@ class RffMarkov(Neighbours):
         n, width = rows.shape
         if n * width > MOST_ENTRIES:
             raise UsageError(
-                f"{self.name} reads a dense copy of all rows {p.iterations_for(n):,} times: "
+                f"{self.name} reads a dense copy of all rows {p.lengths_for(n, n)[0]:,} times: "
                 f"{MOST_ENTRIES:,} entries are the most, and {n:,} rows of {width:,} features "
                 "have more",
                 "use sdist, give it fewer rows, or give it fewer features, which select-features "
@@ -178,21 +180,20 @@ class RffMarkov(Neighbours):
         x = np.ascontiguousarray(standardised(rows, live, state).T) if len(live) else y[None]
         pairs = telling(x, y, p.t_max)
         chains = [Chain(x, y, prior, run.seed, number, telling=pairs) for number in range(p.chains)]
-        iterations = p.iterations_for(len(y))
+        lengths = p.lengths_for(len(y), int(min((y > 0).sum(), (y < 0).sum())))
         if run.engine is None:
-            found = run_all(chains, iterations, SAMPLES, run.jobs, run.progress)
+            run_all(chains, lengths, SAMPLES, run.jobs, run.progress)
         else:
-            found = run_apart(chains, iterations, SAMPLES, run.engine)
-        loglik = np.array([samples.loglik.mean() for samples in found])
-        best = np.sort(np.argsort(-loglik, kind="stable")[: p.kept])
-        samples = Samples.joined([found[k] for k in best.tolist()])
+            run_apart(chains, lengths, SAMPLES, run.engine)
+        samples, loglik = drawn(chains)
         samples = samples._replace(z=live[samples.z].astype(np.int32))
         state.arrays |= {f"drawn.{name}": a for name, a in samples._asdict().items()}
         state.arrays["loglik"] = loglik
         state.column("importance")[:] = 0
         state.column("importance")[: len(sd)] = samples.inclusion(len(sd))
         run.note(
-            f"{len(y):,} rows: {samples.features:.1f} Fourier features; "
+            f"{len(y):,} rows: {samples.features:.1f} Fourier features after "
+            f"{chains[0].done:,} iterations; "
             f"log-likelihood of the chains: {' '.join(f'{v:.1f}' for v in loglik)}"
         )
 

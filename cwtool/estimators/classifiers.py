@@ -2674,14 +2674,15 @@ class RFFMarkovClassifier(Importances):
         time; what is learned in the end is the same. Must be at least 0.
     iterations : int or 'auto', default='auto'
         Number of iterations of each sampler chain. The first half finds the variables; 100
-        samples are taken from the second half. Raise it for many features. auto is 300,000 for
-        up to 750 rows; for more it is 225,000,000 divided by the number of rows, so that the
-        time no longer grows, but at least 20,000. Must be auto, or at least 1 and at most
-        1e+07.
+        samples are taken from the second half. Raise it for many features. auto is about
+        20,000, doubled until the chains agree: until differences between them make up at most 5
+        % of the variance of the probabilities of the rows. At most it is 300,000, 1,000 for
+        each row of the rarer class, and 225,000,000 divided by the number of rows, but always
+        20,000. Must be auto, or at least 1 and at most 1e+07.
     chains : int, default=4
-        Number of sampler chains with different seeds. The better half of them by likelihood is
-        kept. More chains make it more likely that one finds the variables. Must be at least 1
-        and at most 1000.
+        Number of sampler chains with different seeds. If they do not agree, the better half of
+        them by likelihood is kept. More chains make it more likely that one finds the
+        variables. Must be at least 1 and at most 1000.
     d_max : int, default=40
         Largest number of Fourier features in the model at any time. Raise it for boundaries
         with more detail. Must be at least 1 and at most 1000.

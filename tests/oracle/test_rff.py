@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from jumps import Feature, Sampler, log_chain, loglik, newton
 
-from cwtool.algorithms import fourier
-from cwtool.algorithms.fourier import Chain, Prior, Samples
+from cwtool.algorithms import chains
+from cwtool.algorithms.chains import Chain
+from cwtool.algorithms.fourier import Prior, Samples
 from cwtool_ext import rff_scores
 
 FROZEN = json.loads((Path(__file__).parent / "vectors/sdist/frozen_rff.json").read_text())
@@ -30,6 +31,24 @@ def test_frozen_feature_and_likelihood() -> None:
     chain.omega[1, :2], chain.phase[1], chain.beta[:2] = FROZEN["omega"], FROZEN["b"], (0.2, 0.7)
     chain.step(np.empty((0, 8)), np.empty((0, 4)), np.empty(0))
     assert chain.loglik == pytest.approx(loglik(0.2 + 0.7 * phi, y), abs=1e-12)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 1000, 1001, 2503])
+@pytest.mark.parametrize("beta", [0.0, 40.0, -3000.0])
+@pytest.mark.parametrize("omega", [0.3, 900.0, 3e8])
+def test_likelihoods_of_all_sizes(rows: int, beta: float, omega: float) -> None:
+    """Of numbers of rows that fill up fours and products of 1,000 factors or not, of scores whose
+    exponentials overflow, and of angles beyond those that the kernel reduces itself."""
+    random = np.random.default_rng(rows)
+    x, y = random.standard_normal((rows, 1)), random.choice([-1.0, 1.0], rows)
+    chain = Chain(np.ascontiguousarray(x.T), y, Prior(d_max=2))
+    chain.d, chain.length[1], chain.omega[1, 0], chain.phase[1] = 1, 1, omega, 0.4
+    chain.beta[:2] = beta, 0.7
+    chain.step(np.empty((0, 8)), np.empty((0, 4)), np.empty(0))
+    phi = Feature([0], [omega], 0.4).phi(x)
+    np.testing.assert_allclose(chain._phi[1, :rows], phi, atol=1e-12 if omega < 1e3 else 1e-6)
+    expected = loglik(beta + 0.7 * chain._phi[1, :rows], y)
+    assert chain.loglik == pytest.approx(expected, rel=1e-13, abs=1e-13)
 
 
 def test_frozen_newton() -> None:
@@ -56,7 +75,7 @@ def test_chain_probabilities_sum_to_1() -> None:
 def test_the_same_numbers_take_the_same_way(seed: int, pairs: list[list[int]]) -> None:
     """Every move, accepted and not, against the slow version, over several calls."""
     random = np.random.default_rng(seed)
-    n, p, t_max, d_max = 40, 3, 2 + seed % 2, 5
+    n, p, t_max, d_max = 41 + seed, 3, 2 + seed % 2, 5
     x = random.standard_normal((n, p))
     y = np.where(x[:, 0] * x[:, 1] + 0.3 * random.standard_normal(n) > 0, 1.0, -1.0)
     prior = Prior(d_max, t_max, 1.5, 0.8, 0.4)
@@ -195,8 +214,8 @@ def test_samples_in_parts_and_what_they_use(drawn: Drawn) -> None:
 @pytest.mark.parametrize("rows", [0, 500, 5000, 32561, 4_000_000])
 def test_spans_are_short_enough_to_be_stopped(rows: int) -> None:
     for iterations in (1, 7, 300_000) if rows < 1e6 else (1, 300):
-        found = list(fourier.spans(iterations, 100, rows))
+        found = list(chains.spans(iterations, 100, rows))
         lengths = [len(heat) for heat, _ in found]
         assert sum(lengths) == iterations
         assert sum(kept for _, kept in found) == min(100, iterations - iterations // 2)
-        assert max(lengths) <= max(1, min(fourier.SPAN, fourier.MOST_WORK // max(1, rows)))
+        assert max(lengths) <= max(1, min(chains.SPAN, chains.MOST_WORK // max(1, rows)))
