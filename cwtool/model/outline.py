@@ -52,7 +52,7 @@ class Outline:
         reach = hashed + (int(ids[own - 1]) + 1 if own else 0)
         page = HUGE_PAGE if len(ids) > FEW else mmap.PAGESIZE
         tables = min(reach * self.row, len(ids) * max(page, self.row))
-        return tables + direct // 8 + HASHED * hashed + self.others
+        return tables + HASHED * hashed + self.others
 
     @cached_property
     def kept(self) -> int:
