@@ -46,7 +46,9 @@ def _rows(block: Block, some: slice, of: Input) -> list[Row]:
     weight = [1.0] * len(labels) if block.weight is None else block.weight[some].tolist()
     comments = block.comments[some] if block.comments else [""] * len(labels)
     rows = zip(labels, pairwise(ends), weight, comments, strict=True)
-    return [Row(label, list(islice(entries, b - a)), h, comment) for label, (a, b), h, comment in rows]
+    return [
+        Row(label, list(islice(entries, b - a)), h, comment) for label, (a, b), h, comment in rows
+    ]
 
 
 def copied(path: str, of: Input) -> Iterator[tuple[str, int]]:

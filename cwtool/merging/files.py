@@ -111,9 +111,7 @@ class Files:
 
     def _record(self, found: Merged, report: ReadReport) -> dict[str, Any]:
         """The merge as it stands in the history of the model."""
-        merged = [
-            {"name": name, "rows": n} for name, n in zip(self.names, self.rows, strict=True)
-        ]
+        merged = [{"name": name, "rows": n} for name, n in zip(self.names, self.rows, strict=True)]
         record: dict[str, Any] = {
             "files": [
                 {"name": f.name, "digest": f.digest, "rows": f.rows, "nnz": f.nnz}

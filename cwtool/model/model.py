@@ -24,8 +24,8 @@ from cwtool.model.arithmetic import computing
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.crossfit import shades
 from cwtool.model.intake import check_memory, check_takes_weights, observed
-from cwtool.model.outline import check_load
 from cwtool.model.latest import Latest
+from cwtool.model.outline import check_load
 from cwtool.model.packing import Packed
 from cwtool.model.results import Learned, Prediction, Weights, bounded, in_units_of_data
 from cwtool.model.scale import RowScale, slotted

@@ -90,11 +90,10 @@ def check_load(path: Path, max_memory: int) -> None:
         )
 
 
-def check_merge(
-    models: Sequence[Path], base: Path | None, max_memory: int, jobs: int = 1
-) -> None:
-    """The same of models to be merged in `jobs` threads. All of them are in memory while the last file is read and
-    while the merge, which has the features of all, is made; when it is saved, they are gone."""
+def check_merge(models: Sequence[Path], base: Path | None, max_memory: int, jobs: int = 1) -> None:
+    """The same of models to be merged in `jobs` threads. All of them are in memory while the last
+    file is read and while the merge, which has the features of all, is made; when it is saved, they
+    are gone."""
     found = _outlines([*models, *([base] if base is not None else [])]) if max_memory else []
     if not found:
         return
