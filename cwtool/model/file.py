@@ -240,7 +240,7 @@ def _load_header(path: Path) -> tuple[dict[str, Any], int]:
                 length = PRELUDE.unpack(data)[3] if data.startswith(MAGIC) else 0
                 data += file.read(min(length, path.stat().st_size))
     except OSError:
-        data = _read(path)
+        data = bytes(_read(path))
     return _header(path, data, whole=False)
 
 

@@ -52,7 +52,7 @@ class Outline:
         reach = hashed + (int(ids[own - 1]) + 1 if own else 0)
         page = HUGE_PAGE if len(ids) > FEW else mmap.PAGESIZE
         tables = min(reach * self.row, len(ids) * max(page, self.row))
-        return tables + direct // 8 + HASHED * hashed + self.others
+        return tables + HASHED * hashed + self.others
 
     @cached_property
     def kept(self) -> int:
@@ -91,8 +91,9 @@ def check_load(path: Path, max_memory: int) -> None:
 
 
 def check_merge(models: Sequence[Path], base: Path | None, max_memory: int, jobs: int = 1) -> None:
-    """The same of models to be merged in `jobs` threads. All of them are in memory while the last file is read and
-    while the merge, which has the features of all, is made; when it is saved, they are gone."""
+    """The same of models to be merged in `jobs` threads. All of them are in memory while the last
+    file is read and while the merge, which has the features of all, is made; when it is saved, they
+    are gone."""
     found = _outlines([*models, *([base] if base is not None else [])]) if max_memory else []
     if not found:
         return

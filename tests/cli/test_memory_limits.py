@@ -176,7 +176,7 @@ def test_features_far_apart_count_with_their_pages(
 
 def needed(said: str) -> float:
     """The bytes that a message says are needed."""
-    number, unit = said.split(" needs ")[1].split()[:2]
+    number, unit = said.split(" needs ")[1].replace(",", " ").split()[:2]
     return float(number) * {"B": 1, "kB": 1e3, "MB": 1e6}[unit]
 
 
@@ -257,3 +257,37 @@ def test_rows_for_another_pass_keep_to_the_limit(
     assert "rows that are kept need" in ended.err
     assert "where they are used again, and" in ended.err
     ok(*command, "4MB")
+
+
+def test_a_model_counts_before_it_is_loaded(cwtool: Run, ok: Run, planted: Run) -> None:
+    """400 features in a table of 16 bytes each, a file of 20 bytes each, and more."""
+    rows = planted("a.svm", 1, 200, width=400, entries=40)
+    ok("train", rows, "-m", "m.cw")
+    size = Path("m.cw").stat().st_size
+    for command in (["predict"], ["train", "--again", "--resume", "m.cw"]):
+        ended = cwtool(*command, rows, "-m", "m.cw", "--max-memory", str(size))
+        assert (ended.code, "m.cw with its " in ended.err) == (2, True)
+        assert size + 16 * 300 < needed(ended.err) < 3 * size + 20_000
+    ok("predict", rows, "-m", "m.cw", "--max-memory", "200kB")
+
+
+def test_the_models_of_a_merge_count(cwtool: Run, ok: Run, planted: Run) -> None:
+    for k in (1, 2):
+        ok("train", planted(f"{k}.svm", k, 200, width=400, entries=40), "-m", f"{k}.cw")
+    both = sum(Path(f"{k}.cw").stat().st_size for k in (1, 2))
+    ended = cwtool("merge", "1.cw", "2.cw", "-m", "m.cw", "-j", "1", "--max-memory", "9kB")
+    assert (ended.code, "a merge of 2 models" in ended.err) == (2, True)
+    assert needed(ended.err) > both / 2
+    assert not Path("m.cw").exists()
+    ok("merge", "1.cw", "2.cw", "-m", "m.cw", "-j", "1", "--max-memory", "900kB")
+
+
+def test_names_of_convert_keep_to_the_limit(cwtool: Run, ok: Run, folder: Path) -> None:
+    cells = (f"{k % 2},word{k}\n" for k in range(1000))
+    (folder / "a.csv").write_text("label,text\n" + "".join(cells))
+    command = ["convert", "a.csv", "-o", "a.svm", "--max-memory"]
+    ended = cwtool(*command, "50kB")
+    assert (ended.code, "need more than 50 kB" in ended.err) == (2, True)
+    assert not Path("a.svm").exists()
+    ok(*command, "50kB", "--hash-bits", "10")
+    ok(*command, "500kB")
