@@ -59,8 +59,9 @@ max_memory = click.option(
     "--max-memory",
     metavar="SIZE",
     callback=lambda ctx, param, text: parse_size(text) if text else 0,
-    help="Largest memory for the model, the working memory of its algorithm, and the rows and names "
-    "that are kept, such as 4GB; a run that needs more is refused. Several processes share it.  "
+    help="Largest memory for the model, the working memory of its algorithm, and the rows and "
+    "names that are kept, such as 4GB; a run that needs more is refused. Several processes share "
+    "it.  "
     "[default: most of the free memory]",
 )
 
