@@ -7,7 +7,7 @@ A row pulls its score by cost * pull * y, and the loss is curved, with the secon
 where 0 < xi <= 1 (rounded) or 0 < xi (squared).
 """
 
-from libc.math cimport INFINITY, fabs, fmin
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int8_t, int64_t
 
 from cwtool_ext.csr cimport Csr, Row, check_order, fetch, one_a_row, row_at
@@ -15,6 +15,7 @@ from cwtool_ext.csr cimport Csr, Row, check_order, fetch, one_a_row, row_at
 
 cdef enum:
     SOON = 4  # rows ahead that are asked for
+    TOGETHER = 32  # rows that are scored before those that pull are visited again
 
 
 cdef inline double dot(Row row, const double* w) noexcept nogil:
@@ -33,13 +34,11 @@ cdef inline double one_loss(
     double xi, double cost, double corner, double* pull, double* curved
 ) noexcept nogil:
     """The loss of a row; `corner` is the xi up to which the loss is squared."""
-    if not xi > 0:
-        pull[0] = 0
-        curved[0] = 0
-        return 0
-    curved[0] = xi <= corner
-    pull[0] = cost * fmin(xi, corner)
-    return pull[0] * (xi - 0.5 * fmin(xi, corner))
+    # without branches, which the processor would guess wrong
+    cdef double above = xi if xi > 0 else 0, bounded = above if above < corner else corner
+    curved[0] = (xi > 0) & (xi <= corner)
+    pull[0] = cost * bounded
+    return pull[0] * (above - 0.5 * bounded)
 
 
 def of_rows(
@@ -51,8 +50,10 @@ def of_rows(
     sum of all pulls, times their rows, `scores` the score of each, and `curved` is 1 for rows where
     the loss is curved, otherwise 0. That of other rows is left as it is."""
     cdef Row row
-    cdef Py_ssize_t i, k, s, n = some.shape[0]
+    cdef Py_ssize_t i, k, s, part, active, n = some.shape[0]
     cdef double f, pull, bent, total = 0, corner = INFINITY if squared else 1
+    cdef Py_ssize_t[TOGETHER] pulling  # rows that pull their scores
+    cdef double[TOGETHER] pulls
     rows.fit(min(mu.shape[0], pulled.shape[0]))
     check_order(some, rows)
     one_a_row("y", y.shape[0], rows)
@@ -61,19 +62,23 @@ def of_rows(
     one_a_row("curved", curved.shape[0], rows)
     with nogil:
         pulled[:] = 0
-        for s in range(n):
-            i = some[s]
-            if s + SOON < n and some[s + SOON] != i + SOON:  # the processor does not expect it
-                fetch(row_at(rows, some[s + SOON]))
-            row = row_at(rows, i)
-            f = row.scale * dot(row, &mu[0])
-            scores[i] = f
-            total += one_loss(1 - y[i] * f, cost[i], corner, &pull, &bent)
-            curved[i] = <int8_t> bent
-            if pull != 0:
-                pull *= y[i] * row.scale
+        for part in range((n + TOGETHER - 1) // TOGETHER):
+            active = 0
+            for s in range(TOGETHER * part, min(TOGETHER * part + TOGETHER, n)):
+                i = some[s]
+                if s + SOON < n and some[s + SOON] != i + SOON:  # the processor does not expect it
+                    fetch(row_at(rows, some[s + SOON]))
+                row = row_at(rows, i)
+                f = row.scale * dot(row, &mu[0])
+                scores[i] = f
+                total += one_loss(1 - y[i] * f, cost[i], corner, &pull, &bent)
+                curved[i] = <int8_t> bent
+                pulling[active], pulls[active] = i, pull * y[i] * row.scale
+                active += pull != 0
+            for s in range(active):  # apart, because nobody can guess which rows these are
+                row = row_at(rows, pulling[s])
                 for k in range(row.nnz):
-                    pulled[row.index[k]] += pull * row.value[k]
+                    pulled[row.index[k]] += pulls[s] * row.value[k]
     return total
 
 

@@ -141,11 +141,10 @@ class RowsInMemory(ByFeatures):
 
     def __init__(self, prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -> None:
         super().__init__(prior, loss)
-        self.rows, self.y, self.jobs, self.cost = rows, y, jobs, loss.cost(rows)
+        self.rows, self.y, self.cost = rows, y, loss.cost(rows)
         # which rows are curved, which are in the matrix, and which are to be added or subtracted
         self.curved, self.inside, self.changed = np.zeros((3, rows.n_rows), dtype=np.int8)
-        self.gram, self.room = np.zeros((self.n, self.n)), np.zeros((self.n, self.n))
-        self.heavy = gram.heavy_columns(rows, self.n)
+        self.gram, self.products = np.zeros((self.n, self.n)), gram.Products(rows, self.n, jobs)
         # memory that is used again, because fresh memory costs as much as a look
         self.scores, self.other = np.empty((2, rows.n_rows))
         self.every = rows.order
@@ -182,8 +181,7 @@ class RowsInMemory(ByFeatures):
     def gram_here(self) -> Floats:
         """Only rows that have become curved since the last time, or are no longer, are added up."""
         np.subtract(self.curved, self.inside, out=self.changed)
-        each = self.rows, self.gram, self.n, self.jobs, self.changed, self.room
-        gram.add_gram(*each, self.heavy)
+        self.products.add(self.gram, self.changed)
         self.inside[:] = self.curved
         return self.gram
 
