@@ -1,6 +1,10 @@
 """Sparse rows in CSR form, as every kernel takes them."""
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t
+from libc.string cimport memcpy
+
+cdef enum:
+    TOGETHER = 512  # values that are compared before a difference counts
 
 
 cdef class Csr:
@@ -35,6 +39,30 @@ cdef class Csr:
         self.start = &indptr[0]
         self.index = &indices[0] if nnz else NULL
         self.value = &values[0] if nnz else NULL
+
+    def alike(self) -> bool:
+        """Whether all stored values are one number, by their bits."""
+        cdef const int64_t* bits = <const int64_t*> self.value
+        cdef int64_t other = 0
+        cdef Py_ssize_t part, k, nnz = self._values.shape[0]
+        for part in range((nnz + TOGETHER - 1) // TOGETHER):
+            for k in range(TOGETHER * part, min(TOGETHER * part + TOGETHER, nnz)):
+                other |= bits[k] ^ bits[0]
+            if other:
+                return False
+        return True
+
+    def largest(self) -> float:
+        """The greatest size of a stored value; NaN if one is not a number."""
+        cdef const int64_t* bits = <const int64_t*> self.value
+        cdef int64_t size, most = 0
+        cdef double found
+        cdef Py_ssize_t k
+        for k in range(self._values.shape[0]):
+            size = bits[k] & INT64_MAX  # without the sign, in the order of numbers
+            most = size if size > most else most
+        memcpy(&found, &most, 8)
+        return found
 
     cdef Py_ssize_t width(self) noexcept:
         """All indices lie below; it is looked for once."""

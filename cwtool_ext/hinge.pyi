@@ -7,6 +7,7 @@ from cwtool_ext.csr import Csr
 
 def of_rows(
     rows: Csr,
+    alike: bool,
     y: NDArray[np.float64],
     cost: NDArray[np.float64],
     squared: bool,

@@ -161,7 +161,8 @@ def squared_norms(rows: SlotRows) -> Floats:
 
 def usable(rows: SlotRows) -> NDArray[np.bool_]:
     """Which rows are learned."""
-    most = rows.scale * max(float(rows.values.max(initial=0)), -float(rows.values.min(initial=0)))
+    size = abs(float(rows.values[0])) if rows.alike and rows.nnz else rows.csr.largest()
+    most = rows.scale * size
     if most * most * rows.csr.longest <= LONGEST:  # no norm needs to be computed
         some = np.ones(rows.n_rows, dtype=bool)
     else:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cwtool.algorithms import gram, metric
-from cwtool.algorithms.batch import LEAST, MOST, squared_norms
+from cwtool.algorithms.batch import LEAST, MOST, Bounds, squared_norms
 from cwtool.algorithms.convex import Convex, minimize
 from cwtool.data.rows import Floats, SlotRows
 from cwtool_ext import fortran, hinge
@@ -141,11 +141,10 @@ class RowsInMemory(ByFeatures):
 
     def __init__(self, prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -> None:
         super().__init__(prior, loss)
-        self.rows, self.y, self.jobs, self.cost = rows, y, jobs, loss.cost(rows)
+        self.rows, self.y, self.cost = rows, y, loss.cost(rows)
         # which rows are curved, which are in the matrix, and which are to be added or subtracted
         self.curved, self.inside, self.changed = np.zeros((3, rows.n_rows), dtype=np.int8)
-        self.gram, self.room = np.zeros((self.n, self.n)), np.zeros((self.n, self.n))
-        self.heavy = gram.heavy_columns(rows, self.n)
+        self.gram, self.products = np.zeros((self.n, self.n)), gram.Products(rows, self.n, jobs)
         # memory that is used again, because fresh memory costs as much as a look
         self.scores, self.other = np.empty((2, rows.n_rows))
         self.every = rows.order
@@ -161,7 +160,7 @@ class RowsInMemory(ByFeatures):
 
     def losses(self, mu: Floats) -> tuple[float, Floats]:
         pulled, self.found = np.empty(self.n), self.scores  # where the scores at mu are
-        each = self.rows.csr, self.y, self.cost, self.loss.squared, self.some
+        each = self.rows.csr, self.rows.alike, self.y, self.cost, self.loss.squared, self.some
         loss = hinge.of_rows(*each, mu, pulled, self.scores, self.curved)
         return self.times * loss, self.times * pulled
 
@@ -182,8 +181,7 @@ class RowsInMemory(ByFeatures):
     def gram_here(self) -> Floats:
         """Only rows that have become curved since the last time, or are no longer, are added up."""
         np.subtract(self.curved, self.inside, out=self.changed)
-        each = self.rows, self.gram, self.n, self.jobs, self.changed, self.room
-        gram.add_gram(*each, self.heavy)
+        self.products.add(self.gram, self.changed)
         self.inside[:] = self.curved
         return self.gram
 
@@ -245,7 +243,7 @@ def optimum(prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -
     positive = np.count_nonzero(y > 0)
     rare = min(positive, rows.n_rows - positive) * size < len(mu) * rows.n_rows
     if many and rare and prior.gram is None and not mu.any():
-        square = squared_norms(rows)
+        square = _squares(rows)
         if float(whole.cost @ square) <= FAST * rows.n_rows:
             mu, many = _descended(whole, square), False
     if many:
@@ -258,12 +256,21 @@ def optimum(prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -
     return Optimum(mu, whole.gram_here(), whole.found)
 
 
+def _squares(rows: SlotRows) -> Floats:
+    """|x|^2 of every row."""
+    if rows.alike and rows.nnz:
+        found: Floats = np.diff(rows.indptr) * (rows.scale * rows.values[0]) ** 2
+        return found
+    return squared_norms(rows)
+
+
 def _descended(whole: RowsInMemory, square: Floats) -> Floats:
     """mu after two passes of dual coordinate descent from mu = 0 and P = I. The rounded hinge loss
     has the dual of the squared one with the bound of the hinge:  D = 1/(C h),  U = C h."""
     mu, rows, cost = np.zeros(whole.n), whole.rows, whole.cost
     upper = np.broadcast_to(np.inf, rows.n_rows) if whole.loss.squared else cost
     seeds = np.zeros(2, dtype=np.uint64)
-    each = rows.csr, whole.y, square, 1 / cost, upper
+    ridge = Bounds.of(whole.loss.C, "squared-hinge", rows.n_rows, rows.weight).ridge
+    each = rows.csr, whole.y, square, ridge, upper
     DualDescent(*each, mu, seeds).run(TOLERANCE, rows.n_rows + 1)
     return mu

@@ -1,5 +1,6 @@
 """The matrix X'HX of rows X with the diagonal matrix H of their weights. Sparse rows are added pair
-of entries by pair of entries; dense rows, and columns that many rows share, are added by BLAS."""
+of entries by pair of entries; dense rows, and columns that many rows share, are added by BLAS. For
+rows whose values are all one number, pairs of columns are counted."""
 
 from __future__ import annotations
 
@@ -12,6 +13,9 @@ from cwtool.ahead import ahead
 from cwtool.algorithms.batch import weights
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool_ext import gram as kernel
+from cwtool_ext.pair_counts import PairCounts
+
+Signs = NDArray[np.int8]
 
 ROWS = 256  # rows that are made dense at a time
 PARTS = 4  # parts of the rows whose X'X are added up in this order, whatever the threads
@@ -29,28 +33,39 @@ def blas(n: int) -> float:
     return min(8.0, max(1.5, n / 40))
 
 
-def add_gram(
-    rows: SlotRows,
-    gram: Floats,
-    n: int,
-    jobs: int,
-    counts: NDArray[np.int8] | None = None,
-    room: Floats | None = None,
-    heavy: Ints | None = None,
-) -> None:
-    """gram += X'HX on and below the diagonal, over the n features. `counts` is 1 for each row that
-    is added, -1 for each that is subtracted, and 0 for the others; None: all are added. `room` is
-    as large as the matrix and full of zeros, before and after it; `heavy` are columns that BLAS
-    multiplies, if it does not multiply all."""
-    nnz = rows.nnz / max(1, rows.n_rows)
-    if SCATTERED * nnz**2 < n**2 / 2 / blas(n):
-        kernel.add(rows.csr, weights(rows), gram, counts, room, heavy)
-        return
-    if counts is None:
-        _add_dense(rows, rows.order, gram[:n, :n], jobs)
-        return
-    _add_dense(rows, np.flatnonzero(counts > 0), gram[:n, :n], jobs)
-    _add_dense(rows, np.flatnonzero(counts < 0), gram[:n, :n], jobs, -1.0)
+class Products:
+    """X'HX over chosen rows of a batch with n features, in the cheapest way for these rows."""
+
+    def __init__(self, rows: SlotRows, n: int, jobs: int) -> None:
+        self.rows, self.n, self.jobs = rows, n, jobs
+        nnz = rows.nnz / max(1, rows.n_rows)
+        self.dense = SCATTERED * nnz**2 >= n**2 / 2 / blas(n)
+        self.counts: PairCounts | None = None
+        if self.dense:
+            return
+        if rows.weight is None and rows.alike:
+            self.counts = PairCounts(rows.csr, n)
+            self.unit = (rows.scale * float(rows.values[0])) ** 2 if rows.nnz else 0.0
+        else:
+            self.room, self.heavy = np.zeros((n, n)), heavy_columns(rows, n)
+            self.weight = weights(rows)
+
+    def add(self, gram: Floats, signs: Signs) -> None:
+        """gram += X'HX on and below the diagonal. `signs` is 1 for each row that is added, -1 for
+        each that is subtracted, and 0 for the others."""
+        rows, n = self.rows, self.n
+        if self.counts is not None:
+            self.counts.add(self.unit, signs, gram)
+        elif not self.dense:
+            kernel.add(rows.csr, self.weight, gram, signs, self.room, self.heavy)
+        else:
+            _add_dense(rows, np.flatnonzero(signs > 0), gram[:n, :n], self.jobs)
+            _add_dense(rows, np.flatnonzero(signs < 0), gram[:n, :n], self.jobs, -1.0)
+
+
+def add_gram(rows: SlotRows, gram: Floats, n: int, jobs: int) -> None:
+    """gram += X'HX over all rows, on and below the diagonal, over the n features."""
+    Products(rows, n, jobs).add(gram, np.ones(rows.n_rows, dtype=np.int8))
 
 
 def heavy_columns(rows: SlotRows, n: int) -> Ints:

@@ -190,6 +190,11 @@ class SlotRows(Rows):
         return two
 
     @cached_property
+    def alike(self) -> bool:
+        """Whether all stored values are one number."""
+        return self.csr.alike()
+
+    @cached_property
     def csr(self) -> Csr:
         """The rows as kernels take them, checked once."""
         return Csr(self.indptr, self.indices, self.values, self.scale)

@@ -15,6 +15,7 @@ from cwtool_ext import slots
 
 DIRECT = 1 << 22  # ids below are their own slot: at most 64 MiB of two-column table
 LOAD = 0.8  # of the hash buckets
+MANY = 512  # hashed ids up to which the room for them doubles; above it grows by a quarter
 SPARE = 64 << 20  # bytes of tables that may go unused
 
 
@@ -94,7 +95,8 @@ class FeatureIndex:
     def _reserve(self, n_keys: int) -> None:
         """Make room for that many hashed ids."""
         if n_keys > len(self.keys):
-            wanted = max(n_keys, len(self.keys) + len(self.keys) // 4)
+            size = len(self.keys)
+            wanted = max(n_keys, size + max(size // 4, min(size, MANY)))
             self.keys = np.concatenate(
                 [self.keys, np.zeros(wanted - len(self.keys), dtype=np.int32)]
             )

@@ -79,15 +79,20 @@ def exact(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @both
-def test_losses_and_their_derivatives(squared: bool) -> None:
+@pytest.mark.parametrize("alike", [False, True])
+def test_losses_and_their_derivatives(squared: bool, alike: bool) -> None:
     x, rows = made(1, 60, 7, weighted=True)
+    if alike:
+        x = np.where(x != 0, SCALE * -1.3, 0)
+        rows = replace(rows, values=np.full(rows.nnz, -1.3))
     y, cost, mu = rows.signs(), costs(rows, 0.3), np.linspace(-1, 1, 7)
     loss, pull, curved = slow_loss(y * (x @ mu), squared)
     pulled, score, pulls, found = np.ones(7), np.full(60, 9.0), np.empty(60), np.ones(60)
     assert 0 < curved.sum() < 60
     for some in (np.ones(60, dtype=bool), np.arange(60) % 7 < 2):
         bent, numbers = np.full(60, 5, dtype=np.int8), np.flatnonzero(some)
-        total = hinge.of_rows(rows.csr, y, cost, squared, numbers, mu, pulled, score, bent)
+        each = rows.csr, alike, y, cost, squared, numbers
+        total = hinge.of_rows(*each, mu, pulled, score, bent)
         assert total == pytest.approx(cost[some] @ loss[some], rel=1e-13)
         np.testing.assert_allclose(pulled, x.T @ (some * cost * pull * y), atol=1e-12)
         np.testing.assert_allclose(score[some], (x @ mu)[some], atol=1e-13)
@@ -128,12 +133,12 @@ def test_rows_are_added_to_a_matrix_and_subtracted(
     rows = replace(rows, indices=mixed[rows.indices])
     x[:, mixed] = x.copy()
     counts = np.random.default_rng(1).integers(-1, 2, 70).astype(np.int8)
-    found, room = np.tril(np.ones((9, 9))), np.zeros((9, 9))
-    gram_of.add_gram(rows, found, 9, 1, counts, room)
+    found, products = np.tril(np.ones((9, 9))), gram_of.Products(rows, 9, 1)
+    products.add(found, counts)
     np.testing.assert_allclose(
         np.tril(found), np.tril(1 + (x.T * (counts * costs(rows, 1))) @ x), atol=1e-12
     )
-    assert not room.any()
+    assert products.dense or not products.room.any()
 
 
 @pytest.mark.parametrize("heavy", [[], [4], [0, 2, 3, 8], list(range(9))])
