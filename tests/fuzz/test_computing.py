@@ -181,6 +181,10 @@ def test_a_model_that_could_not_be_read_again_is_not_written() -> None:
     model.state.numbers["rounds"] = 1 << 53
     with pytest.raises(ModelError, match="have become too large for a file"):
         model.to_bytes()
+    model = models.trained("perceptron", {}, 2, 0)
+    model.labels.negative = -1e301
+    with pytest.raises(ModelError, match="have become too large for a file"):
+        model.to_bytes()
     model = models.trained("pa2", {}, 4, 0)
     model.state.table[0, 0] = np.inf
     with pytest.raises(ModelError, match="have become too large for a file"):
