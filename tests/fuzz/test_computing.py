@@ -151,6 +151,13 @@ def test_intercepts_that_overflow_are_shown_and_exported() -> None:
     assert json.loads("".join(as_json.text(scorer_of(model))))["intercept"] == [-LARGEST]
 
 
+def test_a_row_scale_whose_square_overflows_is_exported() -> None:
+    model = models.trained("arow", {}, 2, 0)
+    model.scale.seen[:] = 1.0, -800.0  # the logarithm of the squared length of a row
+    assert model.scale.value > 1e170
+    assert scorer_of(model).unknown == LARGEST
+
+
 def test_differences_of_weights_that_overflow_are_exported() -> None:
     labels = Labels(several=[0.0, 1.0], multiclass="rival")
     model = Model.new("perceptron", {}, labels=labels)
