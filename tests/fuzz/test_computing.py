@@ -153,7 +153,7 @@ def test_intercepts_that_overflow_are_shown_and_exported() -> None:
 
 def test_a_row_scale_whose_square_overflows_is_exported() -> None:
     model = models.trained("arow", {}, 2, 0)
-    model.scale.seen[:] = 1.0, -800.0  # the logarithm of the squared length of a row
+    model.scale.seen[:] = 1.0, -1200.0  # binary logarithm of the squared length of a row
     assert model.scale.value > 1e170
     assert scorer_of(model).unknown == LARGEST
 
