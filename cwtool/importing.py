@@ -15,13 +15,13 @@ from cwtool.data.parse import Reading
 from cwtool.data.rows import BIAS, Floats, Ints
 from cwtool.errors import DataError, UsageError
 from cwtool.model import Model
+from cwtool.model.header import LABEL
 from cwtool.model.several import is_wide
 from cwtool.params import AUTO, declared
 from cwtool.records import dataclass
 
 MEANS = ("mean", "weight")  # names of the column that a linear score is made of
 PRECISION = "precision"
-LARGEST = 1e300  # label of a model file
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def read_liblinear(path: Path) -> Imported:
             raise ValueError
     except (KeyError, OverflowError, ValueError):
         raise DataError(f"{path} is damaged: its weights are not those of its header") from None
-    if len({one for one in labels if abs(one) <= LARGEST}) < max(2, len(labels)):
+    if len({one for one in labels if abs(one) <= LABEL}) < max(2, len(labels)):
         raise DataError(f"{path} is damaged: its labels are not two or more different numbers")
     if weight.shape[1] not in (len(labels), 1) or (weight.shape[1] == 1 and len(labels) > 2):
         raise DataError(f"{path} is damaged: it has {weight.shape[1]} weights per feature")

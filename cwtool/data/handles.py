@@ -27,8 +27,9 @@ class Source(Protocol):
 class Handle:
     """An open file that closes itself when the last chunk that needs it is gone."""
 
+    fd = -1  # also where an interrupt comes before __init__ begins
+
     def __init__(self, path: str) -> None:
-        self.fd = -1
         try:
             self.fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         except FileNotFoundError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -141,7 +142,7 @@ def scorer_of(model: Model) -> Scorer:
             weight, constant = weight[:, 1:] - weight[:, :1], constant[1:] - constant[:1]
         threshold = ABOVE_ZERO
         variance = None if variance is None else variance.mean(axis=1, keepdims=True)
-    bias = weights.ids == BIAS
+    bias, scale = weights.ids == BIAS, float(model.scale.value)
     kept = ~bias & (weight.any(axis=1) if variance is None else True)
     ids: Ints = weights.ids[kept]
     diagonal = name in DIAGONAL or getattr(model.algorithm.params, "covariance", "") == "diag"
@@ -162,9 +163,9 @@ def scorer_of(model: Model) -> Scorer:
         offset=float(model.offset),
         bend=float(model.bend),
         has_probability=variance is None or diagonal or sigma is not None,
-        variance=None if variance is None else variance[kept],
+        variance=None if variance is None else np.nan_to_num(variance[kept]),
         constant_variance=np.zeros(1) if variance is None else variance[bias].sum(axis=0),
-        unknown=float(model.scale.value) ** 2 if model.algorithm.counts_unknown else 0.0,
+        unknown=min(scale * scale, float_info.max) if model.algorithm.counts_unknown else 0.0,
         linear=None if sigma is None else 2 * sigma[kept][:, bias].sum(axis=1),
         pairs=None if sigma is None else _pairs(sigma[np.ix_(kept, kept)]),
     )

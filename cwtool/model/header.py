@@ -22,12 +22,13 @@ from cwtool.model.schema import (
 )
 
 LARGE = 1e15  # the greatest figure of a history
+LABEL = 1e300  # the greatest label
 ROOM = 1024  # classes that a model may have, whatever it has counted
 
 share = number(0, 1 + 1e-9, none=True)
 figure = number(-LARGE, LARGE, none=True)
-label = number(-1e300, 1e300)
-label_or_none = number(-1e300, 1e300, none=True)
+label = number(-LABEL, LABEL)
+label_or_none = number(-LABEL, LABEL, none=True)
 
 FILE = entries({"name": text(), "digest": text(200), "rows": whole(), "nnz": whole()})
 METRICS = (

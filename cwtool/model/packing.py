@@ -18,7 +18,7 @@ from cwtool.metrics.tally import UNIT, Counts, Tally, Weighted, dense, no_counts
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.file import Arrays
-from cwtool.model.header import check_header
+from cwtool.model.header import LABEL, check_header
 from cwtool.model.header_text import too_large
 from cwtool.model.latest import Latest
 from cwtool.params import AUTO
@@ -87,7 +87,7 @@ def pack(model: Model, *, calibrated: bool = True, jobs: int = 1) -> Packed:
     header |= own
     grown = [header.get(name) for name in COUNTED]
     grown += [int(a.max(initial=0)) for name, a in arrays.items() if name.endswith(".rounds")]
-    if _largest(grown) >= MOST:
+    if _largest(grown) >= MOST or any(abs(x or 0) > LABEL for x in model.labels.values):
         raise too_large(model.algorithm.name)
     return header, arrays
 

@@ -151,6 +151,13 @@ def test_intercepts_that_overflow_are_shown_and_exported() -> None:
     assert json.loads("".join(as_json.text(scorer_of(model))))["intercept"] == [-LARGEST]
 
 
+def test_a_row_scale_whose_square_overflows_is_exported() -> None:
+    model = models.trained("arow", {}, 2, 0)
+    model.scale.seen[:] = 1.0, -1200.0  # binary logarithm of the squared length of a row
+    assert model.scale.value > 1e170
+    assert scorer_of(model).unknown == LARGEST
+
+
 def test_differences_of_weights_that_overflow_are_exported() -> None:
     labels = Labels(several=[0.0, 1.0], multiclass="rival")
     model = Model.new("perceptron", {}, labels=labels)
@@ -179,6 +186,10 @@ def test_a_model_that_could_not_be_read_again_is_not_written() -> None:
         model.to_bytes()
     model = models.trained("perceptron", {}, 2, 0)
     model.state.numbers["rounds"] = 1 << 53
+    with pytest.raises(ModelError, match="have become too large for a file"):
+        model.to_bytes()
+    model = models.trained("perceptron", {}, 2, 0)
+    model.labels.negative = -1e301
     with pytest.raises(ModelError, match="have become too large for a file"):
         model.to_bytes()
     model = models.trained("pa2", {}, 4, 0)

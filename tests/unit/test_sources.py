@@ -160,3 +160,7 @@ def test_zstd_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match="x: zstd data needs the package") as found:
         text_of(whole)
     assert "pip install" in str(found.value.hint)
+
+
+def test_a_handle_that_was_not_opened_is_dropped_in_silence() -> None:
+    Handle.__new__(Handle).__del__()
