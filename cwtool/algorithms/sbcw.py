@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+
 from cwtool.algorithms.base import Variants, each_choice
 from cwtool.algorithms.column_prior import SCALES, prior_of
 from cwtool.algorithms.dealt_columns import AnyColumns
@@ -23,6 +25,8 @@ from cwtool.algorithms.growth import Side
 from cwtool.data.rows import Floats
 from cwtool.params import AUTO, param
 from cwtool.records import dataclass
+
+LEAST_SHARE = 1e-12  # of s^2, so that features with nothing but noise come last, not never
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,10 @@ class SBCW(FGM):
     def c(self) -> float:
         return float(self.params.C / self.params.precision_divisor)
 
+    @property
+    def settles(self) -> bool:
+        return self.params.score == "gain" and self.params.loss == "squared-hinge"
+
     def own_precision(self, columns: AnyColumns, again: bool) -> Floats | None:
         return prior_of(columns, "columns" if again else self.params.scale)
 
@@ -87,8 +95,11 @@ class SBCW(FGM):
         precision = (1 if prior is None else prior) + self.c * columns.squares
         if p.score == "diag" or p.loss == "hinge":  # the hinge has no curvature
             return super().score(side, columns, K, prior) / precision
-        s, curvature = side.moments(columns)
-        gain: Floats = (side.past + s) ** 2 / ((p.sigma + K) * precision + p.C * curvature)
+        s, curvature, noise = side.moments(columns)
+        squares = np.square(side.past + s)
+        # what is left of s^2 on other rows, less what the step costs there; never 0
+        expected = np.maximum(squares - 2 * noise * curvature, LEAST_SHARE * squares)
+        gain: Floats = expected / ((p.sigma + K) * precision + p.C * curvature)
         return gain
 
 

@@ -102,13 +102,18 @@ class Subproblem:
         found: Floats = columns.x.products(beta * self.y)
         return found
 
-    def moments(self, columns: Any, beta: Floats) -> tuple[Floats, Floats]:
-        """The same, and the sum of h_i x_i^2 over the rows with an error."""
-        wrong: Any = beta != 0
-        if self.weight is not None:
-            wrong = wrong * self.weight
-        found: tuple[Floats, Floats] = columns.x.moments(beta * self.y, wrong)
-        return found
+    def moments(self, columns: Any, beta: Floats) -> tuple[Floats, Floats, float]:
+        """The same, the sum of h_i x_i^2 over the rows with an error, and the mean of (b_i/h_i)^2
+        of these rows."""
+        wrong, square, total = errors_of(beta, self.weight)
+        s, curvature = columns.x.moments(beta * self.y, wrong)
+        return s, curvature, square / total if total else 0.0
+
+    def norms(self) -> Floats:
+        """n of all groups, made anew."""
+        n = np.zeros(len(self.n))
+        sbcw.norms(self.x.csr, *self.covariance, 0, n)
+        return n
 
     def carried(self, beta: Floats) -> Floats:
         """m for these dual variables."""
@@ -189,6 +194,16 @@ class Subproblem:
     def sums(self, mu: Floats, beta: Floats) -> tuple[float, float, float]:
         """The sums over the rows of h xi^q, b and b^2/h."""
         return sums_over(self.x, self.y, self.q, self.weight, mu, beta)
+
+
+def errors_of(beta: Floats, weight: Floats | None) -> tuple[Floats, float, float]:
+    """The weights h of the rows with an error, 0 for others, and the sums of b^2/h and of h over
+    them."""
+    wrong: Any = beta != 0
+    square = np.square(beta)
+    if weight is not None:
+        wrong, square = wrong * weight, square / weight
+    return wrong, float(square.sum()), float(wrong.sum())
 
 
 def sums_over(
