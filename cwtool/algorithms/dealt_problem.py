@@ -20,7 +20,7 @@ from cwtool.algorithms.dealt import Arrays, Shard
 from cwtool.algorithms.dealt_columns import DealtColumns, compressed, entries
 from cwtool.algorithms.groups import Groups
 from cwtool.algorithms.inverted import Matrix, gram_of
-from cwtool.algorithms.subproblem import Solution, Subproblem, errors_of, sums_over
+from cwtool.algorithms.subproblem import Solution, Subproblem, sums_over, wrong_rows
 from cwtool.data.rows import Floats, Ints, Longs
 from cwtool.order import seeded
 from cwtool.records import dataclass
@@ -134,12 +134,12 @@ def products_of_duals(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
 
 def moments_of_duals(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     """X'(b y) for each column, the sum of h_i x_ij^2 over the rows with an error, and the sums of
-    b^2/h and of h over these rows."""
+    b^2 and of h over these rows."""
     beta = _duals(shard, given)
-    wrong, *errors = errors_of(beta, shard.rows.weight)
+    wrong = wrong_rows(beta, shard.rows.weight)
     v = beta * _signs(shard, given)
-    found = dealt_columns.products(algorithm, shard, {"v": v, "u": wrong.astype(np.float64)})
-    return found | {"errors": np.array(errors)}
+    found = dealt_columns.products(algorithm, shard, {"v": v, "u": wrong})
+    return found | {"errors": np.array([beta @ beta, wrong.sum()])}
 
 
 def ascend(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:

@@ -49,8 +49,8 @@ class Side:
         return self.problem.products(columns, self.found.beta)
 
     def moments(self, columns: AnyColumns) -> tuple[Floats, Floats, float]:
-        """The same, the sum of h_i x_i^2 over the rows with an error, and the mean of (b_i/h_i)^2
-        of these rows."""
+        """The same, the sum of h_i x_i^2 over the rows with an error, and for these rows the sum of
+        b_i^2 divided by that of h_i."""
         return self.problem.moments(columns, self.found.beta)
 
     def widen(self, groups: Groups, wide: Subproblem, new: Longs) -> None:

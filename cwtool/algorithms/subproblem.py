@@ -103,11 +103,12 @@ class Subproblem:
         return found
 
     def moments(self, columns: Any, beta: Floats) -> tuple[Floats, Floats, float]:
-        """The same, the sum of h_i x_i^2 over the rows with an error, and the mean of (b_i/h_i)^2
-        of these rows."""
-        wrong, square, total = errors_of(beta, self.weight)
+        """The same, the sum of h_i x_i^2 over the rows with an error, and for these rows the sum of
+        b_i^2 divided by that of h_i."""
+        wrong = wrong_rows(beta, self.weight)
         s, curvature = columns.x.moments(beta * self.y, wrong)
-        return s, curvature, square / total if total else 0.0
+        total = float(wrong.sum())
+        return s, curvature, float(beta @ beta) / total if total else 0.0
 
     def norms(self) -> Floats:
         """n of all groups, made anew."""
@@ -196,14 +197,9 @@ class Subproblem:
         return sums_over(self.x, self.y, self.q, self.weight, mu, beta)
 
 
-def errors_of(beta: Floats, weight: Floats | None) -> tuple[Floats, float, float]:
-    """The weights h of the rows with an error, 0 for others, and the sums of b^2/h and of h over
-    them."""
-    wrong: Any = beta != 0
-    square = np.square(beta)
-    if weight is not None:
-        wrong, square = wrong * weight, square / weight
-    return wrong, float(square.sum()), float(wrong.sum())
+def wrong_rows(beta: Floats, weight: Floats | None) -> Floats:
+    """The weights h of the rows with an error; 0 for all others."""
+    return np.where(beta != 0, 1.0 if weight is None else weight, 0.0)
 
 
 def sums_over(
