@@ -69,10 +69,11 @@ class SBCWSelector(WeightedSelector):
         C divided by this number is the weight of X'X in the precision of a group. 1 is the
         printed algorithm; larger values trust the precision less. Must be above 0.
     score_by : 'gain' or 'diag' or 'plain', default='gain'
-        What features are chosen by, with c = `C` / `precision_divisor`: gain is s_j^2 / (K (1 +
-        c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with K groups
-        (with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is s_j^2,
-        as printed.
+        What features are chosen by, with c = `C` / `precision_divisor`: gain is (s_j^2 - 2 V_j)
+        / (K (1 + c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with
+        K groups, less what the variance V_j of s_j makes of it on other rows; the weights are
+        then learned again with a precision of the rows with an error (with `loss=hinge` gain is
+        the same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is s_j^2, as printed.
     scale : 'auto' or 'columns' or 'none', default='auto'
         Precision of a weight before any rows: columns takes the mean square of the values of
         its column that are not 0, so that the units of the columns do not matter; none takes 1,

@@ -38,7 +38,8 @@ class Slow:
         """With r, x_j has the factor r_j in P."""
         inner = x if r is None else x * r
         self.y, self.C, self.q, self.sigma, self.groups = y, C, q, sigma, groups
-        self.L = [np.linalg.cholesky(np.eye(len(B)) + c * inner[:, B].T @ inner[:, B]) for B in groups]
+        grams = [inner[:, B].T @ inner[:, B] for B in groups]
+        self.L = [np.linalg.cholesky(np.eye(len(G)) + c * G) for G in grams]
         self.xh = [np.linalg.solve(L, x[:, B].T).T for L, B in zip(self.L, groups, strict=True)]
         self.D = 0.0 if q == 1 else 1 / C
         self.U = C if q == 1 else np.inf
