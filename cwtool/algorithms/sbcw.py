@@ -50,8 +50,8 @@ class SbcwParams(FgmParams):
     )
     score: str = param(
         "gain",
-        "What features are chosen by, with c = `C` / `precision_divisor`: gain is (s_j^2 - 2 V_j) / "
-        "(K (1 + c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with K "
+        "What features are chosen by, with c = `C` / `precision_divisor`: gain is (s_j^2 - 2 V_j) "
+        "/ (K (1 + c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with K "
         "groups, less what the variance V_j of s_j makes of it on other rows; the weights are then "
         "learned again with a precision of the rows with an error (with `loss=hinge` gain is the "
         "same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is s_j^2, "
