@@ -50,6 +50,14 @@ def chosen(first: int, n: int, share: float, seed: int) -> NDArray[np.bool_]:
     return out.view(np.bool_)
 
 
+def ranks(first: int, n: int) -> NDArray[np.int32]:
+    """Random numbers from 0 to 2^31 - 1 of the rows numbered first .. first + n - 1, by row number
+    alone."""
+    out = np.empty(n, dtype=np.int32)
+    shuffle.rank(np.zeros(1, dtype=np.uint64), first, out)
+    return out
+
+
 def added(values: Iterable[float]) -> float:
     """The sum in this order, with the same bits in every Python: from Python 3.12 on, sum() also
     adds what rounding has lost."""

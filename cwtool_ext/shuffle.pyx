@@ -1,6 +1,6 @@
 """A random order that depends on its seed alone, never on a library's version."""
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from cwtool_ext.shuffle cimport splitmix, start
 
@@ -19,14 +19,30 @@ def permute(const uint64_t[::1] seeds, int64_t[::1] out):
             out[j] = kept
 
 
+cdef inline uint64_t of_row(uint64_t base, uint64_t number) noexcept nogil:
+    """A random number of the row of this number alone."""
+    cdef uint64_t state = base + number * 0xD1342543DE82EF95u
+    return splitmix(&state)
+
+
 def choose(const uint64_t[::1] seeds, uint64_t first, double share, unsigned char[::1] out):
     """out[i] = 1 for about this share of the rows numbered first + i, by row number alone."""
-    cdef uint64_t base = start(seeds), state
+    cdef uint64_t base = start(seeds)
     cdef Py_ssize_t i
     with nogil:
         for i in range(out.shape[0]):
-            state = base + (first + <uint64_t> i) * 0xD1342543DE82EF95u
-            out[i] = <double> (splitmix(&state) >> 11) < share * 9007199254740992.0
+            out[i] = (
+                <double> (of_row(base, first + <uint64_t> i) >> 11) < share * 9007199254740992.0
+            )
+
+
+def rank(const uint64_t[::1] seeds, uint64_t first, int32_t[::1] out):
+    """out[i] is a random number from 0 to 2^31 - 1 of the row first + i, by row number alone."""
+    cdef uint64_t base = start(seeds)
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(out.shape[0]):
+            out[i] = <int32_t> (of_row(base, first + <uint64_t> i) >> 33)
 
 
 def uniforms(const uint64_t[::1] seeds, double[::1] out):

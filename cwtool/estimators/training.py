@@ -57,7 +57,6 @@ def learn(model: Model, X: Any, labels: Any, weight: Any, run: Run, passes: Any 
     block = block_of(_csr(X), labels, weight, model.reading)
     with _one_blas_thread():
         _learn(model, model.labels.encode(block), run, int(passes))
-    model.latest.copy()  # the arrays of X may change
     model.known.add(row_hashes(block))  # the command line notes rows that it learns once more
 
 

@@ -15,7 +15,7 @@ from cwtool.metrics.confusion import Confusion
 from cwtool.metrics.softmax import Ring, room
 from cwtool.metrics.tally import Counts, Tally
 from cwtool.model import Model
-from cwtool.model.latest import Latest, first_of
+from cwtool.model.sample import Sample
 
 
 def put(model: Model, models: Sequence[Model], base: Model | None) -> None:
@@ -31,7 +31,7 @@ def put(model: Model, models: Sequence[Model], base: Model | None) -> None:
             [m.of_batches for m in models], None if base is None else base.of_batches
         )
         model.calibration = calibration([m.calibration for m in models], base and base.calibration)
-        model.latest = _latest(models, base)
+        model.sample = _sample(models, base)
     else:
         model.progress = _confusion(model, models, base)
         model.calibration = _ring(model, models, base)
@@ -93,16 +93,20 @@ def calibration(parts: Sequence[Any], base: Any) -> Calibration:
     return found
 
 
-def _latest(models: Sequence[Model], base: Model | None) -> Latest:
-    """The latest rows of the base and then of each model, all models with an equal share."""
-    merged = Latest()
-    before = 0 if base is None else base.calibration.rows
-    if base is not None:
-        merged.add(base.latest.rows())
-    for one in models:
-        rows = one.latest.rows()
-        old = max(rows.n_rows - (one.calibration.rows - before), 0)  # of them are of the base
-        merged.add(rows.slice(max(old, first_of(rows, len(models))), rows.n_rows))
+def _sample(models: Sequence[Model], base: Model | None) -> Sample:
+    """The rows of the base and then of each model that are of ranks below all bounds: a sample of
+    all rows."""
+    merged = Sample()
+    before = Sample() if base is None else base.sample
+    rows, rank = before.kept()
+    parts = [one.sample.kept() for one in models]
+    merged.bound = min([before.bound, *(one.sample.bound for one in models)])
+    merged.seen = before.seen
+    merged.extend(rows, rank)
+    for one, (some, ranks) in zip(models, parts, strict=True):
+        old = min(int(np.count_nonzero(rank < one.sample.bound)), some.n_rows)  # of the base
+        merged.extend(some.slice(old, some.n_rows), ranks[old:])
+        merged.seen += max(one.sample.seen - before.seen, 0)
     return merged
 
 

@@ -132,26 +132,26 @@ def _fit(counts: Counts, own: Own | None) -> tuple[Sigmoid, float]:
     z, n, typical = _points(counts, own)
     if typical == 0:
         at = 1.0, _log_odds(n.sum(axis=1))
-        return Sigmoid(*at, by_variance=False), _loss(at, 0 * z, n)
+        return Sigmoid(*at, by_variance=False), log_loss(at, 0 * z, n)
     k, joint = _bend(z, n)
     z = bent(z, k)
     alone = joint_fit(z, n, shifted=False)
-    gained = 2 * (_loss(alone, z, n) - _loss(joint, z, n))
+    gained = 2 * (log_loss(alone, z, n) - log_loss(joint, z, n))
     a, b = joint if gained > SIGNIFICANT else alone
     found = Sigmoid(a / typical, b, by_variance=False, k=min(k / typical, LARGEST))
-    return found, _loss((a, b), z, n) + (CERTAIN / 2 if k else 0.0)
+    return found, log_loss((a, b), z, n) + (CERTAIN / 2 if k else 0.0)
 
 
 def _bend(z: Floats, n: Floats) -> tuple[float, tuple[float, float]]:
     """k, with the best a and b for it: the last one for which the loss still falls, or 0 if that
     gains too little."""
     found = 0.0, joint_fit(z, n)
-    straight, loss = found, _loss(found[1], z, n)
+    straight, loss = found, log_loss(found[1], z, n)
     wanted = loss - CERTAIN / 2
     for k in BENDS.tolist():
         x = bent(z, k)
         joint = joint_fit(x, n)
-        now = _loss(joint, x, n)
+        now = log_loss(joint, x, n)
         if not now < loss:
             break
         found, loss = (k, joint), now
@@ -207,7 +207,7 @@ def joint_fit(z: Floats, n: Floats, *, shifted: bool = True) -> tuple[float, flo
     return max(float(at[0]), LEAST), float(at[1])
 
 
-def _loss(at: tuple[float, float], z: Floats, n: Floats) -> float:
+def log_loss(at: tuple[float, float], z: Floats, n: Floats) -> float:
     """f at this a and b."""
     return _loss_at(np.array(at), z, n, n.sum(axis=0))[0]
 

@@ -39,7 +39,7 @@ class Alone:
 class Alongside:
     """Models of two classes with diagonal covariances that differ in their rules alone. Their
     columns are side by side in the state of the first one, which also knows the features, the row
-    scale, the class weights and the latest rows of all; the others have counts of their
+    scale, the class weights and the sample of rows of all; the others have counts of their
     predictions, and nothing else. Predictions are counted for `probabilities` only on demand. The
     models take the memory of a group that is to `spare`."""
 
@@ -69,7 +69,7 @@ class Alongside:
             if self.probabilities:
                 model.calibration.add(rows.y, score, variance, rows.weight)
         if self.probabilities and run.calibrate:
-            self.first.latest.add(rows)
+            self.first.sample.add(rows)
         return Learned(*found, None, by_slot.weight)
 
     @computing
@@ -88,7 +88,7 @@ class Alongside:
 
     def calibrate(self) -> None:
         """Fit the probabilities of each model, with the same result as if it had learned alone."""
-        rows = self.first.latest.rows()
+        rows = self.first.sample.rows()
         predictions = self.scores(rows) if rows.n_rows else [None] * len(self.models)
         for model, found in zip(self.models, predictions, strict=True):
             model.calibrate_by(rows, found)

@@ -19,15 +19,15 @@ from cwtool.data.parse import Reading
 from cwtool.data.rows import Longs, Origin, Rows, SlotRows
 from cwtool.metrics.calibration import Calibration, Own
 from cwtool.metrics.threshold import OperatingPoint
-from cwtool.model import file, latest, opening, packing
+from cwtool.model import file, opening, packing, sample
 from cwtool.model.arithmetic import computing
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.crossfit import shades
 from cwtool.model.intake import check_memory, check_takes_weights, observed
-from cwtool.model.latest import Latest
 from cwtool.model.outline import check_load
 from cwtool.model.packing import Packed
 from cwtool.model.results import Learned, Prediction, Weights, bounded, in_units_of_data
+from cwtool.model.sample import Sample
 from cwtool.model.scale import RowScale, slotted
 from cwtool.model.verdict import Verdict
 from cwtool.records import dataclass
@@ -52,7 +52,7 @@ class Model(Verdict):
     class_weight: ClassWeight = field(default_factory=ClassWeight)
     history: list[dict[str, Any]] = field(default_factory=list)
     known: RowSample = field(default_factory=RowSample)  # of the rows learned, by their hashes
-    latest: Latest = field(default_factory=Latest)  # rows of an online learner
+    sample: Sample = field(default_factory=Sample)  # of the rows of an online learner
     version: str = __version__  # of the cwtool that wrote it
     estimator: dict[str, Any] = field(default_factory=dict)  # what cwtool.estimators keep in it
 
@@ -150,7 +150,7 @@ class Model(Verdict):
         """Count the scores of rows that an online learner has visited."""
         self.calibration.add(rows.y, *scores, rows.weight)
         if self.several is None and run.calibrate:
-            self.latest.add(rows)
+            self.sample.add(rows)
         self.progress.add(rows.y, scores.score, rows.weight)
         return Learned(*scores, None, by_slot.weight)
 
@@ -181,19 +181,20 @@ class Model(Verdict):
         self.state.reserve()
 
     def calibrate(self) -> None:
-        """Fit the probabilities to the scores so far, and their offset to the latest rows, whose
-        scores by this model also limit the others."""
-        rows = self.latest.rows()
+        """Fit the probabilities to the scores so far, and their offset to a sample of the rows,
+        whose scores by this model also limit the others."""
+        rows = self.sample.rows()
         self.calibrate_by(rows, self.scores(rows) if rows.n_rows else None)
 
     def calibrate_by(self, rows: Rows, found: Prediction | None) -> None:
-        """As `calibrate`, with these latest rows and the predictions of the model for them; None if
-        there are none."""
+        """As `calibrate`, with this sample of rows and the predictions of the model for them; None
+        if there are none."""
         own = None if found is None else Own(found.score, found.variance, rows.weight)
         self.calibrate_to(own)
-        if found is not None and self.calibration.rows >= latest.ENOUGH:
-            logit = self.logit(found.score, found.variance)
-            self.offset = latest.offset(logit, rows.y, rows.weight, self.offset)
+        if found is not None and self.calibration.rows >= sample.ENOUGH:
+            logit = self.unshifted(found.score, found.variance)
+            c, self.offset = sample.fitted(logit, rows.y, rows.weight, self.offset)
+            self.slope *= c
 
     def _recall(self, run: Run) -> None:
         """Count all rows so far anew, if the algorithm keeps them: then probabilities do not depend

@@ -20,7 +20,7 @@ from cwtool.model.class_weight import ClassWeight
 from cwtool.model.file import Arrays
 from cwtool.model.header import LABEL, check_header
 from cwtool.model.header_text import too_large
-from cwtool.model.latest import Latest
+from cwtool.model.sample import Sample
 from cwtool.params import AUTO
 from cwtool.state import FeatureIndex
 from cwtool.state.checking import array_of, ascending, negative_diagonal, without_others
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cwtool.model.model import Model
 
 # what the names of arrays begin with that are no part of the state
-COUNTS = ("score.", "odds.", "margin.", "batch.", "known", "latest", "confusion", "ring.")
+COUNTS = ("score.", "odds.", "margin.", "batch.", "known", "latest", "sample", "confusion", "ring.")
 Packed = tuple[dict[str, Any], Arrays]  # the header and the arrays of a file
 COUNTED = ("rows", "calibration", "numbers", "class_weight", "confusion")  # entries that grow
 NOT_YET = "ring.z"  # where classes that were not yet there have scores of minus infinity
@@ -141,7 +141,7 @@ def _pack_two(model: Model) -> Packed:
         counts["batch.score"] = model.of_batches.scores
         if model.of_batches.weighted is not None:
             counts["batch.score.weight"] = model.of_batches.weighted.scores
-    arrays = model.latest.pack()
+    arrays = model.sample.pack()
     for name, found in counts.items():
         for part, values in sparse(found).items():
             arrays[f"{name}.{part}"] = values
@@ -231,7 +231,7 @@ def _unpack_two(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
     if "weighted_confusion" in header:
         confusion = np.array(header["weighted_confusion"], dtype=np.int64)
         progress.weighted = Weighted(_histogram(arrays, "score.weight"), confusion)
-    model.latest = Latest.unpack(arrays)
+    model.sample = Sample.unpack(arrays)
     if "batch.score.at" in arrays:
         model.of_batches = _scores(arrays, "batch.score")
     calibration = model.calibration = _calibration(header["calibration"]["rows"], arrays)

@@ -20,9 +20,9 @@ from cwtool.metrics.calibration import Calibration
 from cwtool.metrics.confusion import Uncounted
 from cwtool.metrics.softmax import Ring
 from cwtool.model.crossfit import FOLDS, MOST, Fold, Shade, folds, quiet
-from cwtool.model.latest import Latest
 from cwtool.model.model import Model
 from cwtool.model.packing import Packed
+from cwtool.model.sample import Sample
 from cwtool.order import permutation
 from cwtool.run import Run
 
@@ -86,7 +86,7 @@ class Shadows:
         ]
         fitted = self._scores(model, self.rows.order)
         assert self.calibration is not None
-        model.calibration, model.latest = deepcopy(self.calibration), Latest()
+        model.calibration, model.sample = deepcopy(self.calibration), Sample()
         model.count_held(self.rows.y, shades, fitted, self.rows.weight)
 
     def _scores(self, model: Model, rows: Longs) -> Scores:

@@ -85,9 +85,13 @@ class Verdict:
 
     def logit(self, score: Floats, variance: Floats) -> Floats:
         """log(p / (1 - p)) of the probability p of the positive class, of two classes."""
+        return self.unshifted(score, variance) + self.offset
+
+    def unshifted(self, score: Floats, variance: Floats) -> Floats:
+        """The same with an offset of 0."""
         z = standardized(score, variance) if self.by_variance else score
         with np.errstate(over="ignore"):
-            return self.slope * bent(z, self.bend) + self.offset
+            return self.slope * bent(z, self.bend)
 
     def call_by(self, setting: str) -> None:
         """Predict classes by this operating point from now on."""

@@ -76,12 +76,12 @@ def strange_counts(draw: random.Random, parts: Parts) -> bytes:
 def latest_rows(draw: random.Random, parts: Parts) -> bytes:
     """The packed rows that a model keeps: other bytes, other sizes, cut or repeated."""
     header, arrays = parts
-    at = _places(parts, ("latest",))
+    at = _places(parts, ("sample",))
     for k in at:
         entry, values = header["arrays"][k], _values(parts, k)
-        if entry["name"] == "latest.size" and draw.random() < 0.5:
-            values[draw.randrange(2)] += draw.choice([-1, 1, 2**17, -(2**62)])
-        elif entry["name"] == "latest":
+        if entry["name"] == "sample.size" and draw.random() < 0.5:
+            values[draw.randrange(4)] += draw.choice([-1, 1, 2**17, -(2**62)])
+        elif entry["name"] == "sample":
             for _ in range(draw.randint(1, 3)):
                 values[draw.randrange(min(len(values), 40))] = draw.choice([0, 1, 127, 128, 255])
             values = draw.choice([values, values[: len(values) // 2], np.tile(values, 2)])

@@ -95,11 +95,11 @@ def test_class_counts_of_balanced_weights() -> None:
     found = merge(parts, base).model
     assert found.class_weight.counts == (counts[1] + counts[2] - counts[0]).tolist()
     assert sum(found.class_weight.counts) == 110
-    shares = [m.latest.rows().slice(base.rows, m.rows) for m in parts]
-    latest = joined([base.latest.rows(), *shares])
+    shares = [m.sample.rows().slice(base.rows, m.rows) for m in parts]
+    latest = joined([base.sample.rows(), *shares])
     for name in ("indptr", "indices", "values", "y"):
         wanted = getattr(latest, name)
-        np.testing.assert_array_equal(getattr(found.latest.rows(), name), wanted)
+        np.testing.assert_array_equal(getattr(found.sample.rows(), name), wanted)
     faded = base.calibration.counts >> 1  # type: ignore[union-attr]  # at row 64, in part and merge
     gained = [m.calibration.counts - faded for m in parts]  # type: ignore[union-attr]
     want = faded + np.maximum(gained[0], 0) + np.maximum(gained[1], 0)
