@@ -21,7 +21,7 @@ from cwtool.messages.inspect_text import text
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import Model
 from cwtool.model.arithmetic import computing
-from cwtool.model.latest import offset
+from cwtool.model.sample import fitted
 from cwtool.run import Run
 from cwtool.state import checking
 from cwtool.state.layout import Layout
@@ -231,8 +231,9 @@ def test_a_slope_of_zero_calls_the_rarest_class() -> None:
     assert np.isfinite(shifts).all() and int(np.argmin(shifts)) == 2
 
 
-def test_infinite_logits_leave_the_offset() -> None:
-    assert offset(np.array([np.inf, 1.0]), np.array([0, 1]), None, 0.0) == 0.0
+def test_infinite_logits_leave_finite_probabilities() -> None:
+    c, b = fitted(np.array([np.inf, 1.0]), np.array([0, 1]), None, 0.0)
+    assert 0 < c <= 1 and b == 0
 
 
 @pytest.mark.parametrize(("labels", "half_life"), [(2, 50), (4, 0)])
