@@ -20,7 +20,7 @@ from cwtool.algorithms.dealt import Arrays, Shard
 from cwtool.algorithms.dealt_columns import DealtColumns, compressed, entries
 from cwtool.algorithms.groups import Groups
 from cwtool.algorithms.inverted import Matrix, gram_of
-from cwtool.algorithms.subproblem import Solution, Subproblem, sums_over, wrong_rows
+from cwtool.algorithms.subproblem import Solution, Subproblem, sums_over
 from cwtool.data.rows import Floats, Ints, Longs
 from cwtool.order import seeded
 from cwtool.records import dataclass
@@ -90,11 +90,9 @@ class DealtProblem(Subproblem):
         self.every = columns.added(self._ask(products_of_duals), 1)[0]
         return self.every
 
-    def moments(self, columns: Any, beta: Floats) -> tuple[Floats, Floats, float]:
-        parts = self._ask(moments_of_duals)
-        self.every, curvature = columns.added(parts, 2)
-        square, total = np.sum([part["errors"] for part in parts], axis=0).tolist()
-        return self.every, curvature, square / total if total else 0.0
+    def moments(self, columns: Any, beta: Floats) -> tuple[Floats, Floats]:
+        self.every, curvature = columns.added(self._ask(moments_of_duals), 2)
+        return self.every, curvature
 
     def carried(self, beta: Floats) -> Floats:
         return self.groups.solve(self.past + self.s)
@@ -133,13 +131,11 @@ def products_of_duals(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
 
 
 def moments_of_duals(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
-    """X'(b y) for each column, the sum of h_i x_ij^2 over the rows with an error, and the sums of
-    b^2 and of h over these rows."""
+    """X'(b y) for each column, and the sum of h_i x_ij^2 over the rows with an error."""
     beta = _duals(shard, given)
-    wrong = wrong_rows(beta, shard.rows.weight)
+    wrong = np.where(beta != 0, weights(shard.rows), 0.0)
     v = beta * _signs(shard, given)
-    found = dealt_columns.products(algorithm, shard, {"v": v, "u": wrong})
-    return found | {"errors": np.array([beta @ beta, wrong.sum()])}
+    return dealt_columns.products(algorithm, shard, {"v": v, "u": wrong})
 
 
 def ascend(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:

@@ -31,7 +31,6 @@ from cwtool.state import Array, Column, Layout, Number, State
 from cwtool_ext import sbcw as kernel
 
 MEAN, DUAL, PLACE = 0, 1, 2  # columns of the table
-SETTLED = 3.0  # times G of rows with an error: sbcw's final weights
 LEAST = 1e-290  # the smallest precision of a feature before any rows
 
 
@@ -78,11 +77,6 @@ class FGM(LinearBatchLearner):
     def c(self) -> float:
         """The weight of X'HX in the precision of a group."""
         return 0.0
-
-    @property
-    def settles(self) -> bool:
-        """Whether the weights are learned again with the precision of rows with an error."""
-        return False
 
     def own_precision(self, columns: AnyColumns, again: bool) -> Floats | None:
         """The precision of each column before any rows; None for 1. `again`: earlier batches have
@@ -179,8 +173,6 @@ class FGM(LinearBatchLearner):
         same = keep and old.sizes and not again  # D = I so far
         prior = None if same else self.own_precision(columns, again)
         growth.choose(partial(self.score, prior=prior), gram, prior)
-        if self.settles:
-            growth.settle(SETTLED)
         growth.refine()
         for state, side in zip(states, sides, strict=True):
             _store(state, growth, side, keep, scaled=again or prior is not None)
@@ -206,7 +198,7 @@ class FGM(LinearBatchLearner):
         """Bytes of the columns of the rows and of the groups that are chosen."""
         features: int = min(self.params.features, known)
         width = int(self.params.width)
-        return 6 * 8 * features * width + 3 * 16 * rows.nnz + 64 * rows.n_rows
+        return 4 * 8 * features * width + 3 * 16 * rows.nnz + 64 * rows.n_rows
 
     def _check_memory(self, rows: SlotRows, known: int, run: Run) -> None:
         features, needed = min(self.params.features, known), self._work(rows, known)
@@ -270,7 +262,7 @@ def _store(state: State, growth: Growth, side: Side, keep: bool, scaled: bool) -
     state.arrays |= {
         "sizes": np.array(groups.sizes, dtype=np.int64),
         "gram": groups.gram,
-        "sigma": side.groups.sigma,
+        "sigma": groups.sigma,
         "share": side.groups.share,
         "score": np.array(growth.score, dtype=np.float64),
         "theta": np.array(side.theta, dtype=np.float64),

@@ -74,23 +74,9 @@ class Groups:
         start, n = int(self.first[k]), self.sizes[k]
         total = self.gram[start : start + n, :n]
         total += gram
-        self._invert(k)
-
-    def _invert(self, k: int) -> None:
-        """Sigma_k = (D_k + c G_k)^-1"""
-        start, n = int(self.first[k]), self.sizes[k]
-        at = slice(start, start + n)
-        precision = np.diag(self.prior[at]) + self.c * self.gram[at, :n]
+        precision = np.diag(self.prior[start : start + n]) + self.c * total
         inverse = fortran.cho_solve(cholesky(precision), np.eye(n))
-        self.sigma[at, :n] = (inverse + inverse.T) / 2
-
-    def weighed(self, r: Floats) -> Groups:
-        """Groups with r_i r_j G_ij in place of G_ij, for a number r at each position."""
-        gram = self.gram * r[:, None] * self._beside(r)
-        made = replace(self, gram=gram, sigma=np.zeros_like(gram))
-        for k in range(len(self.sizes)):
-            made._invert(k)
-        return made
+        self.sigma[start : start + n, :n] = (inverse + inverse.T) / 2
 
     def solve(self, s: Floats) -> Floats:
         """m = Sigma s, for a number s at each position."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -48,9 +47,8 @@ class Side:
         """s = sum of b_i y_i x_i over the rows of this batch, for each column."""
         return self.problem.products(columns, self.found.beta)
 
-    def moments(self, columns: AnyColumns) -> tuple[Floats, Floats, float]:
-        """The same, the sum of h_i x_i^2 over the rows with an error, and for these rows the sum of
-        b_i^2 divided by that of h_i."""
+    def moments(self, columns: AnyColumns) -> tuple[Floats, Floats]:
+        """The same, and the sum of h_i x_i^2 over the rows with an error."""
         return self.problem.moments(columns, self.found.beta)
 
     def widen(self, groups: Groups, wide: Subproblem, new: Longs) -> None:
@@ -58,11 +56,6 @@ class Side:
         all positions."""
         self.groups = groups.sharing(self.groups.share)
         self.problem = self.problem.joined(wide, self.groups, new, self.past[new])
-
-    def regroup(self, groups: Groups, n: Floats) -> None:
-        """Have these groups of the same features, with other covariances; n as in Subproblem."""
-        self.groups = groups.sharing(self.groups.share)
-        self.problem = replace(self.problem, groups=self.groups, n=n)
 
     def solve(self, before: Solution | None, passes: int, *, again: bool = False) -> None:
         """Start from the dual variables before, or from 0. `again`: over the same groups, so that
@@ -143,23 +136,6 @@ class Growth:
         combine: Any = np.maximum if self.params.group == "max" else np.add
         total: Floats = combine.reduce(found)
         return total
-
-    def settle(self, factor: float) -> None:
-        """Learn all groups again with r_i r_j G_ij in place of G_ij, where r_j^2 is the share of
-        the squared values of column j that is in rows with an error, times the factor."""
-        p = self.params
-        if not self.groups.sizes or p.solver == "printed":
-            return
-        squares = self.columns.squares[self.chosen]
-        shares = []
-        for side in self.choosing:
-            wrong = side.moments(self.columns)[1][self.chosen]
-            shares.append(np.divide(wrong, squares, out=np.ones(len(wrong)), where=squares > 0))
-        groups = self.groups.weighed(np.sqrt(factor * np.mean(shares, axis=0)))
-        n = replace(self.sides[0].problem, groups=groups).norms()
-        for side in self.sides:
-            side.regroup(groups, n)
-        self._each(lambda side: side.solve(side.found, p.group_passes))
 
     def refine(self) -> None:
         """The final passes over the rows, with all groups."""

@@ -5,18 +5,14 @@ As fgm, but a group B of features has P = I + c X_B'H X_B with c = C / precision
 and a single group gets all the weight. For this reason the divisor is 100 and the loss the squared
 hinge unless told otherwise.
 
-Features are chosen by the gain of a Newton step of the feature alone on other rows,
-(s_j^2 - 2 V_j) / 2(K P_jj + C h_j) with h_j = sum of x_ij^2 over rows with an error, and the
-variance V_j of s_j = h_j times the mean of b_i^2 over these rows. At last all groups are learned
-again with P = I + 3c R X'X R, R_jj^2 = h_j / |x_j|^2: a feature of rows with a margin is shrunk
-less.
+Features are chosen by the gain of a Newton step of the feature alone, s_j^2 / 2(K P_jj + C sum of
+x_ij^2 over rows with an error). Cross-validated on the training rows of five sets of text this
+gives 13.7 % errors, s_j^2 / P_jj 14.2 %; on six other sets 8.3 % and 8.5 %.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
-
-import numpy as np
 
 from cwtool.algorithms.base import Variants, each_choice
 from cwtool.algorithms.column_prior import SCALES, prior_of
@@ -27,8 +23,6 @@ from cwtool.algorithms.growth import Side
 from cwtool.data.rows import Floats
 from cwtool.params import AUTO, param
 from cwtool.records import dataclass
-
-LEAST_SHARE = 1e-12  # of s^2, so that features with nothing but noise come last, not never
 
 
 @dataclass(frozen=True)
@@ -50,12 +44,10 @@ class SbcwParams(FgmParams):
     )
     score: str = param(
         "gain",
-        "Score by which features are selected, with c = `C` / `precision_divisor`: gain is (s_j^2 "
-        "- 2 V_j) / (K (1 + c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton "
-        "step with K groups that is expected on other rows, with the variance V_j of s_j, and "
-        "finally learns the weights again with a precision of the rows with an error (with "
-        "`loss=hinge` it is the same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is s_j^2, as "
-        "in the paper.",
+        "Score by which features are selected, with c = `C` / `precision_divisor`: gain is s_j^2 "
+        "/ (K (1 + c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with "
+        "K groups (with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is "
+        "s_j^2, as in the paper.",
         choices=("gain", "diag", "plain"),
     )
     scale: str = param(
@@ -82,10 +74,6 @@ class SBCW(FGM):
     def c(self) -> float:
         return float(self.params.C / self.params.precision_divisor)
 
-    @property
-    def settles(self) -> bool:
-        return bool(self.params.score == "gain" and self.params.loss == "squared-hinge")
-
     def own_precision(self, columns: AnyColumns, again: bool) -> Floats | None:
         return prior_of(columns, "columns" if again else self.params.scale)
 
@@ -99,11 +87,8 @@ class SBCW(FGM):
         precision = (1 if prior is None else prior) + self.c * columns.squares
         if p.score == "diag" or p.loss == "hinge":  # the hinge has no curvature
             return super().score(side, columns, K, prior) / precision
-        s, curvature, noise = side.moments(columns)
-        squares = np.square(side.past + s)
-        # what is left of s^2 on other rows, less what the step costs there; never 0
-        expected = np.maximum(squares - 2 * noise * curvature, LEAST_SHARE * squares)
-        gain: Floats = expected / ((p.sigma + K) * precision + p.C * curvature)
+        s, curvature = side.moments(columns)
+        gain: Floats = (side.past + s) ** 2 / ((p.sigma + K) * precision + p.C * curvature)
         return gain
 
 

@@ -102,19 +102,13 @@ class Subproblem:
         found: Floats = columns.x.products(beta * self.y)
         return found
 
-    def moments(self, columns: Any, beta: Floats) -> tuple[Floats, Floats, float]:
-        """The same, the sum of h_i x_i^2 over the rows with an error, and for these rows the sum of
-        b_i^2 divided by that of h_i."""
-        wrong = wrong_rows(beta, self.weight)
-        s, curvature = columns.x.moments(beta * self.y, wrong)
-        total = float(wrong.sum())
-        return s, curvature, float(beta @ beta) / total if total else 0.0
-
-    def norms(self) -> Floats:
-        """n of all groups, made anew."""
-        n = np.zeros(len(self.n))
-        sbcw.norms(self.x.csr, *self.covariance, 0, n)
-        return n
+    def moments(self, columns: Any, beta: Floats) -> tuple[Floats, Floats]:
+        """The same, and the sum of h_i x_i^2 over the rows with an error."""
+        wrong: Any = beta != 0
+        if self.weight is not None:
+            wrong = wrong * self.weight
+        found: tuple[Floats, Floats] = columns.x.moments(beta * self.y, wrong)
+        return found
 
     def carried(self, beta: Floats) -> Floats:
         """m for these dual variables."""
@@ -195,11 +189,6 @@ class Subproblem:
     def sums(self, mu: Floats, beta: Floats) -> tuple[float, float, float]:
         """The sums over the rows of h xi^q, b and b^2/h."""
         return sums_over(self.x, self.y, self.q, self.weight, mu, beta)
-
-
-def wrong_rows(beta: Floats, weight: Floats | None) -> Floats:
-    """The weights h of the rows with an error; 0 for all others."""
-    return np.where(beta != 0, 1.0 if weight is None else weight, 0.0)
 
 
 def sums_over(

@@ -2037,12 +2037,10 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         algorithm of the paper; larger values give the precision less influence. Must be above
         0.
     score_by : 'gain' or 'diag' or 'plain', default='gain'
-        Score by which features are selected, with c = `C` / `precision_divisor`: gain is (s_j^2
-        - 2 V_j) / (K (1 + c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton
-        step with K groups that is expected on other rows, with the variance V_j of s_j, and
-        finally learns the weights again with a precision of the rows with an error (with
-        `loss=hinge` it is the same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is s_j^2,
-        as in the paper.
+        Score by which features are selected, with c = `C` / `precision_divisor`: gain is s_j^2
+        / (K (1 + c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with
+        K groups (with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is
+        s_j^2, as in the paper.
     scale : 'auto' or 'columns' or 'none', default='auto'
         Precision of a weight before any rows: columns takes the mean square of the values of
         its column that are not 0, so that the units of the columns do not matter; none takes 1,

@@ -34,12 +34,9 @@ def omega(a, sigma):
 class Slow:
     """Whitened groups xh_k = L_k^-1 x_k with P_k = I + c X_k'X_k = L_k L_k'."""
 
-    def __init__(self, x, y, groups, C, c, q, sigma, r=None):
-        """With r, x_j has the factor r_j in P."""
-        inner = x if r is None else x * r
+    def __init__(self, x, y, groups, C, c, q, sigma):
         self.y, self.C, self.q, self.sigma, self.groups = y, C, q, sigma, groups
-        grams = [inner[:, B].T @ inner[:, B] for B in groups]
-        self.L = [np.linalg.cholesky(np.eye(len(G)) + c * G) for G in grams]
+        self.L = [np.linalg.cholesky(np.eye(len(B)) + c * x[:, B].T @ x[:, B]) for B in groups]
         self.xh = [np.linalg.solve(L, x[:, B].T).T for L, B in zip(self.L, groups, strict=True)]
         self.D = 0.0 if q == 1 else 1 / C
         self.U = C if q == 1 else np.inf
@@ -126,12 +123,7 @@ def slow_sbcw(x, y, *, C, c, q, sigma, p, r, passes, score):
         bend["gain"] = (sigma + len(groups) + 1) * bend["diag"]
         if q == 2:
             bend["gain"] += C * (x[beta > 0] ** 2).sum(axis=0)
-        left_over = s**2
-        if q == 2 and score == "gain":
-            wrong = beta > 0
-            noise = 2 * np.mean(beta[wrong] ** 2) * (x[wrong] ** 2).sum(axis=0)
-            left_over = np.maximum(s**2 - noise, 1e-12 * s**2)
-        value = left_over / bend[score] * free
+        value = s**2 / bend[score] * free
         new = np.argsort(-value, kind="stable")[:left]
         new = np.sort(new[value[new] > 0])
         if not len(new):
@@ -144,8 +136,4 @@ def slow_sbcw(x, y, *, C, c, q, sigma, p, r, passes, score):
         start = beta if K > 1 else np.zeros(len(y))
         primal, w, beta, share = slow.mm(start, share, passes)
         thetas.append(primal)
-    if q == 2 and score == "gain":  # once more, with the precision of rows with an error
-        r = np.sqrt(3 * (x[beta > 0] ** 2).sum(axis=0) / (x**2).sum(axis=0))
-        slow = Slow(x, y, groups, C, c, q, sigma, r)
-        _, w, beta, share = slow.mm(beta, share, passes)
     return [b.tolist() for b in groups], slow.mu(w, x.shape[1]), thetas, beta

@@ -85,7 +85,7 @@ def test_columns_of_one_unit_are_learned_as_in_the_paper() -> None:
 
 def test_a_later_batch_of_one_unit_keeps_the_precision_of_the_first() -> None:
     x, y = random_data(6, n=100)
-    algorithm = sbcw(**GIVEN, scale="auto", score="diag")
+    algorithm = sbcw(**GIVEN, scale="auto")
     one = learned_batches(algorithm, (x[:60] * UNITS, y[:60]))
     two = learned_batches(algorithm, (x[:60] * UNITS, y[:60]), (x[60:], y[60:]))
     assert len(one.arrays["prior"]) == 6

@@ -112,7 +112,7 @@ def test_one_shard_is_one_machine(case: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_many_passes_reach_the_optimum_of_one_machine(algo: str) -> None:
     """All features are chosen, so that the optimum is the same."""
     params = {"features": 40, "group_size": 20, "sigma": 0.1, "C": 1.0, "final_passes": 2000,
-              "tol": 1e-6, **({"score": "diag"} if algo == "sbcw" else {})}  # fmt: skip
+              "tol": 1e-6}  # fmt: skip
     model = dealt(algo, 4, params, batches=1, max_memory=60_000)
     plain = Model.new(algo, {**params, "prior": 1.0})
     plain.learn(rows_of(slice(None), weighted=True), Run())

@@ -13,9 +13,8 @@ def test_kept_groups_go_on() -> None:
     """The second batch adds to G and s of the groups of the first, and takes none of the rest."""
     x, y = random_data(110, n=100)
     algorithm = sbcw(
-        C=2.0, precision_divisor=5.0, features=6, group_size=3, group_passes=2000, tol=1e-10,
-        score="diag",
-    )  # fmt: skip
+        C=2.0, precision_divisor=5.0, features=6, group_size=3, group_passes=2000, tol=1e-10
+    )
     state = learned_batches(algorithm, (x[:60], y[:60]))
     members, before = groups_of(algorithm, state), state.table[:12].copy()
     learn(algorithm, state, (x[60:], y[60:]))
