@@ -62,7 +62,7 @@ class Samples(NamedTuple):
         return self.joined([self.one(k) for k in kept.tolist()])
 
     def one(self, k: int) -> Samples:
-        """Sample k only, as a part for `joined`."""
+        """The Fourier features of sample k only, in the form that `joined` takes."""
         first, end = self.samples[k : k + 2].tolist()
         atoms = slice(self.chains[first], self.chains[end])
         return Samples(

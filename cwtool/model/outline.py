@@ -1,5 +1,5 @@
-"""What a model of a file takes in memory, told by the size, the header and the feature ids of the
-file before the rest of it is read."""
+"""Estimate of the bytes that a model takes in memory, made from the size, the header and the
+feature ids of its file before the rest of the file is read."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ class Outline:
         for one in file.outline(path):
             if one.name == "ids" and one.at + one.n_bytes <= self.size:
                 self.ids = np.fromfile(path, "<i4", one.n_bytes // ID, offset=one.at)
+                if self.ids.min(initial=0) < 0:
+                    raise Damage("an id of its features is negative")
             elif "feature." not in one.name:
                 self.others += one.n_bytes
             elif not one.name.endswith(".at"):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from sys import float_info
 
 import fuzzed_models as models
@@ -21,6 +22,7 @@ from cwtool.messages.inspect_text import text
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import Model
 from cwtool.model.arithmetic import computing
+from cwtool.model.outline import check_load, check_merge
 from cwtool.model.sample import fitted
 from cwtool.run import Run
 from cwtool.state import checking
@@ -247,3 +249,17 @@ def test_a_model_with_lower_counts_does_not_continue_another(labels: int, half_l
         base.state.arrays["rounds"] += 100_000
     with pytest.raises(ModelError, match="model 1 does not continue the base"):
         merge([part, part.copy()], base)
+
+
+@pytest.mark.parametrize("ids", [[-(2**31), 5], [5, 3], [7, 7]])
+def test_a_limit_of_memory_reads_no_ids_that_cannot_be(ids: list[int], tmp_path: Path) -> None:
+    """They are left to loading, which refuses the file."""
+    model = models.trained("arow", {}, 2, 0)
+    data = bytearray(model.to_bytes())
+    good = model.state.index.saving_order()[0][:2].astype("<i4").tobytes()
+    at = data.index(good)
+    data[at : at + 8] = np.array(ids, dtype="<i4").tobytes()
+    path = tmp_path / "m.cw"
+    path.write_bytes(data)
+    check_merge([path, path], None, 1 << 40)
+    check_load(path, 1 << 40)
