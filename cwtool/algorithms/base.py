@@ -37,6 +37,10 @@ class Scores(NamedTuple):
     def zeros(cls, n: int) -> Scores:
         return cls(np.zeros(n), np.zeros(n))
 
+    def take(self, rows: Longs) -> Scores:
+        """The scores of the rows with these numbers."""
+        return Scores(self.score[rows], self.variance[rows])
+
 
 class Coefficients(NamedTuple):
     """A linear score: intercept + sum of weight_j x_j, for the features at some slots. With

@@ -9,16 +9,17 @@ model of its own, a shadow, which then predicts rows that it has not learned:
     5,000 and more        1          4/5 of the rows, but no more than MOST
 
 A shadow is not the model: its scores may be larger or shifted. Therefore the probabilities of both
-are fitted to the rows that both have learned, sigmoid(a z + b) to the scores z of the shadow and
-sigmoid(a' z' + b') to those of the model, and a score z of a row that the shadow has not learned
-counts as the z' of the same logit: a' z' + b' = a z + b. Where the scores of one of them tell
-nothing even of rows that it has learned, the scores of the model itself count.
+are fitted to rows that both have learned, at most COMPARED, sigmoid(a z + b) to the scores z of the
+shadow and sigmoid(a' z' + b') to those of the model, and a score z of a row that the shadow has not
+learned counts as the z' of the same logit: a' z' + b' = a z + b. Where the scores of one of them
+tell nothing even of rows that it has learned, the scores of the model itself count.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.metrics.calibration import LEAST, Calibration
 from cwtool.order import permutation
 from cwtool.run import Run, no_note, no_progress
-from cwtool.state import FeatureIndex
+from cwtool.state import FeatureIndex, State
 
 if TYPE_CHECKING:
     from cwtool.algorithms.several import Several
@@ -36,22 +37,36 @@ if TYPE_CHECKING:
 FOLDS = 5
 ENOUGH = 1000  # rows to fit a probability to: there are no more shadows
 MOST = 20_000  # rows that a shadow learns at most
+COMPARED = 5_000  # rows on which a shadow is compared with the model at most
+
+# scores of the rows of these numbers, by a model that has learned them
+Scorer: TypeAlias = Callable[[Longs], Scores]
 
 
 class Fold(NamedTuple):
-    """The numbers of rows that are learned, and of those that are then predicted, ascending."""
+    """The numbers of rows that are learned, of those that are then predicted, and of learned ones
+    on which the shadow is compared with the model, each ascending."""
 
     learned: Longs
     held: Longs
+    compared: Longs
+
+    def of(self, rows: Longs) -> Fold:
+        """The fold of these rows, where this one counts from 0."""
+        return Fold(*(rows[numbers] for numbers in self))
 
 
 class Shade(NamedTuple):
-    """The scores by a shadow model for the rows of its fold: those that it has learned, and the
-    others."""
+    """The scores by a shadow model for the rows of its fold on which it is compared with the model,
+    and for those that it has not learned."""
 
     fold: Fold
-    learned: Scores
+    compared: Scores
     held: Scores
+
+    def plain(self) -> Shade:
+        """The same without variances."""
+        return Shade(self.fold, _plain(self.compared), _plain(self.held))
 
 
 class Held(NamedTuple):
@@ -73,22 +88,26 @@ def folds(y: Ints, seed: int) -> list[Fold]:
     fold = np.empty(len(y), dtype=np.int64)
     fold[mixed[np.argsort(y[mixed], kind="stable")]] = np.arange(len(y)) % FOLDS
     count = min(FOLDS, -(-FOLDS * ENOUGH // len(y)))
-    return [
-        Fold(np.sort(mixed[fold[mixed] != k][:MOST]), np.flatnonzero(fold == k))
-        for k in range(count)
-        if (fold == k).any()
-    ]
+    found = []
+    for k in range(count):
+        if (fold == k).any():
+            learned = mixed[fold[mixed] != k][:MOST]
+            sets = np.sort(learned), np.flatnonzero(fold == k), np.sort(learned[:COMPARED])
+            found.append(Fold(*sets))
+    return found
 
 
-def held(shades: list[Shade], whole: Scores, y: Ints, weight: Floats | None) -> Held:
-    """The scores of all rows that shadows have not learned; `whole` are those of the model, which
-    has learned all rows, y their classes and `weight` their row weights."""
+def held(shades: list[Shade], own: Scorer, y: Ints, weight: Floats | None) -> Held:
+    """The scores of all rows that shadows have not learned; `own` scores rows by the model, which
+    has learned all of them, y are their classes and `weight` their row weights."""
     rows = np.concatenate([shade.fold.held for shade in shades])
-    z = np.concatenate([_matched(shade, whole, y, weight) for shade in shades])
-    if not any(scores.variance.any() for one in shades for scores in (one.learned, one.held)):
+    known = np.unique(np.concatenate([shade.fold.compared for shade in shades]))
+    whole = own(known)
+    z = np.concatenate([_matched(shade, known, whole, own, y, weight) for shade in shades])
+    if not any(scores.variance.any() for one in shades for scores in (one.compared, one.held)):
         return Held(rows, z, z)
-    alone = [Shade(fold, _plain(learned), _plain(rest)) for fold, learned, rest in shades]
-    score = [_matched(shade, _plain(whole), y, weight) for shade in alone]
+    plain = known, _plain(whole), lambda some: _plain(own(some))
+    score = [_matched(shade.plain(), *plain, y, weight) for shade in shades]
     return Held(rows, np.concatenate(score), z)
 
 
@@ -96,15 +115,18 @@ def _plain(scores: Scores) -> Scores:
     return Scores(scores.score, np.zeros_like(scores.variance))
 
 
-def _matched(shade: Shade, whole: Scores, y: Ints, weight: Floats | None) -> Floats:
-    """z of the held scores of the shadow, in the place of those of the model."""
-    some = shade.fold.learned
-    known = None if weight is None else weight[some]
+def _matched(
+    shade: Shade, known: Longs, whole: Scores, own: Scorer, y: Ints, weight: Floats | None
+) -> Floats:
+    """z of the held scores of the shadow, in the place of those of the model, whose scores of the
+    rows `known` are `whole`."""
+    some = shade.fold.compared
+    at, importance = np.searchsorted(known, some), None if weight is None else weight[some]
     fit = _line if whole.score.ndim == 1 else _slope
-    a, b = fit(y[some], shade.learned, known)
-    to_a, to_b = fit(y[some], Scores(*(column[some] for column in whole)), known)
+    a, b = fit(y[some], shade.compared, importance)
+    to_a, to_b = fit(y[some], whole.take(at), importance)
     if not min(a, to_a) > LEAST * max(a, to_a):  # the scores of one of them tell nothing
-        return _standardized(Scores(*(column[shade.fold.held] for column in whole)))
+        return _standardized(own(shade.fold.held))
     return (a * _standardized(shade.held) + b - to_b) / to_a
 
 
@@ -138,17 +160,21 @@ def quiet(run: Run) -> Run:
 def shades(
     learner: Algorithm | Several, index: FeatureIndex, labels: Labels, rows: SlotRows, run: Run
 ) -> list[Shade]:
-    """The scores of all these rows by shadow models, each of which has learned part of them."""
+    """The scores of these rows by shadow models, each of which has learned part of them."""
     some = rows.order if rows.weight is None else np.flatnonzero(rows.weight)
     run, found = quiet(run), []
-    for learned, rest in folds(rows.y[some], run.seed):
+    for fold in (one.of(some) for one in folds(rows.y[some], run.seed)):
         state = learner.new_state(index)
         if labels.several is not None:
             state.admit(labels.several)
         state.reserve()
-        fold = Fold(some[learned], some[rest])
-        parts = [rows.take(numbers) for numbers in fold]
-        learner.learn(state, parts[0], parts[0].order, run)
-        scores = (learner.scores(state, part, np.zeros(part.n_rows), run) for part in parts)
-        found.append(Shade(fold, *scores))
+        learned = rows.take(fold.learned)
+        learner.learn(state, learned, learned.order, run)
+        by = scorer(learner, state, rows, run)
+        found.append(Shade(fold, by(fold.compared), by(fold.held)))
     return found
+
+
+def scorer(learner: Algorithm | Several, state: State, rows: SlotRows, run: Run) -> Scorer:
+    """The scores of some of these rows by this state."""
+    return lambda some: learner.scores(state, rows.take(some), np.zeros(len(some)), run)

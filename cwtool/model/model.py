@@ -22,7 +22,7 @@ from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import file, opening, packing, sample
 from cwtool.model.arithmetic import computing
 from cwtool.model.class_weight import ClassWeight
-from cwtool.model.crossfit import shades
+from cwtool.model.crossfit import scorer, shades
 from cwtool.model.intake import check_memory, check_takes_weights, observed
 from cwtool.model.outline import check_load
 from cwtool.model.packing import Packed
@@ -134,8 +134,11 @@ class Model(Verdict):
                 ask = run.calibrate and not isinstance(self.algorithm, Recalls)
                 found = shades(self.learner, self.index, self.labels, part, run) if ask else []
                 before.append(self.learner.learn(self.state, part, part.order, run))
-                after.append(batch.fitted(self.state, part, run))
-                self.count_first(part.y, found, after[-1], importance)
+                # the variances of all rows are needed only if no shadow gives probabilities
+                asked = replace(run, calibrate=run.calibrate and not found)
+                after.append(batch.fitted(self.state, part, asked))
+                own = scorer(self.learner, self.state, part, run)
+                self.count_first(part.y, found, after[-1], own, importance)
         scores = _joined(before)
         self.progress.add(rows.y, scores.score, rows.weight)
         return Learned(*scores, _joined(after).score if after else None, by_slot.weight)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -55,8 +56,7 @@ class Shadows:
                 self.calibration = deepcopy(model.calibration)
             some = rows.take(counts[fold.learned])
             learned = model.learn(some, self.run)
-            fold = Fold(counts[fold.learned], counts[fold.held])
-            self.parts.append(Shadow(model, some.weighing(learned.weight), fold))
+            self.parts.append(Shadow(model, some.weighing(learned.weight), fold.of(counts)))
 
     def _before(self, packed: Packed) -> Model:
         """The model before the run, of as many classes as there are now, to be a shadow. If it has
@@ -82,12 +82,13 @@ class Shadows:
         if not self.parts:
             return
         shades = [
-            Shade(fold, *(self._scores(one, rows) for rows in fold)) for one, _, fold in self.parts
+            Shade(fold, self._scores(one, fold.compared), self._scores(one, fold.held))
+            for one, _, fold in self.parts
         ]
-        fitted = self._scores(model, self.rows.order)
         assert self.calibration is not None
         model.calibration, model.sample = deepcopy(self.calibration), Sample()
-        model.count_held(self.rows.y, shades, fitted, self.rows.weight)
+        own = partial(self._scores, model)
+        model.count_held(self.rows.y, shades, own, self.rows.weight)
 
     def _scores(self, model: Model, rows: Longs) -> Scores:
         found = model.scores(self.rows.take(rows), self.run)

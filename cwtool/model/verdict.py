@@ -16,7 +16,7 @@ from cwtool.metrics.reliability import Reliability
 from cwtool.metrics.sigmoid import Sigmoid, bent, sigmoid, standardized
 from cwtool.metrics.tally import AnyTally, Tally
 from cwtool.metrics.threshold import OperatingPoint
-from cwtool.model.crossfit import Shade, held
+from cwtool.model.crossfit import Scorer, Shade, held
 from cwtool.records import dataclass
 
 if TYPE_CHECKING:
@@ -155,21 +155,21 @@ class Verdict:
             self.judge(y, found.score, weight, predicted=True)
 
     def count_first(
-        self, y: Ints, shades: list[Shade], fitted: Scores, weight: Floats | None
+        self, y: Ints, shades: list[Shade], fitted: Scores, own: Scorer, weight: Floats | None
     ) -> None:
-        """Count the scores of a first batch, `fitted` by the model that has learned it. For the
-        probabilities those of models that have not take their place, if there are any."""
+        """Count the scores of a first batch, `fitted` by the model that has learned it; `own` gives
+        them with their variances. For the probabilities those of models that have not learned it
+        take their place, if there are any."""
         if self.labels.several is None:
             self.judge(y, fitted.score, weight, predicted=False)
         if shades:
-            self.count_held(y, shades, fitted, weight)
+            self.count_held(y, shades, own, weight)
         else:
             self.calibration.add(y, *fitted, weight, at_once=True)
 
-    def count_held(
-        self, y: Ints, shades: list[Shade], fitted: Scores, weight: Floats | None
-    ) -> None:
-        """Count the scores of rows that shadows have held back; all rows are of the classes y."""
-        rows, score, z = held(shades, fitted, y, weight)
+    def count_held(self, y: Ints, shades: list[Shade], own: Scorer, weight: Floats | None) -> None:
+        """Count the scores of rows that shadows have held back; all rows are of the classes y, and
+        `own` scores them by this model."""
+        rows, score, z = held(shades, own, y, weight)
         weight = None if weight is None else weight[rows]
         self.calibration.count(y[rows], score, z, weight, at_once=True)

@@ -205,7 +205,8 @@ class BatchTrainer(ShardTrainer):
         if after is None:
             self.model.count_batch(rows.y, before, rows.weight)
         else:
-            self.model.count_first(rows.y, found, joined_scores(after), rows.weight)
+            fitted = joined_scores(after)
+            self.model.count_first(rows.y, found, fitted, fitted.take, rows.weight)
         self.model.progress.add(rows.y, before.score, rows.weight)
 
     def _dealt(self) -> dict[str, Any]:

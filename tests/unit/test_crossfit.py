@@ -104,7 +104,8 @@ def test_folds(n: int, count: int) -> None:
     y = (np.arange(n) % 5 == 0).astype(np.int32)
     found = folds(y, 0)
     assert len(found) == count
-    for learned, rest in found:
+    for learned, rest, compared in found:
+        assert (compared == learned[np.isin(learned, compared)]).all()
         assert not set(learned.tolist()) & set(rest.tolist())
         assert (np.diff(learned) > 0).all()
         assert abs(y[rest].mean() - 0.2) <= 1 / len(rest)
@@ -121,15 +122,22 @@ def test_a_shadow_learns_no_more_rows_than_it_may(monkeypatch: pytest.MonkeyPatc
     assert [len(fold.learned) for fold in folds(np.arange(100, dtype=np.int32) % 2, 0)] == [50] * 5
 
 
+def test_a_shadow_is_compared_on_no_more_rows_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crossfit, "COMPARED", 30)
+    for fold in folds(np.arange(100, dtype=np.int32) % 2, 0):
+        assert (len(fold.learned), len(fold.compared)) == (80, 30)
+        assert set(fold.compared.tolist()) < set(fold.learned.tolist())
+
+
 def test_scores_of_a_shadow_are_put_in_the_place_of_those_of_the_model() -> None:
     """A shadow whose scores are 3 times as large and shifted by 2 says the same."""
     random = np.random.default_rng(8)
     y = (random.random(2000) < 0.4).astype(np.int32)
     score = 2.0 * y - 1 + random.normal(size=2000)
     (fold, *_) = folds(y, 0)
-    parts = (Scores(3 * score[some] + 2, np.zeros(len(some))) for some in fold)
-    whole = Scores(score, np.zeros(2000))
-    rows, found, z = held([Shade(fold, *parts)], whole, y, None)
+    shadow, model = Scores(3 * score + 2, np.zeros(2000)), Scores(score, np.zeros(2000))
+    shade = Shade(fold, shadow.take(fold.compared), shadow.take(fold.held))
+    rows, found, z = held([shade], model.take, y, None)
     np.testing.assert_array_equal(rows, fold.held)
     np.testing.assert_array_equal(found, z)
     np.testing.assert_allclose(found, score[rows], atol=0.02)  # bins are 0.4 % wide
@@ -145,8 +153,8 @@ def test_a_shadow_cannot_stand_in_where_learned_scores_tell_nothing(who: str) ->
     bad = Scores(random.normal(size=2000) - 2.0 * y, np.zeros(2000))
     shadow, model = (bad, good) if who == "shadow" else (good, bad)
     (fold, *_) = folds(y, 0)
-    parts = (Scores(shadow.score[some], shadow.variance[some]) for some in fold)
-    rows, found, _ = held([Shade(fold, *parts)], model, y, None)
+    shade = Shade(fold, shadow.take(fold.compared), shadow.take(fold.held))
+    rows, found, _ = held([shade], model.take, y, None)
     np.testing.assert_array_equal(found, model.score[rows])
 
 
