@@ -99,7 +99,7 @@ def describe(
         "cwtool": model.version,
         "algorithm": model.algorithm.name,
         "params": asdict(model.algorithm.params),
-        "reading": asdict(model.reading),
+        "reading": model.reading.settings,
         **_classes(model, class_),
         **({"class_weight": model.class_weight.setting} if model.class_weight else {}),
         **_threshold(model),

@@ -51,6 +51,6 @@ def command(model: Path, form: str, out: Path) -> None:
     scorer = export(Model.load(model), form, out, (model,))
     if not scorer.has_probability and form in ("json", "python", "sql", "onnx"):
         options.console(False, False, False).note(
-            "probabilities are left out: the variance of a score needs the covariances of more "
-            "features or classes than are written"
+            "probabilities are left out: they depend on the variance of the score, which needs the "
+            "covariances of more features or classes than are written, or the means of columns"
         )

@@ -79,11 +79,13 @@ lock = click.option(
 rows = apply(
     click.option(
         "--normalize",
-        type=click.Choice(["none", "l2"]),
+        type=click.Choice(["none", "l2", "columns"]),
         default="none",
         show_default=True,
-        help="Scaling of each row: l2 divides it by its Euclidean length, so that long and short "
-        "documents count alike. Kept in the model.",
+        help="Scaling of the rows: l2 divides each row by its Euclidean length, so that long and "
+        "short documents count alike. columns divides each column by its standard deviation in "
+        "the first 1,000 rows, after its mean is subtracted if half of them have the column; use "
+        "it, with --bias, if the columns have different units. Kept in the model.",
     ),
     click.option(
         "--bias/--no-bias",

@@ -179,6 +179,7 @@ def command(
     """
     from dataclasses import replace
 
+    from cwtool.data.measuring import measured
     from cwtool.data.parse import Reading
     from cwtool.files import check_kept, complete_text
     from cwtool.inspect import names_of
@@ -196,6 +197,8 @@ def command(
     own = [n for p in declared(registry.algorithm(ctx.meta[ALGO]).Params) for n in p.names]
     console = options.console(as_json, quiet, verbose)
     reading = Reading(**given(ctx, others, options.ROWS))
+    if reading.normalize == "columns":
+        reading = measured(reading, data)
     names = names_of(feature_names, reading) if feature_names else {}
     wanted = SelectOptions(
         sizes=features,

@@ -197,6 +197,7 @@ def subject_of(
     ctx: click.Context, algo: str | None, resume: Path | None, others: dict[str, Any]
 ) -> Model:
     """A new model, or the model to continue; options that contradict the latter are errors."""
+    from cwtool.data.measuring import measured
     from cwtool.data.parse import Reading
     from cwtool.model import Model
     from cwtool.model.opening import doubt_labels, unasked_work
@@ -208,8 +209,10 @@ def subject_of(
     weight = given(ctx, others, ("class_weight",))
     classes = given(ctx, others, class_options.CLASSES)
     if resume is None:
-        labels = class_options.labels(classes)
-        return Model.new(name, params, Reading(**wanted), labels=labels, **weight)
+        labels, reading = class_options.labels(classes), Reading(**wanted)
+        if reading.normalize == "columns":
+            reading = measured(reading, ctx.params["data"])
+        return Model.new(name, params, reading, labels=labels, **weight)
     model = Model.load(resume, max_memory=ctx.params["max_memory"])
     doubt_labels(model, resume)
     if algo is not None and algo != model.algorithm.name:
@@ -217,7 +220,7 @@ def subject_of(
             f"{resume} is a model of {model.algorithm.name}, not of {algo}",
             "leave out --algo to continue it, or leave out --resume to train a new model",
         )
-    kept = {**asdict(model.reading), **asdict(model.algorithm.params)}
+    kept = {**model.reading.settings, **asdict(model.algorithm.params)}
     kept["class_weight"] = model.class_weight.setting
     kept["multiclass"] = model.labels.multiclass
     kept["positive"] = model.labels.positive if model.labels.rest else None

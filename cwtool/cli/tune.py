@@ -52,9 +52,9 @@ class Metric(Choice):
     required=True,
     metavar="NAME=V,V,...",
     help="Values to try for a parameter, such as C=0.1,1,10; with --random also a range, such as "
-    "C=0.1..10. algo=arow,cw compares algorithms; passes=1,5, normalize=none,l2, bias=false,true "
-    "and multiclass=rival,ovr compare other settings. Can be given more than once; without "
-    "--random all combinations are tried.",
+    "C=0.1..10. algo=arow,cw compares algorithms; passes=1,5, normalize=none,l2,columns, "
+    "bias=false,true and multiclass=rival,ovr compare other settings. Can be given more than once; "
+    "without --random all combinations are tried.",
 )
 @click.option(
     "--random",
@@ -177,6 +177,7 @@ def command(
 
     from contextlib import nullcontext
 
+    from cwtool.data.measuring import measured
     from cwtool.data.parse import Reading
     from cwtool.data.sources import STDIN
     from cwtool.files import check_kept
@@ -199,6 +200,9 @@ def command(
         check_kept(plot, list(data))
     console = options.console(as_json, quiet, verbose)
     reading = Reading(**rows)
+    tried: Any = points.get("normalize", [])
+    if "columns" in (reading.normalize, *tried):
+        reading = measured(reading, data)
     read = options.read_options(reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory)
     if model is not None:
         check_target(model, data)

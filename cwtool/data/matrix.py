@@ -97,7 +97,7 @@ def block_of(matrix: Any, labels: Floats, weight: Any, reading: Reading) -> Bloc
     rows = Rows.from_csr(matrix, np.empty(len(labels), dtype=np.int32), weight)
     indptr, indices, values, nnz = rows.indptr, rows.indices, rows.values, rows.nnz
     if reading.hash_bits or reading.normalize != "none" or reading.bias:
-        room = np.empty(nnz + (rows.n_rows if reading.bias else 0))
+        room = np.empty(nnz + reading.room(rows.n_rows))
         indptr, indices, values = indptr.copy(), np.empty(len(room), dtype=np.int32), room
         indices[:nnz], values[:nnz] = rows.indices, rows.values
         nnz = prepared(reading, indptr, indices, values, nnz)

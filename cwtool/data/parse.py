@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.data.buffers import Pool, Raw
 from cwtool.data.chunks import Bytes, Chunk, load
+from cwtool.data.columns import Columns, standardized
 from cwtool.data.faults import describe
 from cwtool.data.line_parts import NO_LABEL, comments_of, with_labels
 from cwtool.data.rows import BIAS, Floats, Ints, Longs, Origin
+from cwtool.errors import Damage, DataError
 from cwtool.records import dataclass
 from cwtool_ext import libsvm, rows
 
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 Hashes = NDArray[np.uint64]
 
 BOM = b"\xef\xbb\xbf"
+FILLED = 1 << 24  # entries that the rows of a block may get beside their own
+SETTINGS = ("zero_based", "normalize", "bias", "hash_bits")
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,37 @@ class Reading:
     normalize: str = "none"
     bias: bool = False
     hash_bits: int = 0
+    columns: Columns | None = None  # of `normalize=columns`, once they were measured
+
+    @classmethod
+    def unpacked(cls, found: dict[str, Any]) -> Reading:
+        """The reading of the header of a model file."""
+        columns = Columns.unpacked(found["columns"]) if "columns" in found else None
+        if (found.get("normalize") == "columns") != (columns is not None):
+            raise Damage("its setting normalize does not fit its columns")
+        return cls(**found | {"columns": columns})
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that users give."""
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    @property
+    def packed(self) -> dict[str, Any]:
+        """What the header of a model file has of it."""
+        return self.settings | ({} if self.columns is None else {"columns": asdict(self.columns)})
+
+    def room(self, n_rows: int) -> int:
+        """The most entries that so many rows get beside their own."""
+        columns = self.columns if self.normalize == "columns" else None
+        filled = 0 if columns is None else n_rows * columns.filled
+        if filled > FILLED:
+            raise DataError(
+                f"{n_rows:,} rows get entries in the columns of `normalize=columns` that they do "
+                "not have, more than fit into a block",
+                "read smaller blocks with `block_size=65536`",
+            )
+        return filled + (n_rows if self.bias else 0)
 
 
 class Fault(NamedTuple):
@@ -93,7 +129,7 @@ def parse(
     if not chunk.labelled:
         text, start, stop = with_labels(text, start, stop)
     n_rows, nnz = libsvm.count_lines(text, start, stop), libsvm.capacity(stop - start)[1]
-    b = pool.take(n_rows, nnz + (n_rows if reading.bias else 0))
+    b = pool.take(n_rows, nnz + reading.room(n_rows))
     faults = np.empty((1, 3), dtype=np.int64)
     report = np.zeros(7, dtype=np.int64)
     base = 0 if reading.zero_based else 1
@@ -137,7 +173,7 @@ def _parsed_frame(
             raw = Raw(pool.take(1, 1), 0, 0, 0, 0, False, [])
             raw.buffers.indptr[0] = 0
         else:
-            raw = unpack(data, size, pool, bias=reading.bias, comments=comments)
+            raw = unpack(data, size, pool, room=reading.room, comments=comments)
     except ValueError as failure:
         raise damaged(frame.file, str(failure)) from None
     block, hashes = _block(chunk, raw, reading, pool, comments=comments)
@@ -172,13 +208,16 @@ def row_hashes(block: Block, level: int = 0) -> Hashes:
 
 
 def prepared(reading: Reading, indptr: Longs, indices: Ints, values: Floats, nnz: int) -> int:
-    """Fold the ids of rows with `nnz` entries, divide the rows by their lengths and add the bias,
-    as the reading says, in place; the new number of entries. With a bias the arrays have room for
-    one more entry a row."""
+    """Fold the ids of rows with `nnz` entries, divide the rows by their lengths or standardize
+    their columns, and add the bias, as the reading says, in place; the new number of entries. The
+    arrays have room for all entries that are added."""
     if reading.hash_bits:
         nnz = rows.fold(indptr, indices[:nnz], values[:nnz], reading.hash_bits)
     if reading.normalize == "l2":
         rows.normalize(indptr, values[:nnz])
+    elif reading.normalize == "columns":
+        assert reading.columns is not None
+        nnz = standardized(reading.columns, indptr, indices, values)
     if reading.bias:
         rows.append_column(indptr, indices, values, BIAS, 1.0)
         nnz += len(indptr) - 1

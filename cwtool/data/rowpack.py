@@ -10,6 +10,7 @@ Nothing that is read is trusted: counts are compared with sizes before memory is
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from struct import Struct
 
 import numpy as np
@@ -41,15 +42,18 @@ def pack(raw: Raw) -> bytes:
     return head + out[:size].tobytes() + comments
 
 
-def unpack(data: Bytes, stop: int, pool: Pool, *, bias: bool, comments: bool) -> Raw:
-    """The rows in data[:stop], which packed.PADDING bytes follow, in buffers with room for a bias.
-    ValueError says what is wrong with them."""
+def unpack(
+    data: Bytes, stop: int, pool: Pool, *, room: Callable[[int], int], comments: bool
+) -> Raw:
+    """The rows in data[:stop], which packed.PADDING bytes follow, in buffers with room for the
+    entries that rows get beside their own; `room` says how many. ValueError says what is wrong with
+    the data."""
     if stop < COUNTS.size:
         raise ValueError("a frame is too short")
     n_rows, nnz, n_lines, n_qids, parts = COUNTS.unpack_from(data.data)
     if max(n_rows, nnz) > 4 * stop or n_rows > n_lines or parts > WEIGHTS | COMMENTS:
         raise ValueError("the counts of a frame are wrong")
-    b = pool.take(max(n_rows, 1), nnz + packed.SPARE + bias * n_rows)
+    b = pool.take(max(n_rows, 1), nnz + packed.SPARE + room(n_rows))
     weighted, end = bool(parts & WEIGHTS), COUNTS.size
     b.indptr[0] = 0
     if n_rows:

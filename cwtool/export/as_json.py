@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ def described(scorer: Scorer) -> dict[str, Any]:
     found: dict[str, Any] = {
         "form": "cwtool linear model 1",
         "algorithm": scorer.algorithm,
-        "reading": asdict(scorer.reading),
+        "reading": scorer.reading.settings,
         "labels": scorer.labels,
         "columns": scorer.names,
         "intercept": scorer.intercept.tolist(),

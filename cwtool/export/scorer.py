@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from sys import float_info
 from typing import Any
 
@@ -150,6 +151,9 @@ def scorer_of(model: Model) -> Scorer:
     sigma = None if variance is None or diagonal else covariance_of(model, weights.ids)
     if variance is not None and sigma is not None:
         variance = np.broadcast_to(np.diag(sigma)[:, None], variance.shape)
+    reading = model.reading
+    if reading.columns is not None:  # which the weights allow for, but not the variances
+        reading, sigma, diagonal = replace(reading, normalize="none", columns=None), None, False
     return Scorer(
         algorithm=name,
         labels=labels,
@@ -158,7 +162,7 @@ def scorer_of(model: Model) -> Scorer:
         weight=np.nan_to_num(weight[kept]),
         intercept=np.nan_to_num(constant + weight[bias].sum(axis=0)),
         threshold=threshold,
-        reading=model.reading,
+        reading=reading,
         slope=float(model.slope),
         offset=float(model.offset),
         bend=float(model.bend),

@@ -47,7 +47,7 @@ def check(models: Sequence[Model], names: Sequence[str], base: Model | None, old
 
 def _settings(model: Model) -> Iterator[tuple[str, Any]]:
     yield from asdict(model.algorithm.params).items()
-    yield from asdict(model.reading).items()
+    yield from model.reading.settings.items()
     yield "class_weight", model.class_weight.setting
     yield "multiclass", model.labels.multiclass if model.several is not None else "no"
 
@@ -59,6 +59,11 @@ def _same(first: tuple[Model, str], other: tuple[Model, str]) -> None:
         raise ModelError(
             f"{one} is a model of {a.algorithm.name}, and {two} one of {b.algorithm.name}",
             "only models of one algorithm can be merged",
+        )
+    if a.reading.columns != b.reading.columns:
+        raise ModelError(
+            f"the columns of {one} and {two} have different means and scales",
+            "train both from one model with `resume`, or in shards with `shards`",
         )
     for (name, mine), (_, theirs) in zip(_settings(a), _settings(b), strict=True):
         if mine != theirs:

@@ -27,7 +27,7 @@ from cwtool.algorithms.base import Algorithm, Scores
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.metrics.calibration import LEAST, Calibration
-from cwtool.order import permutation
+from cwtool.order import distinct, permutation
 from cwtool.run import Run, no_note, no_progress
 from cwtool.state import FeatureIndex, State
 
@@ -101,7 +101,7 @@ def held(shades: list[Shade], own: Scorer, y: Ints, weight: Floats | None) -> He
     """The scores of all rows that shadows have not learned; `own` scores rows by the model, which
     has learned all of them, y are their classes and `weight` their row weights."""
     rows = np.concatenate([shade.fold.held for shade in shades])
-    known = np.unique(np.concatenate([shade.fold.compared for shade in shades]))
+    known = distinct(np.concatenate([shade.fold.compared for shade in shades]))
     whole = own(known)
     z = np.concatenate([_matched(shade, known, whole, own, y, weight) for shade in shades])
     if not any(scores.variance.any() for one in shades for scores in (one.compared, one.held)):

@@ -99,9 +99,16 @@ READING = entries(
     {},
     {
         "zero_based": flag,
-        "normalize": text(20, ("none", "l2")),
+        "normalize": text(20, ("none", "l2", "columns")),
         "bias": flag,
         "hash_bits": whole(0, 30),
+        "columns": entries(
+            {
+                "ids": items(whole(0, (1 << 31) - 2)),
+                "mean": items(number()),
+                "scale": items(number(1e-300)),
+            }
+        ),
     },
 )
 HEADER_OF = entries(

@@ -26,7 +26,14 @@ from cwtool.model.crossfit import scorer, shades
 from cwtool.model.intake import check_memory, check_takes_weights, observed
 from cwtool.model.outline import check_load
 from cwtool.model.packing import Packed
-from cwtool.model.results import Learned, Prediction, Weights, bounded, in_units_of_data
+from cwtool.model.results import (
+    Learned,
+    Prediction,
+    Weights,
+    bounded,
+    in_units_of_columns,
+    in_units_of_data,
+)
 from cwtool.model.sample import Sample
 from cwtool.model.scale import RowScale, slotted
 from cwtool.model.verdict import Verdict
@@ -238,7 +245,11 @@ class Model(Verdict):
                 found = self.algorithm.coefficients(self.state, slots)
             elif isinstance(self.algorithm, Ranks):
                 found = Coefficients(self.algorithm.importance(self.state, slots))
-        return in_units_of_data(ids, found, self.scale.value)
+        weights = in_units_of_data(ids, found, self.scale.value)
+        columns = self.reading.columns
+        if columns is None or not isinstance(self.algorithm, Linear):
+            return weights
+        return in_units_of_columns(weights, columns)
 
     def described(self, class_: int | None = None) -> State | None:
         """The state that the algorithm can describe, of several classes that of this one; None if

@@ -49,7 +49,7 @@ def pack(model: Model, *, calibrated: bool = True, jobs: int = 1) -> Packed:
         "cwtool": __version__,
         "algorithm": model.algorithm.name,
         "params": asdict(model.algorithm.params),
-        "reading": asdict(model.reading),
+        "reading": model.reading.packed,
         "features": model.index.count,
         "rows": model.rows,
         "scale": {"value": model.scale.value, "rows": rows, "total": total},
@@ -159,7 +159,7 @@ def unpack(
     check_header(header)
     if not isinstance(header["params"], dict):
         raise Damage("its params are not given by name")
-    model = Model.new(header["algorithm"], header["params"], Reading(**header["reading"]))
+    model = Model.new(header["algorithm"], header["params"], Reading.unpacked(header["reading"]))
     model.scale.seen[:] = header["scale"]["rows"], header["scale"]["total"]
     if header["scale"]["rows"]:  # stsgd had a row scale once: such a model keeps it
         model.scale.prior = AUTO

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cwtool.algorithms.base import Coefficients
+from cwtool.data.columns import Columns
 from cwtool.data.rows import Floats, Ints
 
 
@@ -64,3 +65,22 @@ def in_units_of_data(ids: Ints, found: Coefficients, scale: float) -> Weights:
             np.nan_to_num(variance, copy=False)
     intercept = np.nan_to_num(found.intercept)
     return Weights(ids, weight, variance, intercept if intercept.ndim else float(intercept))
+
+
+def in_units_of_columns(found: Weights, columns: Columns) -> Weights:
+    """Weights and variances for columns as they are in the file; `found` has those for columns that
+    are (x_j - mean_j) / scale_j: weights become w_j / scale_j, and the intercept loses the sum of
+    w_j mean_j / scale_j."""
+    ids, mean, scale = columns.arrays
+    _, at, of = np.intersect1d(found.ids, ids, return_indices=True)
+    weight, variance = found.weight.copy(), found.variance
+    shape = (-1,) + (1,) * (weight.ndim - 1)
+    with np.errstate(over="ignore"):
+        weight[at] /= scale[of].reshape(shape)
+        intercept = np.nan_to_num(found.intercept - mean[of] @ weight[at])
+        if variance is not None:
+            variance = variance.copy()
+            variance[at] /= scale[of].reshape(shape) ** 2
+            np.nan_to_num(variance, copy=False)
+    np.nan_to_num(weight, copy=False)
+    return Weights(found.ids, weight, variance, intercept if intercept.ndim else float(intercept))

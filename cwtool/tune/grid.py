@@ -107,7 +107,10 @@ class TuneOptions:
     def read_of(self, point: Point) -> ReadOptions:
         """How the rows of this point are read."""
         changed = {name: point[name] for name in READING if name in point}
-        return replace(self.read, reading=replace(self.read.reading, **changed))
+        reading = replace(self.read.reading, **changed)
+        if reading.normalize != "columns":
+            reading = replace(reading, columns=None)
+        return replace(self.read, reading=reading)
 
     def params_of(self, point: Point) -> Point:
         """The parameters of the algorithm at this point."""

@@ -15,7 +15,7 @@ SETTINGS = (
     Param("multiclass", str, "auto", "", choices=("rival", "ovr")),
     Param("algo", str, registry.DEFAULT, "", choices=tuple(registry.names())),
     Param("passes", int, 1, "", low=1),
-    Param("normalize", str, "none", "", choices=("none", "l2")),
+    Param("normalize", str, "none", "", choices=("none", "l2", "columns")),
     Param("bias", bool, False, ""),
 )
 NEAR = 0.05  # of a range: a value that is as near to its end is told to be at the edge
