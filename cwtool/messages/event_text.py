@@ -131,8 +131,9 @@ def _evaluate(e: dict[str, Any]) -> str:
 def _undo(e: dict[str, Any]) -> str:
     names = ", ".join(f["name"] for f in e["forgotten"]) or "no file"
     return (
-        f"the model before is back, with {e['rows']:,} rows; it does not know {names}\n"
-        f"the model that was replaced is {e['undone']}"
+        f"the model before the last day is back; it has learned {e['rows']:,} rows, "
+        f"and not {names}\n"
+        f"the model that it replaced is kept as {e['undone']}"
     )
 
 

@@ -236,6 +236,16 @@ def test_gate_failed(gate: str, cwtool: Run, ok: Run, planted: Run) -> None:
     assert header("m.cw.rejected")["rows"] == header("m.cw.rejected-2027-01-15")["rows"] == 300
 
 
+def test_a_model_that_is_not_written_is_not_called_unchanged(cwtool: Run, planted: Run) -> None:
+    """Nor is a metric of several classes simply missing: those of two classes are named."""
+    args = [planted("a.svm", 1, 300), "--require", "macro_f1>0", "-m", "m.cw"]
+    ended = cwtool("train", *args)
+    assert "macro_f1 is not measured; measured are error, auc, " in ended.err
+    assert "m.cw was not written" in ended.err
+    cwtool("train", *args[:1], "-m", "m.cw")
+    assert "m.cw is unchanged" in cwtool("train", *args).err
+
+
 def test_rejected_models_keep_their_names(
     cwtool: Run, planted: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
