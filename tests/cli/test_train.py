@@ -690,12 +690,12 @@ def test_a_slot_that_does_not_fit(cwtool: Run, planted: Run) -> None:
 def test_rows_of_a_first_slot_are_judged_once_learned(algo: str, ok: Run, planted: Run) -> None:
     a = planted("a.svm", 1, 300)
     said = ok("train", "-a", algo, a, "-m", "m.cw")
-    assert "once learned error" in said and "progressive" not in said
+    assert "on the learned rows error" in said and "progressive" not in said
     (found,) = (e for e in events(ok("train", "-a", algo, a, "-m", "m.cw", "--json"))
                 if e["event"] == "train")  # fmt: skip
     assert found["fitted"]["error"] < found["error"]
     said = ok("train", planted("b.svm", 2, 300), "--resume", "m.cw", "-m", "m.cw")
-    assert "progressive" in said and "once learned" not in said
+    assert "progressive" in said and "on the learned rows" not in said
 
 
 def test_slots_are_reported(ok: Run, planted: Run) -> None:
