@@ -77,10 +77,14 @@ def _merge(e: dict[str, Any]) -> str:
 def _select(e: dict[str, Any]) -> str:
     stable = f"  stability {number(e['stability'])}" if "stability" in e else ""
     own = f"class {e['class']}  " if "class" in e else ""
+    tested = ""
+    if e["test_error"] is not None:
+        tested = (
+            f"test error {percent(e['test_error'])}{_compared(e.get('test_metrics', {}))}  "
+            f"refit {percent(e['refit_error'])}  "
+        )
     return (
-        f"{own}{e['algo']}  {len(e['selected']):,} features  "
-        f"test error {percent(e['test_error'])}{_compared(e.get('test_metrics', {}))}  "
-        f"refit {percent(e['refit_error'])}  {e['seconds']:.3f} s{stable}"
+        f"{own}{e['algo']}  {len(e['selected']):,} features  {tested}{e['seconds']:.3f} s{stable}"
     )
 
 

@@ -289,6 +289,19 @@ def test_settings_from_a_file(ok: Run, cwtool: Callable, planted: Run) -> None:
     assert cwtool("feed", "day4.svm", "-m", "m.cw", "--undo").code == 2
 
 
+def test_wrong_settings_say_where_they_were_set(
+    cwtool: Callable, planted: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    args = ["feed", planted("a.svm", 1, 300), "-m", "m.cw"]
+    Path("cwtool.toml").write_text("[feed]\nr = -1\n")
+    ended = cwtool(*args)
+    assert ended.code == 2
+    assert "it must be above 0 (set in cwtool.toml)" in ended.err
+    monkeypatch.setenv("CWTOOL_FEED_R", "-2")
+    assert "(set by the environment variable CWTOOL_FEED_R)" in cwtool(*args).err
+    assert "(set" not in cwtool(*args, "-r", "-3").err
+
+
 @pytest.mark.parametrize("algo", ["bcw", "knn"])
 def test_learners_of_batches(ok: Run, planted: Run, brief: Callable, algo: str) -> None:
     for k in (1, 2, 3):
