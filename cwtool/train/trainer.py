@@ -165,7 +165,7 @@ class Trainer:
             self.model.known += f.sample
         tell_of_rows(self.model, self.turns, self.heaviest, self.console)
         if self.columns is not None and (notice := self.columns.notice(self.model)):
-            self.console.note(notice)
+            self.console.warn(notice)
         if self.counts.total.rows == 0:
             if self.heldout.n_rows:
                 raise DataError(f"{self.report.names}: no rows to learn from", "lower `holdout`")

@@ -60,6 +60,7 @@ def test_columns_that_should_be_scaled(cwtool: Callable, folder: Path) -> None:
     said = cwtool("train", far, *args).err
     assert "the values of most columns are far from 0" in said
     assert "or try --covariance full" in said
+    assert "far from 0" in last(cwtool("train", far, *args, "--json").out)["warnings"][-1]
     assert "are far from 0" in cwtool("feed", far, "-m", "f.cw", "--accept").err
     assert "--covariance" not in cwtool("train", far, *args, "--algo", "dcd").err
     assert "the values of feature 3 are so large" in cwtool("train", large, *args).err
