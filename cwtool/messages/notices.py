@@ -27,14 +27,19 @@ def noticed(model: Model, tally: AnyTally) -> str | None:
 def imbalance(
     matrix: NDArray[Any], names: Sequence[str], *, bias: bool, threshold: str
 ) -> str | None:
-    """A sentence with a remedy, if all predictions are of one class, if a class is hardly ever
-    predicted where it should be, or if one of two classes is rare and nothing was done about it.
+    """A sentence with a remedy, if all rows are of one class, if all predictions are, if a class is
+    hardly ever predicted where it should be, or if one of two classes is rare and nothing was done.
     `matrix[actual, predicted]` counts the rows of the classes with these names; `bias` tells
     whether the model has one, and `threshold` is its setting."""
     support, called = matrix.sum(axis=1), matrix.sum(axis=0)
     total = float(support.sum())
-    if total < FEWEST or np.count_nonzero(support) < 2:
+    if total < FEWEST or len(names) < 2:
         return None
+    if np.count_nonzero(support) == 1:
+        return (
+            f"all rows have the label {names[int(np.argmax(support))]}; a line that begins with a "
+            "feature, such as 1:0.5, has no label, and the feature is read as one with a weight"
+        )
     share = support / total
     recall = np.diagonal(matrix) / np.maximum(support, 1e-300)
     missed = np.flatnonzero((share >= SHARE) & (recall < RECALL))

@@ -37,7 +37,6 @@ def test_two_classes(matrix: list[list[float]], words: str) -> None:
     [
         [[80, 2], [9, 9]],  # no class is rare, and none is passed over
         [[990, 1], [9, 0]],  # of 0.9 % of the rows little can be said
-        [[100, 0], [0, 0]],  # there is one class
         [[17, 0], [2, 0]],  # there are few rows
         [[95, 0], [4, 1]],
     ],
@@ -84,3 +83,10 @@ def test_several_classes() -> None:
     )
     matrix[2] = 0, 0, 5
     assert imbalance(matrix, THREE, bias=False, threshold="") is None
+
+
+def test_rows_of_one_class_may_lack_labels() -> None:
+    found = imbalance(np.array([[0, 0], [20.5, 9.0]]), TWO, bias=True, threshold="f1")
+    assert found is not None
+    assert found.startswith("all rows have the label +1; a line that begins with a feature")
+    assert imbalance(np.array([[0, 0], [1, 9]]), TWO, bias=True, threshold="f1") is None
