@@ -6,6 +6,7 @@ import numpy as np
 
 from cwtool.data.rows import BIAS, Floats, Ints, Rows
 from cwtool.model import Model
+from cwtool.order import distinct
 
 ROWS = 300  # the first ones, which are looked at
 FEWEST = 100  # rows that tell
@@ -31,9 +32,11 @@ class Columns:
         of_file = rows.indices[part] != BIAS
         ids, x = rows.indices[part][of_file], rows.values[part][of_file]
         with np.errstate(over="ignore"):
-            both = np.concatenate([self.sums, [x, x * x]], axis=1)
-        self.ids, column = np.unique(np.concatenate([self.ids, ids]), return_inverse=True)
-        self.sums = np.array([np.bincount(column, one, len(self.ids)) for one in both])
+            sums = np.concatenate([self.sums, [x, x * x]], axis=1)
+        all_ids = np.concatenate([self.ids, ids])
+        self.ids = distinct(all_ids)
+        column = np.searchsorted(self.ids, all_ids)
+        self.sums = np.array([np.bincount(column, one, len(self.ids)) for one in sums])
         self.n_rows += n
 
     def notice(self, model: Model) -> str | None:
