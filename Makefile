@@ -26,6 +26,7 @@ demo: .venv/ready
 	$(BIN)/cwtool predict $(SAMPLE)/topics_test.svm -m build/topics.cw --evaluate
 	$(BIN)/cwtool report build/demo.cw -o build/demo.html
 	@echo "open build/demo.html: the page of the two days"
+	@echo "source .venv/bin/activate lets the shell find the command cwtool"
 
 test: .venv/test
 	$(BIN)/pytest -n auto

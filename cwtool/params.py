@@ -71,7 +71,8 @@ class Param:
             if not isinstance(value, str) and number != value:  # 2.5 is no whole number
                 raise ValueError
         except (TypeError, ValueError, OverflowError):
-            kind = "a whole number" if self.kind is int else "a number"
+            kind = f"{'auto or ' if self.auto else ''}a {'whole ' * (self.kind is int)}number"
+            kind += ", or days such as 30d" if self.or_days else ""
             raise UsageError(f"`{self.name}` is {value!r}; it must be {kind}") from None
         below = number <= self.low if self.open_low else number < self.low
         most = min(self.high, MOST) if self.kind is int else self.high

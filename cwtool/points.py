@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from cwtool.data.pipeline import ReadOptions
+from cwtool.data.reports import ReadReport
 from cwtool.errors import DataError, UsageError
 from cwtool.messages.metrics_text import number
 from cwtool.metrics.ranking import Ranking, cells
@@ -16,18 +17,27 @@ from cwtool.predict import scored
 
 
 def from_validation(
-    model: Model, point: OperatingPoint, paths: list[str], options: ReadOptions
-) -> OperatingPoint:
-    """The threshold of this operating point on labelled rows, as a number."""
+    model: Model, paths: list[str], options: ReadOptions, report: ReadReport
+) -> tuple[OperatingPoint, str]:
+    """The threshold of the operating point of the model on labelled rows, as a number, and a
+    sentence with its rates on these rows."""
     _check_two(model)
     ranking = Ranking()
-    for block, (score, variance, _) in scored(model, paths, options):
+    for block, (score, variance, _) in scored(model, paths, options, report):
         rows = model.labels.encode(block, learning=False)
         ranking.add(rows.y, score, model.probability(score, variance), rows.weight)
     hit, score, _, weight = ranking.columns()
     if not 0 < hit.sum() < len(hit):
         raise DataError("the rows to find the threshold on are of one class")
-    return OperatingPoint(repr(point.exact(*cells(hit, score, weight))))
+    threshold = model.operating_point.exact(*cells(hit, score, weight))
+    called = score >= threshold
+    recall = ratio(float(weight[hit & called].sum()), float(weight[hit].sum()))
+    false = ratio(float(weight[~hit & called].sum()), float(weight[~hit].sum()))
+    return OperatingPoint(repr(threshold)), (
+        f"the threshold of {model.operating_point.setting} is {threshold:.6g}; on the rows of "
+        f"{report.names} the recall is {number(recall)} and the false positive rate "
+        f"{number(false, 5)}"
+    )
 
 
 def expected(model: Model) -> str:

@@ -56,12 +56,11 @@ def predict(
         del block, rows  # so that the reader can use their memory again
     if n_rows == 0:
         raise report.nothing("predict")
-    known = model.learned()
     result: dict[str, Any] = {
         "rows": n_rows,
         "file": report.names,
         "digest": ", ".join(f.digest for f in report.files),
-        "learned_before": [f.name for f in report.files if known.keys() & set(f.digests)],
+        "learned_before": learned_before(model, report),
         "unknown_entries": unknown,
         "unknown_share": ratio(unknown, nnz),
         "bad_lines": report.bad_lines,
@@ -70,6 +69,12 @@ def predict(
     if judged is not None:
         result |= judged.summary() | {"rows": n_rows}  # rows of weight 0 are predicted as well
     return result
+
+
+def learned_before(model: Model, report: ReadReport) -> list[str]:
+    """The names of the files that the model has learned."""
+    known = model.learned()
+    return [f.name for f in report.files if known.keys() & set(f.digests)]
 
 
 class Evaluation:

@@ -12,6 +12,8 @@ from cwtool.estimators import ArowClassifier
 
 WIDTH = 100_000  # columns: more than the feed will ever have
 
+if len(sys.argv) < 3:
+    sys.exit(__doc__)
 path, *days = sys.argv[1:]
 model = cwtool.load(path) if Path(path).exists() else ArowClassifier(class_weight="balanced")
 for day in days:

@@ -102,9 +102,10 @@ def group(ctx: click.Context, config: Path | None) -> None:
     """
     if config is None and not Path(CONFIG).is_file():
         return
-    from cwtool.cli.config import defaults_of, read_config
+    from cwtool.cli.config import PLACE, defaults_of, read_config
 
     path = config or Path(CONFIG)
+    ctx.meta[PLACE] = path
     found = read_config(path, COMMANDS)
     name = ctx.invoked_subcommand or ""
     command = group.get_command(ctx, name)
@@ -191,6 +192,10 @@ def run(args: list[str]) -> int:
     except click.exceptions.Exit as ending:
         return _flushed(ending.exit_code)
     except click.ClickException as failure:
+        if isinstance(failure, click.BadParameter):
+            from cwtool.cli.config import with_source
+
+            failure = with_source(failure)
         failure.show()
         if isinstance(failure, click.MissingParameter) and failure.ctx:
             _show_examples(failure.ctx.command)

@@ -12,6 +12,7 @@ import click
 
 from cwtool.cli.declared import owners
 
+PLACE = "cwtool.cli.config"  # where a context keeps the path of the configuration file
 PLAIN = (str, int, float)  # what an option may have as its value
 
 
@@ -55,3 +56,20 @@ def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> 
             shown = f"{option} of {command.name} has {str(value)[:40]}"
             raise click.UsageError(f"{path}: {shown}, which is no value of it")
     return {options[k].name or k if k in options else k: value for k, value in section.items()}
+
+
+def with_source(failure: click.BadParameter) -> click.BadParameter:
+    """The same error with the place where the value was set, if that is not the command line."""
+    ctx, param = failure.ctx, failure.param
+    if ctx is None or param is None or param.name is None:
+        return failure
+    source = ctx.get_parameter_source(param.name)
+    if source is click.core.ParameterSource.DEFAULT_MAP:
+        place = f"in {ctx.meta[PLACE]}"
+    elif source is click.core.ParameterSource.ENVIRONMENT:
+        names = param.envvar or f"{ctx.auto_envvar_prefix}_{param.name.upper()}"
+        shown = names if isinstance(names, str) else " or ".join(names)
+        place = f"by the environment variable {shown}"
+    else:
+        return failure
+    return click.BadParameter(f"{failure.message} (set {place})", ctx, param, failure.param_hint)

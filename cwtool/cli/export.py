@@ -49,8 +49,11 @@ def command(model: Path, form: str, out: Path) -> None:
     from cwtool.model import Model
 
     scorer = export(Model.load(model), form, out, (model,))
+    console = options.console(False, False, False)
+    if str(out) != "-":
+        console.note(f"wrote {out}")
     if not scorer.has_probability and form in ("json", "python", "sql", "onnx"):
-        options.console(False, False, False).note(
+        console.note(
             "probabilities are left out: they depend on the variance of the score, which needs the "
             "covariances of more features or classes than are written, or the means of columns"
         )

@@ -74,6 +74,7 @@ def command(
     """
     from cwtool.importing import imported, read_liblinear
     from cwtool.lock import locked
+    from cwtool.memory import words
     from cwtool.model.file import check_target
 
     name = ctx.meta[ALGO]
@@ -81,4 +82,5 @@ def command(
     check_target(model, [str(file)])
     found = imported(read_liblinear(file), name, given(ctx, others, own), precision, multiclass)
     with locked(model, wait=False):
-        found.save(model)
+        size = found.save(model)
+    options.console(False, False, False).note(f"wrote {model} ({words(size)})")

@@ -191,11 +191,9 @@ def command(
         kept(data if top else ()),
         complete_text(out, (*data, model)) if out else nullcontext(sys.stdout) as file,
     ):
-        found = predicting.choose(
-            subject, list(data), read, threshold, fpr, precision, top, validation
+        predicting.choose(
+            subject, list(data), read, threshold, fpr, precision, top, validation, console
         )
-        if found is not None:
-            console.note(found)
         write = (
             predicting.writer(file, columns, column_names(subject, columns), as_json)
             if wanted

@@ -53,11 +53,14 @@ def choose(
     precision: float | None,
     top: int | None,
     validation: tuple[str, ...],
-) -> str | None:
-    """Set the threshold of the model by the options. Returns a note with the expected rates if the
-    threshold comes from training scores."""
+    console: Console,
+) -> None:
+    """Set the threshold of the model by the options, and tell the rates that are expected of a
+    threshold by name."""
+    from cwtool.data.reports import ReadReport
     from cwtool.metrics.threshold import OperatingPoint
     from cwtool.points import expected, from_validation, highest
+    from cwtool.predict import learned_before
 
     settings = [] if threshold is None else [threshold]
     settings += [] if fpr is None else [f"fpr={fpr}"]
@@ -71,11 +74,16 @@ def choose(
     elif validation:
         if model.operating_point.loss is None:
             raise click.UsageError("--validation needs --fpr, --precision or a --threshold by name")
-        point = model.operating_point
-        model.operating_point = from_validation(model, point, list(validation), read)
+        report = ReadReport()
+        model.operating_point, note = from_validation(model, list(validation), read, report)
+        console.note(note)
+        if names := ", ".join(learned_before(model, report)):
+            console.warn(
+                f"the model has learned {names}, and separates the classes of learned rows better "
+                "than those of new rows; compute the threshold on other rows"
+            )
     elif settings and model.operating_point.loss is not None and model.several is None:
-        return expected(model)
-    return None
+        console.note(expected(model))
 
 
 def judge_unknown(result: dict[str, Any], answer: str, console: Console) -> None:

@@ -74,9 +74,10 @@ def command(
     names = names_of(feature_names, subject.reading) if feature_names else {}
     days = days_of(subject, model.stat().st_size, log)
     changed = moved(model, subject, since, top, names) if top else {}
-    title = f"Feed of {model.name}"
+    title, console = f"Feed of {model.name}", options.console(False, False, False)
     if out is not None:
         with complete_text(out, (model, *log)) as file:
             file.write(feed_page.page(title, days, FIGURES, changed))
+        console.note(f"wrote {out}")
     if as_text:
-        options.console(False, False, False).result(feed_page.text(title, days, FIGURES, changed))
+        console.result(feed_page.text(title, days, FIGURES, changed))

@@ -218,7 +218,7 @@ def subject_of(
     if algo is not None and algo != model.algorithm.name:
         raise ModelError(
             f"{resume} is a model of {model.algorithm.name}, not of {algo}",
-            "leave out --algo to continue it, or leave out --resume to train a new model",
+            f"leave out --algo to continue it, or {_anew(ctx)}",
         )
     kept = {**model.reading.settings, **asdict(model.algorithm.params)}
     kept["class_weight"] = model.class_weight.setting
@@ -232,7 +232,7 @@ def subject_of(
             raise ModelError(
                 f"{resume} was trained {_with(option, kept[key])} and cannot be continued "
                 f"{_with(option, value)}",
-                f"leave out {option}, or train a new model without --resume",
+                f"leave out {option}, or {_anew(ctx)}",
             )
     if asked := unasked_work(model, params):
         option = f"--{asked.replace('_', '-')} {getattr(model.algorithm.params, asked)}"
@@ -241,6 +241,13 @@ def subject_of(
             f"add {option} to the command to continue with it",
         )
     return model
+
+
+def _anew(ctx: click.Context) -> str:
+    """How this command trains a new model."""
+    if "resume" in ctx.params:
+        return "train a new model without --resume"
+    return "give --model a file that does not exist, to train a new model"
 
 
 def _with(option: str, value: Any) -> str:

@@ -80,7 +80,8 @@ class Classes:
             number = next(n for n in map(str, range(1, len(self.taken) + 2)) if n not in self.taken)
             self.taken.add(number)
             self.naming.label(number, cleaned(label))
-            more = "" if self.naming.path or self.told else "; `names` would keep, `labels` choose"
+            more = "; `names` keeps these numbers for the next file, and `labels` sets them"
+            more = "" if self.naming.path or self.told else more
             self.tell(f"label {cleaned(label)} is written as {number}{more}")
             self.told = True
             self.known[label] = number

@@ -145,7 +145,10 @@ class Conversion:
                 raise
         given = self.naming.given
         if given and self.target.names is None and not self.target.hash_bits:
-            self.of.tell(f"{given:,} names of features got ids; `names` would keep them in a file")
+            self.of.tell(
+                f"{given:,} names of features got ids; `names` keeps the ids in a file, so that "
+                "the next file gets the same ones"
+            )
         return {"rows": self.n_rows, "bad_lines": self.of.met.bad_lines, "new_names": given}
 
     @property

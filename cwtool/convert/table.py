@@ -41,6 +41,12 @@ class Columns:
             for j, name in enumerate(self.names)
             if j not in others and not only_url
         ]
+        for _, name, _ in self.features:
+            if name.lower() == "id":
+                self.of.tell(
+                    f"{display(self.path)}: the column {name} is a feature of its rows; "
+                    f"`id={name}` makes it their id, and `drop={name}` leaves it out"
+                )
 
     def _number(self, name: str | None, setting: str) -> int | None:
         if name is None:

@@ -5,8 +5,8 @@ from cwtool_ext import libsvm
 SENTENCES: dict[int, tuple[str, str]] = {
     libsvm.BAD_LABEL: (
         "label {item} is not a number",
-        "a line starts with its label, a number such as +1 or -1; replace labels that are text by "
-        "numbers",
+        "a line starts with its label, a number such as +1 or -1; replace labels that are text, "
+        "for example with sed 's/^spam /1 /; s/^ham /-1 /'",
     ),
     libsvm.INFINITE_LABEL: ("label {item} is not finite", "labels are finite numbers"),
     libsvm.MISSING_COLON: (

@@ -25,7 +25,7 @@ class Limits:
     """The limits within which a day may differ from the days before it."""
 
     tolerance: float = 2.0  # times the usual error
-    wrong_labels: float = 0.1  # share of labels that are wrong, as far as errors tell
+    wrong_labels: float = 0.1  # share of inverted labels, estimated from the errors
     days: int = 7  # days before that are compared with
 
 
@@ -83,7 +83,10 @@ def _labels(day: Day, past: list[Day], limits: Limits) -> str | None:
     share = (day.median - usual - chance) / (1 - 2 * usual)
     if share <= limits.wrong_labels:
         return None
-    return f"as far as errors tell, {percent(min(1.0, share))} or more of its labels are wrong"
+    return (
+        f"by its errors, at least {percent(min(1.0, share))} of its labels are inverted, and at "
+        f"most {percent(limits.wrong_labels)} is allowed"
+    )
 
 
 def _auc(day: Day, past: list[Day], limits: Limits) -> str | None:
@@ -129,8 +132,8 @@ def _worst(day: Day, past: list[Day]) -> str | None:
         return None
     last = day.worst_row + day.worst_rows - 1
     return (
-        f"{percent(day.worst)} of the rows {day.worst_row:,} to {last:,} are predicted wrong; a "
-        "coin does better"
+        f"{percent(day.worst)} of the rows {day.worst_row:,} to {last:,} are predicted wrong, and "
+        f"at most {percent(limit)} is allowed"
     )
 
 

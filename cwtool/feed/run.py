@@ -158,9 +158,7 @@ class DayRun:
     def _gate(self, when: str, measured: dict[str, Any], gates: tuple[Gate, ...]) -> None:
         for gate in gates:
             if not gate.passes(measured):
-                value = measured.get(gate.metric)
-                shown = "not measured" if value is None else f"{value:.6g}"
-                self._refuse(f"{gate} is required {when}, but {gate.metric} is {shown}")
+                self._refuse(gate.failed(measured, when))
 
     def _judge_after(self, before: AnyTally | None) -> None:
         """Compare the new model with the old one on rows that are not of this day:
@@ -188,7 +186,7 @@ class DayRun:
         self.console.event("refused", {"file": display(self.path), "why": why})
         raise QualityError(
             f"{display(self.path)} is refused: {why}",
-            "; ".join(filter(None, [hint, f"{self.target} is unchanged"])),
+            "; ".join(filter(None, [hint, generations.untouched(self.target)])),
         )
 
     def _rejected(self, refusal: QualityError) -> QualityError:

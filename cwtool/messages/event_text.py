@@ -77,10 +77,14 @@ def _merge(e: dict[str, Any]) -> str:
 def _select(e: dict[str, Any]) -> str:
     stable = f"  stability {number(e['stability'])}" if "stability" in e else ""
     own = f"class {e['class']}  " if "class" in e else ""
+    tested = ""
+    if e["test_error"] is not None:
+        tested = (
+            f"test error {percent(e['test_error'])}{_compared(e.get('test_metrics', {}))}  "
+            f"refit {percent(e['refit_error'])}  "
+        )
     return (
-        f"{own}{e['algo']}  {len(e['selected']):,} features  "
-        f"test error {percent(e['test_error'])}{_compared(e.get('test_metrics', {}))}  "
-        f"refit {percent(e['refit_error'])}  {e['seconds']:.3f} s{stable}"
+        f"{own}{e['algo']}  {len(e['selected']):,} features  {tested}{e['seconds']:.3f} s{stable}"
     )
 
 
@@ -131,8 +135,9 @@ def _evaluate(e: dict[str, Any]) -> str:
 def _undo(e: dict[str, Any]) -> str:
     names = ", ".join(f["name"] for f in e["forgotten"]) or "no file"
     return (
-        f"the model before is back, with {e['rows']:,} rows; it does not know {names}\n"
-        f"the model that was replaced is {e['undone']}"
+        f"the model before the last day is back; it has learned {e['rows']:,} rows, "
+        f"and not {names}\n"
+        f"the model that it replaced is kept as {e['undone']}"
     )
 
 

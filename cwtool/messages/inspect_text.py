@@ -16,7 +16,7 @@ def text(found: dict[str, Any]) -> str:
     measure = found["measure"]
     lines = [
         f"algorithm    {found['algorithm']}  {params}",
-        f"reading      {reading or 'as it is'}",
+        f"reading      {reading or 'rows as in the files'}",
         *_classes(found),
         *([f"weights      {found['class_weight']}"] if "class_weight" in found else []),
         *([f"threshold    {_point(found)}"] if "threshold" in found else []),
@@ -34,7 +34,8 @@ def text(found: dict[str, Any]) -> str:
     lines += [f"  {number}. {_run(run)}" for number, run in enumerate(found["history"], 1)]
     lines += _top(found["top"], measure)
     if found["interactions"]:
-        lines.append(f"{'interaction':>12}  {'importance':>12}  name")
+        names = _name(found["interactions"])
+        lines.append(f"{'interaction':>12}  {'importance':>12}{names}")
     for row in found["interactions"]:
         lines.append(
             f"{row['interaction']:>12}  {row['importance']:>12.6g}  {row.get('name', '')}".rstrip()
@@ -138,19 +139,24 @@ def _top(rows: list[dict[str, Any]], measure: str) -> list[str]:
     if not rows:
         return []
     if "sum" not in rows[0]:
-        lines = [f"{'feature':>12}  {measure:>12}  {'variance':>12}  name"]
+        lines = [f"{'feature':>12}  {measure:>12}  {'variance':>12}{_name(rows)}"]
         for row in rows:
             spread = f"{row['variance']:.6g}" if "variance" in row else "-"
             shown = f"{row['feature']:>12}  {row[measure]:>12.6g}  {spread:>12}"
             lines.append(f"{shown}  {row.get('name', '')}".rstrip())
         return lines
     heads = f"{f'sum of |{measure}|':>19}  {'largest':>12}  {'of class':>12}"
-    lines = [f"{'feature':>12}  {heads}  name"]
+    lines = [f"{'feature':>12}  {heads}{_name(rows)}"]
     for row in rows:
         label, largest = max(row[measure].items(), key=lambda pair: abs(pair[1]))
         shown = f"{row['feature']:>12}  {row['sum']:>19.6g}  {largest:>12.6g}  {label:>12}"
         lines.append(f"{shown}  {row.get('name', '')}".rstrip())
     return lines
+
+
+def _name(rows: list[dict[str, Any]]) -> str:
+    """The head of the column of names, if there are any."""
+    return "  name" if any("name" in row for row in rows) else ""
 
 
 def _article(noun: str) -> str:

@@ -43,7 +43,7 @@ def all_fitted(run: dict[str, Any]) -> bool:
 def measured(run: dict[str, Any]) -> str:
     """The metrics of a run before learning, or of a first batch once it was learned."""
     if all_fitted(run):
-        return f"once learned {metrics_line(run['fitted'])}"
+        return f"on the learned rows {metrics_line(run['fitted'])}"
     return f"progressive {metrics_line(run)}"
 
 
@@ -108,11 +108,12 @@ def class_tables(m: dict[str, Any]) -> Iterator[str]:
 
 
 def _by_class(classes: Sequence[dict[str, Any]], weighted: bool) -> Iterator[str]:
-    ratios, form = ("precision", "recall", "f1"), ",.6g" if weighted else ","
-    lines = [
-        [one["label"], *(number(one[name]) for name in ratios), format(one["support"], form)]
-        for one in classes
-    ]
+    form = ",.6g" if weighted else ","
+    lines = []
+    for one in classes:
+        met = one["support"] or one["precision"] is not None  # actual or predicted rows
+        ratios = one["precision"], one["recall"], one["f1"] if met else None
+        lines.append([one["label"], *map(number, ratios), format(one["support"], form)])
     heads = ["class", "precision", "recall", "F1", "weight" if weighted else "rows"]
     return aligned([heads, *lines])
 

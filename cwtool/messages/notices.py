@@ -20,21 +20,26 @@ def noticed(model: Model, tally: AnyTally) -> str | None:
     """The notice about these predictions of the model, or None."""
     matrix = tally.measured[1] if isinstance(tally, Tally) else tally.measured[1:, 1:]
     names = model.labels.names[: len(matrix)]
-    has = {"bias": model.reading.bias, "threshold": bool(model.operating_point)}
-    return imbalance(matrix, names, **has)
+    setting = model.operating_point.setting
+    return imbalance(matrix, names, bias=model.reading.bias, threshold=setting)
 
 
 def imbalance(
-    matrix: NDArray[Any], names: Sequence[str], *, bias: bool, threshold: bool
+    matrix: NDArray[Any], names: Sequence[str], *, bias: bool, threshold: str
 ) -> str | None:
-    """A sentence with a remedy, if all predictions are of one class, if a class is hardly ever
-    predicted where it should be, or if one of two classes is rare and nothing was done about it.
-    `matrix[actual, predicted]` counts the rows of the classes with these names; `bias` and
-    `threshold` tell what the model has."""
+    """A sentence with a remedy, if all rows are of one class, if all predictions are, if a class is
+    hardly ever predicted where it should be, or if one of two classes is rare and nothing was done.
+    `matrix[actual, predicted]` counts the rows of the classes with these names; `bias` tells
+    whether the model has one, and `threshold` is its setting."""
     support, called = matrix.sum(axis=1), matrix.sum(axis=0)
     total = float(support.sum())
-    if total < FEWEST or np.count_nonzero(support) < 2:
+    if total < FEWEST or len(names) < 2:
         return None
+    if np.count_nonzero(support) == 1:
+        return (
+            f"all rows have the label {names[int(np.argmax(support))]}; a line that begins with a "
+            "feature, such as 1:0.5, has no label, and the feature is read as one with a weight"
+        )
     share = support / total
     recall = np.diagonal(matrix) / np.maximum(support, 1e-300)
     missed = np.flatnonzero((share >= SHARE) & (recall < RECALL))
@@ -51,6 +56,8 @@ def imbalance(
             f"only {_percent(recall[least])} of the rows of the class {names[least]} are predicted "
             "as it"
         )
+        if len(names) > 2 and share[least] >= 1 / (2 * len(names)):  # the class is not rare
+            return f"{found}; more `passes` or another `algo` may separate it from other classes"
     elif len(names) == 2 and share[rarest] <= RARE and not (bias or threshold):
         found = f"only {_percent(share[rarest])} of the rows are of the class {names[rarest]}"
     else:
@@ -58,7 +65,9 @@ def imbalance(
     return f"{found}; {_remedy(len(names), bias, threshold)}"
 
 
-def _remedy(classes: int, bias: bool, threshold: bool) -> str:
+def _remedy(classes: int, bias: bool, threshold: str) -> str:
+    if threshold not in ("", "f1", "balanced"):
+        return f"this is an effect of the threshold, which is {threshold}"
     if threshold:
         return "training with `class_weight=balanced` gives rows of rare classes a larger weight"
     points = "`threshold=balanced` or `threshold=f1`" if classes == 2 else "`threshold=balanced`"

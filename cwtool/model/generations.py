@@ -88,12 +88,20 @@ def _rejected_at(path: Path) -> tuple[str, int]:
     return at[:10], int(number) if number.isdigit() else 1
 
 
+def untouched(model: Path) -> str:
+    """What has become of a model file that was not replaced, in words."""
+    return f"{model} is unchanged" if model.exists() else f"{model} was not written"
+
+
 def put_back(model: Path) -> None:
     """Replace the model by the last old one. The model is then called MODEL.undone."""
     path = Path(os.path.realpath(model))
     old = kept(model)
     if not old:
-        raise ModelError(f"{model}: there is no old model to put back", "there is no MODEL.1")
+        raise ModelError(
+            f"{model}: there is no old model to put back",
+            f"old models would be called {model.name}.1, {model.name}.2 and so on; none is left",
+        )
     if path.exists():
         _second_name(path, path.with_name(f"{path.name}.undone"))
     old[0].replace(path)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 from cwtool import __version__
 from cwtool.report.page import STYLE, Grid, Heading, Part, Words, html
-from cwtool.report.svg import line_chart, reliability, sparkline
+from cwtool.report.svg import Shown, line_chart, reliability, sparkline
 
-Shown = Callable[[float | None], str]
 Figures = dict[str, tuple[str, Shown]]
 
 DAYS = 4000  # that are drawn at most: more take seconds, and a chart has no room for them
@@ -60,13 +59,13 @@ def page(title: str, days: Sequence[Any], figures: Figures, moved: dict[str, Any
     charts = []
     for name, shown, values in curves(days, figures):
         last = next(shown(v) for v in reversed(values) if v is not None)
-        chart = line_chart(values, dates, [shown(v) for v in values], bad)
+        chart = line_chart(values, dates, shown, bad)
         head = f"{escape(name)} <small>{escape(last)}</small>"
         charts.append(f"<figure><figcaption>{head}</figcaption>{chart}</figure>")
     bins = next((day.bins for day in reversed(days) if day.bins and not day.refused), None)
     if bins:
-        head = "<figcaption>Reliability of the last day</figcaption>"
-        charts.append(f"<figure>{head}{reliability(bins)}</figure>")
+        head = "Reliability of the last day <small>observed share</small>"
+        charts.append(f"<figure><figcaption>{head}</figcaption>{reliability(bins)}</figure>")
     body = html(_tables(days, figures, moved))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

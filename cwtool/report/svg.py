@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 WIDTH, HEIGHT = 320, 150
-LEFT, RIGHT, TOP, BOTTOM = 46, 8, 10, 22
+LEFT, RIGHT, TOP, BOTTOM = 52, 8, 10, 22
+ROOM = 8  # characters of a number at an axis
 BARS = "▁▂▃▄▅▆▇█"
 
 Values = Sequence[float | None]
+Shown = Callable[[float | None], str]  # a value as text
 
 
 def _span(values: Values, bad: Sequence[bool]) -> tuple[float, float]:
@@ -29,12 +31,10 @@ def short(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def line_chart(
-    values: Values, dates: Sequence[str], shown: Sequence[str], bad: Sequence[bool]
-) -> str:
+def line_chart(values: Values, dates: Sequence[str], shown: Shown, bad: Sequence[bool]) -> str:
     """A curve over days, with one dot per day; days that were refused are marked, at the edge where
-    they are beyond it, or below if there is no value. `shown` are the values as text, which a
-    browser tells beside the pointer."""
+    they are beyond it, or below if there is no value. The limits of the axis, and the values that
+    a browser tells beside the pointer, are written by `shown`."""
     low, high = _span(values, bad)
 
     def x(k: int) -> float:
@@ -48,20 +48,21 @@ def line_chart(
     path = " ".join(f"{x(k):.1f},{y(v):.1f}" for k, v in good)
     dots = [
         f'<circle class="{"bad" if bad[k] else "dot"}" cx="{x(k):.1f}" cy="{y(v):.1f}" '
-        f'r="{3.2 if bad[k] else 2.2}"><title>{escape(dates[k])}: {escape(shown[k])}</title>'
+        f'r="{3.2 if bad[k] else 2.2}"><title>{escape(dates[k])}: {escape(shown(v))}</title>'
         "</circle>"
         for k, v in enumerate(values)
         if v is not None or bad[k]
     ]
-    return _frame([f'<polyline points="{path}"/>', *dots], low, high, dates)
+    limits = [text if len(text := shown(v)) <= ROOM else short(v) for v in (low, high)]
+    return _frame([f'<polyline points="{path}"/>', *dots], limits, dates)
 
 
-def _frame(drawn: list[str], low: float, high: float, ends: Sequence[str]) -> str:
+def _frame(drawn: list[str], limits: Sequence[str], ends: Sequence[str]) -> str:
     """Axes around what was drawn, with the limits and the first and the last day."""
     floor = HEIGHT - BOTTOM
     texts = [
-        f'<text x="{LEFT - 5}" y="{TOP + 4}" class="end">{short(high)}</text>',
-        f'<text x="{LEFT - 5}" y="{floor}" class="end">{short(low)}</text>',
+        f'<text x="{LEFT - 5}" y="{TOP + 4}" class="end">{escape(limits[1])}</text>',
+        f'<text x="{LEFT - 5}" y="{floor}" class="end">{escape(limits[0])}</text>',
     ]
     if ends:
         texts.append(f'<text x="{LEFT}" y="{HEIGHT - 6}">{escape(ends[0])}</text>')
@@ -85,7 +86,7 @@ def reliability(bins: Sequence[Sequence[float]]) -> str:
             told = f"probability {p / n:.3f}, right {hits / n:.3f}, {n:,.0f} rows"
             size = 2 + 8 * (n / total) ** 0.5
             drawn.append(f'<circle class="dot" {at} r="{size:.1f}"><title>{told}</title></circle>')
-    return _frame(drawn, 0.0, 1.0, ["probability 0 to 1"])
+    return _frame(drawn, ["0", "1"], ["probability 0 to 1"])
 
 
 def sparkline(values: Values, bad: Sequence[bool]) -> str:

@@ -40,5 +40,13 @@ class Gate:
         value = measured.get(self.metric)
         return value is not None and bool(COMPARE[self.relation](value, self.bound))
 
+    def failed(self, measured: Mapping[str, Any], when: str = "") -> str:
+        """The condition that is not met, and the metric or, without it, those that there are."""
+        value, required = measured.get(self.metric), f"{self} is required {when}".rstrip()
+        if value is not None:
+            return f"{required}, but {self.metric} is {value:.6g}"
+        known = ", ".join(name for name in METRICS if measured.get(name) is not None)
+        return f"{required}, but {self.metric} is not measured; measured are {known}"
+
     def __str__(self) -> str:
         return f"{self.metric} {self.relation} {self.bound:g}"

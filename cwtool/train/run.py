@@ -14,7 +14,7 @@ from cwtool.errors import DataError, QualityError
 from cwtool.messages.console import Console
 from cwtool.messages.notices import noticed, ties
 from cwtool.metrics.tally import Tally, ratio
-from cwtool.model import Model
+from cwtool.model import Model, generations
 from cwtool.shards import ShardOptions, new_trainer
 from cwtool.train.options import TrainOptions
 
@@ -48,8 +48,6 @@ def train(
     record["time"] = now()[:10]  # the date alone: the same run on the same day gives the same bytes
     save = partial(trainer.model.save, jobs=options.read.jobs)
     if failed:
-        from cwtool.model import generations
-
         place, size = generations.reject(target, record["time"], REJECTED, save)
     else:
         place, size = target, save(target)
@@ -59,11 +57,9 @@ def train(
     if undecided:
         _note_classes(trainer.model, console)
     if failed:
-        value = measured.get(failed[0].metric)
         raise QualityError(
-            f"{failed[0]} is required, but {failed[0].metric} is "
-            + ("not measured" if value is None else f"{value:.6g}"),
-            f"the new model was written to {place}; {target} is unchanged",
+            failed[0].failed(measured),
+            f"the new model was written to {place}; {generations.untouched(target)}",
         )
     return True
 

@@ -17,6 +17,7 @@ from cwtool.metrics.tally import AnyTally, ratio
 from cwtool.model import Learned, Model
 from cwtool.model.overlap import learned
 from cwtool.run import Run
+from cwtool.train.columns import ColumnSizes
 from cwtool.train.counts import Counts
 from cwtool.train.curve import Curve, nonzero_weights
 from cwtool.train.data_notices import Turns, tell_of_file, tell_of_rows
@@ -50,6 +51,7 @@ class Trainer:
         )
         self.curve = Curve(options.trace, console)
         self.turns = Turns()
+        self.columns = None if model.rows else ColumnSizes()
         self.report = ReadReport()
         limit, work = options.memory_of_rows, model.algorithm.bytes_again
         shared = limit // 2 if options.passes > 1 and options.holdout else limit
@@ -162,6 +164,8 @@ class Trainer:
         for f in self.report.files:
             self.model.known += f.sample
         tell_of_rows(self.model, self.turns, self.heaviest, self.console)
+        if self.columns is not None and (notice := self.columns.notice(self.model)):
+            self.console.warn(notice)
         if self.counts.total.rows == 0:
             if self.heldout.n_rows:
                 raise DataError(f"{self.report.names}: no rows to learn from", "lower `holdout`")
@@ -185,6 +189,8 @@ class Trainer:
         """The new rows that are to be learned, without held-out ones."""
         n_rows = rows.n_rows
         self.turns.add(rows.y)
+        if self.columns is not None:
+            self.columns.add(rows)
         rows = self.heldout.split(rows, self.met, self.options.seed)
         self.met += n_rows
         return rows

@@ -73,8 +73,8 @@ class TuneOptions:
         lists = {name: values for name, values in self.grid.items() if isinstance(values, list)}
         if ranges := self.grid.keys() - lists.keys():
             raise UsageError(
-                f"the grid has a range of `{min(ranges)}`, from which points must be drawn",
-                "give their number, such as `random=20`",
+                f"the grid has a range of `{min(ranges)}`, from which random values are drawn",
+                "give the number of random combinations, such as `random=20`",
             )
         return points(lists)
 

@@ -70,7 +70,7 @@ class Race:
         order = ranked([(p, found.result) for p, found in pairs], self.options.metric)
         if not order:
             reason = outcomes[0].failure or f"some fold has no value of {self.options.metric}"
-            raise DataError(f"no point could be judged: {reason}")
+            raise DataError(f"no combination of the grid could be evaluated: {reason}")
         if self.ended < len(self.rungs):
             order = order[: self.rungs[self.ended].points]
         places = [k for k, point in enumerate(self.points) if point in order]

@@ -72,7 +72,7 @@ def test_inspect_has_no_progressive_metrics_of_a_first_batch(
     ok("train", "--algo", algo, separable("a.svm", 1), "-m", "m.cw")
     said = ok("inspect", "m.cw")
     assert "progressive  not measured" in said
-    assert "1 pass, once learned error" in said
+    assert "1 pass, on the learned rows error" in said
     ok("train", separable("b.svm", 2), "--resume", "m.cw", "-m", "m.cw")
     found = json.loads(ok("inspect", "m.cw", "--json"))
     assert found["progressive"]["rows"] == 120

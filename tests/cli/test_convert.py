@@ -33,6 +33,14 @@ def test_cells_become_features(folder: Path, ok: Run) -> None:
     assert (folder / "n.tsv").read_text() == names
 
 
+def test_a_column_of_ids_is_noticed(folder: Path, cwtool: Run) -> None:
+    write(folder, a_csv="y,ID,a\n1,7,3\n0,8,2\n")
+    args = ["convert", "a.csv", "-o", "a.svm"]
+    assert "the column ID is a feature of its rows; --id ID makes it" in cwtool(*args).err
+    for known in (["--id", "ID"], ["--drop", "ID"], ["--label", "ID"]):
+        assert "column ID" not in cwtool(*args, *known).err
+
+
 def test_training_on_a_table_says_what_to_do(folder: Path, cwtool: Run, ok: Run) -> None:
     write(folder, a_csv=TABLE, b_vw="1 | a b\n", c_txt="1 http://a.example/\n", d_txt="1 2 3\n")
     for name in "a.csv", "b.vw", "c.txt", "d.txt":
@@ -93,7 +101,7 @@ def test_labels_that_are_text(folder: Path, ok: Run, cwtool: Run) -> None:
     write(folder, a_csv="class,x\nspam,1\nham,2\nspam,3\n", b_csv="class,x\nham,2\neggs,3\n")
     ended = cwtool("convert", "a.csv", "-o", "-")
     assert ended.out == "1 1:1\n2 1:2\n1 1:3\n"
-    assert "label spam is written as 1; --names would keep, --labels choose" in ended.err
+    assert "label spam is written as 1; --names keeps these numbers for the next file" in ended.err
     assert ok("convert", "a.csv", "-o", "-", "--labels", "spam=+1,ham=-1").split()[2] == "-1"
     ok("convert", "a.csv", "-o", "a.svm", "--names", "n.tsv")
     ok("convert", "b.csv", "-o", "b.svm", "--names", "n.tsv")

@@ -70,11 +70,19 @@ def test_damaged_days_are_refused(cwtool: Callable, planted: Run, model: bytes, 
     assert not list(Path().glob(".*")), "no lock or temporary file is left"
 
 
+def test_hints_name_options_of_feed(cwtool: Callable, model: bytes) -> None:
+    for other in (["--algo", "cw"], ["--bias"]):
+        ended = cwtool("feed", "day1.svm", "-m", "m.cw", *other)
+        assert ended.code == 4
+        assert "--model a file that does not exist" in ended.err
+        assert "--resume" not in ended.err
+
+
 def test_a_first_day_with_wrong_labels_at_its_end(cwtool: Callable, planted: Run) -> None:
     rows = rows_of(planted("day1.svm", 1, 3000))
     ended = cwtool("feed", written("bad.svm", DAMAGE["the last labels"](rows)), "-m", "m.cw")
     assert ended.code == 5
-    assert "2,501 to 3,000 are predicted wrong; a coin does better" in ended.err
+    assert "2,501 to 3,000 are predicted wrong, and at most " in ended.err
     assert not Path("m.cw").exists()
 
 
@@ -175,7 +183,7 @@ def test_old_models_are_kept_and_put_back(cwtool: Callable, ok: Run, planted: Ru
     assert [Path(f"m.cw.{k}").read_bytes() for k in (1, 2, 3)] == seen[-2:-5:-1]
     assert not Path("m.cw.4").exists()
     said = ok("feed", "--undo", "-m", "m.cw")
-    assert "it does not know day5.svm" in said
+    assert "and not day5.svm" in said
     assert Path("m.cw").read_bytes() == seen[-2]
     assert Path("m.cw.undone").read_bytes() == seen[-1]
     ok("feed", "--undo", "-m", "m.cw")
@@ -184,6 +192,7 @@ def test_old_models_are_kept_and_put_back(cwtool: Callable, ok: Run, planted: Ru
     ended = cwtool("feed", "--undo", "-m", "m.cw")
     assert ended.code == 4
     assert "no old model" in ended.err
+    assert "would be called m.cw.1" in ended.err
     ok("feed", "day3.svm", "-m", "m.cw")
     assert modelfile.load_header(Path("m.cw"))["rows"] == 900, "a day that was undone is new"
 
@@ -278,6 +287,19 @@ def test_settings_from_a_file(ok: Run, cwtool: Callable, planted: Run) -> None:
     Path("cwtool.toml").unlink()
     ok("feed", planted("day4.svm", 4, 300), "-m", "m.cw")
     assert cwtool("feed", "day4.svm", "-m", "m.cw", "--undo").code == 2
+
+
+def test_wrong_settings_say_where_they_were_set(
+    cwtool: Callable, planted: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    args = ["feed", planted("a.svm", 1, 300), "-m", "m.cw"]
+    Path("cwtool.toml").write_text("[feed]\nr = -1\n")
+    ended = cwtool(*args)
+    assert ended.code == 2
+    assert "it must be above 0 (set in cwtool.toml)" in ended.err
+    monkeypatch.setenv("CWTOOL_FEED_R", "-2")
+    assert "(set by the environment variable CWTOOL_FEED_R)" in cwtool(*args).err
+    assert "(set" not in cwtool(*args, "-r", "-3").err
 
 
 @pytest.mark.parametrize("algo", ["bcw", "knn"])

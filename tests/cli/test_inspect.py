@@ -77,6 +77,8 @@ def test_feature_names(ok: Run, cwtool: Run, model: str) -> None:
     shown = json.loads(ok("inspect", model, "--json", "--top", "2", "--feature-names", "names.tsv"))
     assert [row.get("name") for row in shown["top"]] == ["the word häufig", None]
     assert "the word häufig" in ok("inspect", model, "--feature-names", "names.tsv")
+    assert "  name\n" in ok("inspect", model, "--feature-names", "names.tsv")
+    assert "  name\n" not in ok("inspect", model), "a column without any name"
     Path("names.tsv").write_text("1\tone\n2 two\n")
     ended = cwtool("inspect", model, "--feature-names", "names.tsv")
     assert ended.code == 2

@@ -48,6 +48,13 @@ def test_what_is_expected_is_told(cwtool: Callable, model: str) -> None:
     assert float(found[2]) == pytest.approx(last["at_threshold"]["recall"], abs=1e-4)
     exact = cwtool("predict", "b.svm", "-m", model, "--fpr", 0.01, "--validation", "b.svm").err
     assert "is about" not in exact
+    assert re.search(r"fpr=0.01 is [\d.]+; on the rows of b.svm the recall is 0.\d+ and", exact)
+    assert "warning" not in exact
+
+
+def test_a_threshold_on_learned_rows_is_doubted(cwtool: Callable, model: str) -> None:
+    said = cwtool("predict", "b.svm", "-m", model, "--fpr", 0.01, "--validation", "a.svm").err
+    assert "warning: the model has learned a.svm" in said
 
 
 def test_a_wanted_precision(ok: Run, model: str) -> None:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from cwtool.feed.report import FIGURES, Day, psi
+from cwtool.messages.metrics_text import percent
 from cwtool.report import feed_page
 from cwtool.report.svg import line_chart, reliability, sparkline
 
@@ -85,27 +86,33 @@ def test_a_model_of_train(ok: Run, planted: Run) -> None:
 
 
 def test_charts() -> None:
-    chart = line_chart([1.0, None, 3.0], ["a", "b", "c"], ["1", "-", "3"], [False, False, True])
+    chart = line_chart([1.0, None, 3.0], ["a", "b", "c"], percent, [False, False, True])
     root = ElementTree.fromstring(chart)
     circles = root.findall("circle")
     assert [c.get("class") for c in circles] == ["dot", "bad"]
     assert float(circles[0].get("cy", 0)) > float(circles[1].get("cy", 0))
-    ElementTree.fromstring(line_chart([2.0], ["a"], ["2"], [False]))
+    texts = [element.text for element in root.findall("text")]
+    assert texts[:2] == ["110.00 %", "90.00 %"], "an axis has the unit of the values"
+    ElementTree.fromstring(line_chart([2.0], ["a"], str, [False]))
     points = ElementTree.fromstring(reliability([[10, 1.0, 0.0], [0, 0, 0], [10, 9.0, 10.0]]))
     assert len(points.findall("circle")) == 2
     assert sparkline([0, 7, None, 3.5], [False] * 4) == "▁█ ▅"
     assert sparkline([0, 7, 90, 3.5], [False, False, True, False]) == "▁██▅"
 
 
+def brief(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}"
+
+
 def test_days_that_were_refused_do_not_change_the_scale() -> None:
     values, bad = [1.0, 900.0, 3.0, None], [False, True, False, True]
-    chart = line_chart(values, list("abcd"), ["1", "900", "3", "-"], bad)
-    plain = line_chart([1.0, 2.0, 3.0, 3.0], list("abcd"), ["1", "2", "3", "3"], [False] * 4)
+    chart = line_chart(values, list("abcd"), brief, bad)
+    plain = line_chart([1.0, 2.0, 3.0, 3.0], list("abcd"), brief, [False] * 4)
     ends = [re.findall(r"<text[^>]*>([^<]*)", one)[:2] for one in (chart, plain)]
     assert ends == [["3", "1"], ["3", "1"]]
     heights = re.findall(r'class="bad"[^>]*cy="([\d.]+)"', chart)
     assert heights == ["10.0", "128.0"], "at the upper edge, and below where there is no value"
-    assert "1,650" in line_chart([1500.0], ["a"], ["1,500"], [False])
+    assert "1,650" in line_chart([1500.0], ["a"], brief, [False])
 
 
 def test_psi() -> None:

@@ -166,7 +166,7 @@ def test_a_rare_class_is_noted_once(cwtool: Run, rare: Run) -> None:
     assert "of the class" not in cwtool("train", data, "-m", "m.cw", "--threshold", "f1").err
     called = cwtool("predict", data, "-m", "m.cw", "--evaluate", "--threshold", "99").err
     assert "all rows are predicted as -1, and " in called
-    assert "--class-weight balanced" in called
+    assert "this is an effect of the threshold, which is 99.0" in called
 
 
 def test_rows_that_score_zero_are_noted(cwtool: Run, rare: Run) -> None:

@@ -236,6 +236,16 @@ def test_gate_failed(gate: str, cwtool: Run, ok: Run, planted: Run) -> None:
     assert header("m.cw.rejected")["rows"] == header("m.cw.rejected-2027-01-15")["rows"] == 300
 
 
+def test_a_model_that_is_not_written_is_not_called_unchanged(cwtool: Run, planted: Run) -> None:
+    """Nor is a metric of several classes simply missing: those of two classes are named."""
+    args = [planted("a.svm", 1, 300), "--require", "macro_f1>0", "-m", "m.cw"]
+    ended = cwtool("train", *args)
+    assert "macro_f1 is not measured; measured are error, auc, " in ended.err
+    assert "m.cw was not written" in ended.err
+    cwtool("train", *args[:1], "-m", "m.cw")
+    assert "m.cw is unchanged" in cwtool("train", *args).err
+
+
 def test_rejected_models_keep_their_names(
     cwtool: Run, planted: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -680,12 +690,12 @@ def test_a_slot_that_does_not_fit(cwtool: Run, planted: Run) -> None:
 def test_rows_of_a_first_slot_are_judged_once_learned(algo: str, ok: Run, planted: Run) -> None:
     a = planted("a.svm", 1, 300)
     said = ok("train", "-a", algo, a, "-m", "m.cw")
-    assert "once learned error" in said and "progressive" not in said
+    assert "on the learned rows error" in said and "progressive" not in said
     (found,) = (e for e in events(ok("train", "-a", algo, a, "-m", "m.cw", "--json"))
                 if e["event"] == "train")  # fmt: skip
     assert found["fitted"]["error"] < found["error"]
     said = ok("train", planted("b.svm", 2, 300), "--resume", "m.cw", "-m", "m.cw")
-    assert "progressive" in said and "once learned" not in said
+    assert "progressive" in said and "on the learned rows" not in said
 
 
 def test_slots_are_reported(ok: Run, planted: Run) -> None:

@@ -43,6 +43,33 @@ def test_turns(step: int) -> None:
         assert turns.sorted == ordered
 
 
+def columns(name: str, scale: np.ndarray, mean: float) -> str:
+    """A file of 300 rows of four columns with these standard deviations around this mean."""
+    draw = np.random.default_rng(1)
+    values = mean + draw.normal(size=(300, 4)) * scale
+    rows = [f"{y} 1:{a:.3f} 2:{b:.3f} 3:{c:.3f} 4:{d:.3f}" for y, (a, b, c, d) in
+            zip(draw.integers(0, 2, 300), values, strict=True)]  # fmt: skip
+    Path(name).write_text("\n".join(rows) + "\n")
+    return name
+
+
+def test_columns_that_should_be_scaled(cwtool: Callable, folder: Path) -> None:
+    far, even = columns("far.svm", np.ones(4), 9.0), columns("even.svm", np.ones(4), 0.3)
+    large = columns("large.svm", np.array([1, 1, 90, 1]), 0.0)
+    args = ["-m", "m.cw", "--bias", "--block-size", 65536]
+    said = cwtool("train", far, *args).err
+    assert "the values of most columns are far from 0" in said
+    assert "or try --covariance full" in said
+    assert "far from 0" in last(cwtool("train", far, *args, "--json").out)["warnings"][-1]
+    assert "are far from 0" in cwtool("feed", far, "-m", "f.cw", "--accept").err
+    assert "--covariance" not in cwtool("train", far, *args, "--algo", "dcd").err
+    assert "the values of feature 3 are so large" in cwtool("train", large, *args).err
+    said = cwtool("train", large, *args, "--zero-based").err
+    assert "the values of feature 3 are so large" in said, "features are called as in the file"
+    for asked in ([even], [far, "--resume", "m.cw"], [large, "--algo", "sbcw"]):
+        assert "--normalize columns" not in cwtool("train", *asked, *args).err
+
+
 def test_a_model_that_is_replaced(cwtool: Callable, planted: Run) -> None:
     args = ["train", planted("a.svm", 1, 100), "-m", "m.cw"]
     assert "replaced" not in cwtool(*args).err

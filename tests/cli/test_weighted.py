@@ -174,7 +174,7 @@ def test_class_weights_that_cannot_be(
     cwtool: Run, planted: Run, command: str, weight: str, words: str
 ) -> None:
     if command == "tune" and weight == "7=2":
-        words = "no point could be judged"
+        words = "no combination of the grid could be evaluated"
     more = {
         "train": ["-m", "m.cw"],
         "tune": ["--grid", "r=1", "--jobs", "1"],

@@ -53,7 +53,7 @@ def test_the_best_go_on_in_their_order() -> None:
 
 def test_a_rung_without_any_value() -> None:
     race = Race(TuneOptions("arow", {"r": [1, 2, 3]}, halving=2), 10_000, Console(quiet=True))
-    with pytest.raises(DataError, match="no point could be judged: broken"):
+    with pytest.raises(DataError, match="no combination of the grid could be evaluated: broken"):
         race.end_rung([Outcome(failure="broken"), outcome(None), outcome(None)], 5000)
 
 

@@ -56,6 +56,11 @@ def test_tables_of_a_few_classes() -> None:
     ]
 
 
+def test_a_class_without_rows_has_no_f1() -> None:
+    found = evaluation([0, 1], [0, 1], [1.0, 2.0, 3.0])
+    assert "    3          -       -       -     0" in evaluated(found).splitlines()
+
+
 def test_rows_outside_the_matrix() -> None:
     found = evaluation([0, -1, 1, -1], [0, 0, -1, 1], [1.0, 2.0], np.array([1, 2, 0.5, 1]))
     lines = evaluated(found).splitlines()

@@ -25,7 +25,7 @@ TWO, THREE = ("-1", "+1"), ("1", "2", "3")
     ],
 )
 def test_two_classes(matrix: list[list[float]], words: str) -> None:
-    found = imbalance(np.array(matrix), TWO, bias=False, threshold=False)
+    found = imbalance(np.array(matrix), TWO, bias=False, threshold="")
     assert found is not None
     assert found.startswith(words)
     assert "with `threshold=balanced` or `threshold=f1`" in found
@@ -37,37 +37,56 @@ def test_two_classes(matrix: list[list[float]], words: str) -> None:
     [
         [[80, 2], [9, 9]],  # no class is rare, and none is passed over
         [[990, 1], [9, 0]],  # of 0.9 % of the rows little can be said
-        [[100, 0], [0, 0]],  # there is one class
         [[17, 0], [2, 0]],  # there are few rows
         [[95, 0], [4, 1]],
     ],
 )
 def test_nothing_to_tell(matrix: list[list[int]]) -> None:
-    assert imbalance(np.array(matrix), TWO, bias=matrix[1][0] in (4, 9), threshold=False) is None
+    assert imbalance(np.array(matrix), TWO, bias=matrix[1][0] in (4, 9), threshold="") is None
 
 
 def test_remedies_that_were_taken_are_not_told_again() -> None:
     rare = np.array([[90, 1], [4, 5]])
-    assert imbalance(rare, TWO, bias=False, threshold=False) is not None
-    assert imbalance(rare, TWO, bias=True, threshold=False) is None
-    assert imbalance(rare, TWO, bias=False, threshold=True) is None
+    assert imbalance(rare, TWO, bias=False, threshold="") is not None
+    assert imbalance(rare, TWO, bias=True, threshold="") is None
+    assert imbalance(rare, TWO, bias=False, threshold="f1") is None
     missed = np.array([[90, 0], [10, 0]])
-    with_bias = imbalance(missed, TWO, bias=True, threshold=False)
+    with_bias = imbalance(missed, TWO, bias=True, threshold="")
     assert with_bias is not None
     assert "bias" not in with_bias
-    with_threshold = imbalance(missed, TWO, bias=True, threshold=True)
+    with_threshold = imbalance(missed, TWO, bias=True, threshold="f1")
     assert with_threshold is not None
     assert with_threshold.endswith(
         "training with `class_weight=balanced` gives rows of rare classes a larger weight"
     )
 
 
+@pytest.mark.parametrize("threshold", ["precision=0.99", "fpr=0.001", "1.5"])
+def test_a_high_threshold_is_named_as_the_cause(threshold: str) -> None:
+    found = imbalance(np.array([[90, 0], [10, 0]]), TWO, bias=False, threshold=threshold)
+    assert found is not None
+    assert found.endswith(f"; this is an effect of the threshold, which is {threshold}")
+
+
 def test_several_classes() -> None:
     matrix = np.array([[50, 5, 0], [2, 90, 0], [2, 3, 0]])
-    found = imbalance(matrix, THREE, bias=True, threshold=False)
+    found = imbalance(matrix, THREE, bias=True, threshold="")
     assert found == (
         "only 0 % of the rows of the class 3 are predicted as it; with `threshold=balanced` rare "
         "classes are predicted more often"
     )
+    matrix[2] = 90, 3, 0
+    frequent = imbalance(matrix, THREE, bias=False, threshold="")
+    assert frequent == (
+        "only 0 % of the rows of the class 3 are predicted as it; more `passes` or another `algo` "
+        "may separate it from other classes"
+    )
     matrix[2] = 0, 0, 5
-    assert imbalance(matrix, THREE, bias=False, threshold=False) is None
+    assert imbalance(matrix, THREE, bias=False, threshold="") is None
+
+
+def test_rows_of_one_class_may_lack_labels() -> None:
+    found = imbalance(np.array([[0, 0], [20.5, 9.0]]), TWO, bias=True, threshold="f1")
+    assert found is not None
+    assert found.startswith("all rows have the label +1; a line that begins with a feature")
+    assert imbalance(np.array([[0, 0], [1, 9]]), TWO, bias=True, threshold="f1") is None

@@ -73,7 +73,8 @@ def test_build_converts() -> None:
         ({"C": None}, "`C` is None"),
         ({"rank": 0}, "`rank` is 0; it must be at least 1 and at most 9"),
         ({"rank": 10}, "at most 9"),
-        ({"rank": "2.5"}, "`rank` is '2.5'"),
+        ({"rank": "2.5"}, "`rank` is '2.5'; it must be a whole number"),
+        ({"prior": "much"}, "`prior` is 'much'; it must be auto or a number"),
         ({"kind": "c"}, "one of a, b"),
         ({"prior": "-1"}, "auto, or above 0"),
         ({"nothing": 1}, "there is no parameter 'nothing' here; the parameters are C, rank"),
@@ -84,6 +85,11 @@ def test_build_converts() -> None:
 def test_build_refuses(given: dict[str, object], words: str) -> None:
     with pytest.raises(UsageError, match=words.replace("(", r"\(")):
         build(Some, given)
+
+
+def test_days_are_named_where_they_are_allowed() -> None:
+    with pytest.raises(UsageError, match="it must be a whole number, or days such as 30d"):
+        build(registry.algorithm("arow").Params, {"half_life": "month"})
 
 
 def test_a_whole_number_must_be_whole() -> None:

@@ -60,7 +60,7 @@ def test_a_short_day_is_one_window() -> None:
         ({}, ""),
         ({"error": 0.1, "worst": 0.5}, ""),
         ({"error": 0.13}, "its error is 13.00 %, usually it is 5.00 %"),
-        ({"median": 0.17}, "of its labels are wrong"),
+        ({"median": 0.17}, "of its labels are inverted"),
         ({"worst": 0.6, "worst_row": 501}, "60.00 % of the rows 501 to 1,000 are predicted wrong"),
         ({"worst": 0.6, "worst_rows": 20}, ""),  # chance, in a window of 20 rows
         ({"base_rate": 0.75}, ""),
