@@ -145,7 +145,7 @@ def _stream_chunks(
             n_waiting -= cut
             whole, first, counted = False, False, raw.length
         elif n_waiting > MAX_LINE or _no_rows(waiting):
-            raise endless(path)
+            raise endless(display(path))
     yield chunk(b"".join([*waiting, ROOM]), n_waiting, last=True)
 
 
@@ -183,11 +183,19 @@ def _no_rows(pieces: list[bytes]) -> bool:
     return False
 
 
-def endless(path: str) -> DataError:
-    return DataError(
-        f"{display(path)}: a line is longer than {MAX_LINE >> 30} GiB, or no text",
-        "is this a text file?",
+class Endless(DataError):
+    """A line does not end."""
+
+    lines = 0  # of its chunk that come before it
+
+
+def endless(place: str, lines: int = 0) -> Endless:
+    """The error of a line at this place, which so many lines of its chunk come before."""
+    found = Endless(
+        f"{place}: a line is longer than {MAX_LINE >> 30} GiB, or no text", "is this a text file?"
     )
+    found.lines = lines
+    return found
 
 
 class Reused(local):
@@ -246,7 +254,8 @@ def load(chunk: Chunk) -> Text:
             stop = _after_newline(text, stop - 1, end - base)
             if text[stop - 1] != NEWLINE[0] and end < size:
                 if end - chunk.start > MAX_LINE or _no_rows([text[: end - base].tobytes()]):
-                    raise endless(chunk.path)
+                    before = text[start:stop].tobytes().count(NEWLINE)
+                    raise endless(display(chunk.path), before)
                 beyond *= 8
                 continue
         return Text(text, start, stop, cells)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cwtool import memory
 from cwtool.ahead import AHEAD, ahead
 from cwtool.data.buffers import Pool
-from cwtool.data.chunks import Chunk, chunks_of
+from cwtool.data.chunks import Chunk, Endless, chunks_of
 from cwtool.data.digest import hexdigest
 from cwtool.data.growing import Joining
 from cwtool.data.known import RowSample
@@ -84,13 +84,24 @@ def read_worked(
     """As `read_blocks`, with the result of work(block) for each block, which is not None. The work
     runs in the thread that parses the block, before the position of the block in its source is
     known."""
-    options = options or ReadOptions()
     report = ReadReport() if report is None else report
-    paths = [p if isinstance(p, Span) else os.fspath(p) for p in paths]
+    sources = [p if isinstance(p, Span) else os.fspath(p) for p in paths]
+    try:
+        yield from _read_worked(sources, work, options or ReadOptions(), report)
+    except Endless as failure:
+        raise report.endless(failure, sources) from None
+
+
+def _read_worked(
+    paths: Sequence[str | Span],
+    work: Callable[[Block], R],
+    options: ReadOptions,
+    report: ReadReport,
+) -> Iterator[tuple[Block, R]]:
     report.size = size_of(paths)
     jobs = 1 if len(paths) == 1 and 0 < report.size <= options.block_bytes else options.jobs
     chunks = (chunk for path in paths for chunk in _chunks(path, options))
-    spans = (path if isinstance(path, Span) else None for path in paths)
+    sources = iter(paths)
     current: FileReport | None = None
     keeper: Keeper | None = None
 
@@ -108,7 +119,9 @@ def read_worked(
             parsed_and_worked, chain(drained(first), chunks), jobs, waiting, endless=endless
         ):
             if current is None:
-                current = _begun(parsed, next(spans))
+                current = FileReport.of(next(sources))
+                if parsed.chunk.sample is not None:
+                    current.sample = parsed.chunk.sample
                 report.files.append(current)
             block = _placed(parsed.block, len(report.files) - 1, current)
             count(parsed, current, report, options.max_bad_lines)
@@ -127,15 +140,6 @@ def read_worked(
             keeper.abandon()
         if rows_file:
             pool.trim(MOST_KEPT)
-
-
-def _begun(parsed: Parsed, span: Span | None) -> FileReport:
-    """Start the report of a source at its first chunk."""
-    name = span.name if span and span.name else display(parsed.chunk.path)
-    begun = FileReport(name, span=span)
-    if parsed.chunk.sample is not None:
-        begun.sample = parsed.chunk.sample
-    return begun
 
 
 def _finish(read: FileReport, chunk: Chunk) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 
+from cwtool.data.chunks import Endless, endless
 from cwtool.data.foreign import FIRST_LINES, told
 from cwtool.data.known import RowSample
 from cwtool.data.parse import Fault, Parsed
+from cwtool.data.sources import display
 from cwtool.data.spans import Span
 from cwtool.errors import DataError
 from cwtool.records import dataclass
@@ -31,10 +34,18 @@ class FileReport:
     cells: bytearray = field(default_factory=bytearray)  # of the digest
     stored_cells: bytearray = field(default_factory=bytearray)  # of the digest `stored`
 
-    def place(self, line: int, column: int) -> str:
-        """The file, line and column for messages; `line` counts from the start of what was read."""
+    @classmethod
+    def of(cls, source: str | Span) -> FileReport:
+        """The report of a source of which nothing was read yet."""
+        span = source if isinstance(source, Span) else None
+        path = source.path if isinstance(source, Span) else source
+        return cls(span.name if span and span.name else display(path), span=span)
+
+    def place(self, line: int, column: int = 0) -> str:
+        """The file, line and column for messages; `line` counts from the start of what was read,
+        and the column 0 is left out."""
         before = self.span.lines_before() if self.span else 0
-        return f"{self.name}:{before + line}:{column}"
+        return f"{self.name}:{before + line}" + (f":{column}" if column else "")
 
     @property
     def digests(self) -> tuple[str, ...]:
@@ -64,6 +75,13 @@ class ReadReport:
     @property
     def names(self) -> str:
         return ", ".join(f.name for f in self.files)
+
+    def endless(self, failure: Endless, paths: Sequence[str | Span]) -> Endless:
+        """The failure with the number of its line, in the file that was begun last or, if that is
+        finished, in the next one of those that are read."""
+        begun = [file for file in self.files if not file.digest]
+        file = begun[-1] if begun else FileReport.of(paths[len(self.files)])
+        return endless(file.place(file.lines + failure.lines + 1))
 
     def nothing(self, purpose: str) -> DataError:
         """The error for files without rows; one of no bytes is mostly a download that failed."""

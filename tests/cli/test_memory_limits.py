@@ -11,6 +11,7 @@ import pytest
 
 from cwtool import memory, registry
 from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.spans import Span
 from cwtool.errors import DataError, UsageError
 
 Run = Callable[..., Any]
@@ -139,11 +140,31 @@ def test_a_bomb_does_not_grow(pack: Callable[[bytes], bytes], filling: bytes, fo
     text = b"+1 1:1\n-1 2:" + filling * (40_000_000 // len(filling))
     (folder / "bomb.svm").write_bytes(pack(text))
     tracemalloc.start()
-    with pytest.raises(DataError, match=r"bomb\.svm: a line is longer than 1 GiB, or no text"):
+    with pytest.raises(DataError, match=r"bomb\.svm:2: a line is longer than 1 GiB, or no text"):
         list(read_blocks([str(folder / "bomb.svm")], ReadOptions(jobs=1)))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40_000_000
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("pack", [bytes, in_gzip])
+def test_a_line_without_end_is_named(
+    pack: Callable[[bytes], bytes], jobs: int, folder: Path
+) -> None:
+    """Behind several chunks of a second file, and at the start of a third, or of a part of it."""
+    lines = b"+1 1:1 2:1 3:1\n" * 20_000
+    (folder / "good.svm").write_bytes(lines)
+    (folder / "late.svm").write_bytes(pack(lines + b"-1 2:" + b"1" * 3_000_000))
+    options = ReadOptions(jobs=jobs, block_bytes=1 << 16)
+    with pytest.raises(DataError, match=r"^late\.svm:20001: a line is longer"):
+        list(read_blocks(["good.svm", "late.svm"], options))
+    (folder / "early.svm").write_bytes(pack(b"1:" * 2_000_000))
+    with pytest.raises(DataError, match=r"^early\.svm:1: a line is longer"):
+        list(read_blocks(["good.svm", "early.svm"], options))
+    part = Span("late.svm", 15 * 10_000) if pack is bytes else Span("late.svm", name="of.gz")
+    with pytest.raises(DataError, match=r"^(late\.svm|of\.gz):20001: a line is longer"):
+        list(read_blocks([part], options))
 
 
 @pytest.mark.parametrize("divisor", ["auto", "10"])
