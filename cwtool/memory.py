@@ -71,11 +71,13 @@ def allowed_for(wanted: int, limit: int = 0) -> int:
     return FEW if unasked else allowed(limit)
 
 
-def check(what: str, needed: float, limit: int, instead: str) -> None:
-    """Refuse what needs more bytes than one thing may take; `instead` is what else can be done."""
+def check(what: str, needed: float, limit: int, instead: str, purpose: str = "") -> None:
+    """Refuse what needs more bytes, for this purpose, than one thing may take; `instead` is what
+    else can be done."""
     if needed > (free := allowed(limit)):
         raise UsageError(
-            f"{what} needs {words(needed)}, and {words(free)} may be used",
+            f"{what} needs {' '.join([words(needed), *purpose.split()])}, and {words(free)} may "
+            "be used",
             f"{instead}, or raise `max_memory`",
         )
 

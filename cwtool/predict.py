@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from cwtool.ahead import ahead
 from cwtool.algorithms.base import Recalls
 from cwtool.data.parse import Block
-from cwtool.data.pipeline import ReadOptions, read_blocks, read_worked
+from cwtool.data.pipeline import ReadOptions, read_worked
 from cwtool.data.reports import ReadReport
 from cwtool.data.rows import Floats, Ints, Rows
 from cwtool.messages.notices import noticed
@@ -18,9 +19,12 @@ from cwtool.metrics.confusion import label_order, predicted
 from cwtool.metrics.ranking import Ranking
 from cwtool.metrics.tally import ratio
 from cwtool.model import Model
+from cwtool.model.intake import check_scoring
 from cwtool.model.results import Prediction
 from cwtool.run import Run
 
+MOST_SCORES = 1 << 16  # of several classes that are computed at once
+MOST_ROWS = 1 << 31
 COLUMNS = ("label", "score", "variance", "probability", "file", "line")
 BY_CLASS = ("score", "probability")  # with several classes: one column per class
 
@@ -117,10 +121,13 @@ def scored(
 ) -> Iterator[tuple[Block, Prediction]]:
     """The blocks in their order, each with the prediction of its rows. Several blocks are predicted
     at a time, unless the algorithm compares rows with those that it keeps: it then uses all threads
-    for one block."""
+    for one block. Blocks with so many scores that those of several blocks would take much memory
+    come in parts."""
+    check_scoring(model.algorithm, model.state, options.max_memory, options.jobs)
     at_once = 1 if isinstance(model.algorithm, Recalls) else options.jobs
     run, preparing = Run(jobs=options.jobs // at_once), Lock()
     prepared: list[bool] = []
+    most = max(1, MOST_SCORES // len(model.labels.several)) if model.labels.several else MOST_ROWS
 
     def one(block: Block) -> Prediction:
         if prepared:
@@ -130,12 +137,23 @@ def scored(
             prepared.append(True)
             return found
 
-    if at_once == 1:
-        for block in read_blocks(paths, options, report):
-            yield block, one(block)
-            del block
-    else:
-        yield from read_worked(paths, one, options, report)
+    def at_most(block: Block) -> Prediction | bool:
+        return one(block) if at_once > 1 and block.n_rows <= most else False
+
+    for block, found in read_worked(paths, at_most, options, report):
+        if isinstance(found, Prediction):
+            yield block, found
+        else:
+            yield from _by_parts(block, most, one, at_once)
+        del block, found
+
+
+def _by_parts(
+    block: Block, most: int, predict: Callable[[Block], Prediction], jobs: int
+) -> Iterator[tuple[Block, Prediction]]:
+    """The block in parts of at most so many rows, with their predictions in `jobs` threads."""
+    parts = (block.slice(k, min(k + most, block.n_rows)) for k in range(0, block.n_rows, most))
+    yield from ahead(lambda part: (part, predict(part)), parts, jobs)
 
 
 def unlabelled(block: Block) -> Rows:

@@ -98,6 +98,11 @@ class Algorithm(ABC):
         the rows."""
         return 24 * n_rows
 
+    def bytes_to_score(self, states: Sequence[State], jobs: int) -> int:
+        """Upper bound of the bytes that predicting rows in `jobs` threads needs besides the states
+        and the rows: those of one against the rest, or a single state."""
+        return 0
+
     def new_state(self, index: FeatureIndex | None = None) -> State:
         """An untrained state that refers to this feature index, or to a new one."""
         return State(self.layout, index)

@@ -22,7 +22,14 @@ from cwtool.algorithms.base import Scores, Variants, each_choice
 from cwtool.algorithms.batch import BATCHES, BatchParams, LinearBatchLearner
 from cwtool.algorithms.curvature import loss_of
 from cwtool.algorithms.dealt import Shards, gathered
-from cwtool.algorithms.precision import ALL, CURVED, Precision, by_rows, variances
+from cwtool.algorithms.precision import (
+    ALL,
+    CURVED,
+    Precision,
+    by_rows,
+    bytes_of_variances,
+    variances,
+)
 from cwtool.algorithms.row_space import NAMES, ROWS
 from cwtool.data.rows import Floats, SlotRows
 from cwtool.errors import Damage
@@ -145,6 +152,13 @@ class BCW(LinearBatchLearner):
                 variance = variances(states[:1], rows, C / divisor, ALL)
             variance += unknown if len(unknown) else 0.0
         return [Scores(score, variance) for score in margins]
+
+    def bytes_to_score(self, states: Sequence[State], jobs: int) -> int:
+        if not states or self.untrained(states[0]):
+            return 0
+        if self._divisor(states[0]) is None:
+            return bytes_of_variances(states, CURVED, jobs)
+        return bytes_of_variances(states[:1], ALL, jobs)
 
     def check(self, state: State) -> None:
         super().check(state)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from cwtool.algorithms.column_scale import (
 )
 from cwtool.algorithms.merged_rows import REMEMBERED
 from cwtool.algorithms.merging import Merging
-from cwtool.algorithms.neighbours import DISTANCE_BYTES, Near, nearest, shares, vote
+from cwtool.algorithms.neighbours import DISTANCE_BYTES, Near, Points, nearest, shares, vote
 from cwtool.algorithms.remembered import NUMBERS, ROWS, Remembered, RememberedParams
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.params import AUTO, param
@@ -49,7 +50,37 @@ class KnnParams(RememberedParams):
     )
 
 
+SPARSE_COPIES = 64  # bytes of an entry of sparse points
+SEARCHED_COPIES = 32  # bytes of a value of dense points while they are made ready to be searched
 DENSE_COPIES = 40  # bytes of a value of dense points: as they are, centred, and in single precision
+VOTE = 64  # bytes of a neighbour of a row, or of a row and class
+# what is predicted at once: rows, numbers of dense points, and neighbours of all classes
+ROWS_AT_ONCE, NUMBERS_AT_ONCE, VOTES_AT_ONCE = 1024, 1 << 18, 1 << 18
+
+
+class Extent(NamedTuple):
+    """The size of remembered rows as points."""
+
+    n: int
+    width: int  # of dense points; 0: they are sparse
+    nnz: int  # of the rows or, if there are more, of sparse points
+
+    def bytes(self, at_once: int) -> int:
+        """Those of the points: sparse ones become dense, and these are then made ready to be
+        searched; and of so many rows that are predicted at once."""
+        sparse, numbers = SPARSE_COPIES * self.nnz, self.n * self.width
+        rows = DENSE_COPIES * at_once * self.width
+        return max(sparse + 8 * numbers, SEARCHED_COPIES * numbers) + rows
+
+    def distances(self, at_once: int) -> int:
+        """The bytes of the distances of a thread that looks at so many rows."""
+        most = min(DISTANCE_BYTES, 4 * self.n * at_once)
+        return (2 if self.width else 4) * most  # sparse ones, then dense
+
+
+def _kinds(state: State) -> int:
+    """The number of classes that neighbours are counted by."""
+    return max(2, 1 + int(state.arrays["y"].max(initial=0)))
 
 
 class Neighbours(Remembered):
@@ -57,11 +88,28 @@ class Neighbours(Remembered):
 
     def bytes_needed(self, rows: csr_array, run: Run) -> float:
         n, p = rows.shape
-        dense = is_dense(rows)
-        points = DENSE_COPIES * n * p if dense else 0
-        distances = (2 if dense else 4) * min(DISTANCE_BYTES, 4 * n * n)  # sparse ones, then dense
-        votes = 64 * n * self.most_votes
-        return float(64 * rows.nnz + points + run.jobs * distances + votes)
+        size = Extent(n, p if is_dense(rows) else 0, rows.nnz)
+        points = SPARSE_COPIES * size.nnz + DENSE_COPIES * n * size.width
+        return float(points + run.jobs * size.distances(n) + VOTE * n * self.most_votes)
+
+    def bytes_to_score(self, states: Sequence[State], jobs: int) -> int:
+        """The points of each state, and what the search of one of them needs."""
+        found = [self.extent(state) for state in states if not self.untrained(state)]
+        rows = max((self.at_once(state) for state in states), default=0)
+        votes = max((_kinds(state) * self.voters(state) for state in states), default=0)
+        search = max((size.distances(rows) for size in found), default=0)
+        return sum(size.bytes(rows) for size in found) + jobs * search + VOTE * votes * rows
+
+    def extent(self, state: State) -> Extent:
+        """The size of the points of all remembered rows."""
+        rows = self.rows(state)
+        return Extent(rows.shape[0], rows.shape[1] if is_dense(rows) else 0, rows.nnz)
+
+    def at_once(self, state: State) -> int:
+        """How many rows are predicted at once, so that memory does not depend on their number."""
+        numbers = NUMBERS_AT_ONCE // max(1, self.extent(state).width)
+        votes = VOTES_AT_ONCE // max(1, _kinds(state) * self.voters(state))
+        return max(1, min(ROWS_AT_ONCE, numbers, votes))
 
     @abstractmethod
     def points(self, state: State, rows: csr_array) -> Any:
@@ -76,17 +124,34 @@ class Neighbours(Remembered):
     def predict(self, state: State, rows: csr_array, run: Run, *, loo: bool = False) -> Floats:
         """The scores of the rows. With `loo` these are the remembered rows, and none is its own
         neighbour."""
-        return self.score(self.near(state, rows, state.arrays["y"] > 0, run, loo=loo))
+        kind = state.arrays["y"] > 0
+        if loo:
+            return self.score(self.near_others(state, kind, run))
+        return np.concatenate([self.score(near) for near in self.near(state, rows, kind, run)])
 
     def near(
-        self, state: State, rows: csr_array, kind: NDArray[Any], run: Run, *, loo: bool
-    ) -> Near:
-        """The neighbours of the rows among those remembered, whose classes are `kind`."""
+        self, state: State, rows: csr_array, kind: NDArray[Any], run: Run
+    ) -> Iterator[Near]:
+        """The neighbours of the rows, some rows at a time, among those remembered, whose classes
+        are `kind`."""
+        if "searched" not in state.scratch:
+            state.scratch["searched"] = Points(self.remembered(state))
+        points, step = state.scratch["searched"], self.at_once(state)
+        for start in range(0, rows.shape[0], step):
+            here = self.points(state, rows[start : start + step])
+            yield self._nearest(state, here, points, kind, run)
+
+    def near_others(self, state: State, kind: NDArray[Any], run: Run) -> Near:
+        """The neighbours of all remembered rows among the others; their classes are `kind`."""
         points = self.remembered(state)
-        here = points if loo else self.points(state, rows)
-        weight = self.row_weights(state)
-        k = self.voters(state)
-        return nearest(here, points, kind, k, loo=loo, jobs=run.jobs, weight=weight)
+        return self._nearest(state, points, points, kind, run, loo=True)
+
+    def _nearest(
+        self, state: State, rows: Any, points: Any, kind: NDArray[Any], run: Run, *,
+        loo: bool = False,
+    ) -> Near:  # fmt: skip
+        weight, k = self.row_weights(state), self.voters(state)
+        return nearest(rows, points, kind, k, loo=loo, jobs=run.jobs, weight=weight)
 
     def voters(self, state: State) -> int:
         """The number of nearest training rows whose classes are counted to predict a row: `k`."""
@@ -135,14 +200,15 @@ class Voter(Neighbours):
     def votes(self, state: State, rows: SlotRows, run: Run) -> Floats:
         """Scores with one column per class; -inf for classes without a row."""
         kind = state.arrays["y"].astype(np.int32)
-        return self.class_scores(self.near(state, self.known(state, rows), kind, run, loo=False))
+        near = self.near(state, self.known(state, rows), kind, run)
+        none = np.empty((0, _kinds(state)))
+        return np.concatenate([none, *(self.class_scores(one) for one in near)])
 
     def own_votes(self, state: State, rows: SlotRows, run: Run) -> Floats:
         """Scores of the rows of the first batch, each predicted by the other rows alone."""
         found, kind = self.votes(state, rows, run), state.arrays["y"].astype(np.int32)
         learned = usable(rows)
-        alone = self.class_scores(self.near(state, self.rows(state), kind, run, loo=True))
-        found[learned] = alone
+        found[learned] = self.class_scores(self.near_others(state, kind, run))
         return found
 
     def class_scores(self, near: Near) -> Floats:

@@ -85,42 +85,57 @@ def counted(weight: Floats) -> Floats:
     return counts
 
 
+class Points:
+    """Points among which neighbours are searched for: a dense array, or a CSR matrix with ascending
+    indices."""
+
+    def __init__(self, points: Any) -> None:
+        self.points, self.n = points, points.shape[0]
+        self.dense = dense = isinstance(points, np.ndarray)
+        self.form: Any = np.ascontiguousarray if dense else csr
+        # products of small numbers are exacter
+        self.middle = points.mean(axis=0) if dense and self.n else None
+        centred = self.centred(points)
+        self.square = squares(centred)
+        self.largest = np.sqrt(self.square.max(initial=0)) or 1.0
+        transposed = single(centred, 1 / self.largest).T
+        self.transposed = transposed if dense else transposed.tocsr()
+        # of a product
+        self.terms = points.shape[1] if dense else int(np.diff(points.indptr).max(initial=0))
+        self.z = self.form(points)
+
+    def centred(self, rows: Any) -> Any:
+        """The rows less the mean of the points, where these are dense."""
+        return rows if self.middle is None else rows - self.middle
+
+
 def nearest(
     rows: Any, points: Any, kind: NDArray[Any], k: int, *, loo: bool = False,
     jobs: int = 1, weight: Floats | None = None,
 ) -> Near:  # fmt: skip
     """The neighbours of each row among the points, whose class numbers are `kind`; there are at
     least two classes. With `loo` the rows are the points, and none is its own neighbour. Both are
-    dense arrays, or both are CSR matrices with ascending indices. The full matrix of distances is
-    never in memory."""
-    m, n, kind = rows.shape[0], points.shape[0], kind.astype(np.int32)
+    dense arrays, or both are CSR matrices with ascending indices; or the points are Points already.
+    The full matrix of distances is never in memory."""
+    z = points if isinstance(points, Points) else Points(points)
+    m, n, kind = rows.shape[0], z.n, kind.astype(np.int32)
     kinds = max(2, 1 + int(kind.max(initial=0)))
     near = Near(np.empty((m, kinds, k), dtype=np.int64), np.empty((m, kinds, k)))
     own = np.arange(m) if loo else np.full(m, -1)
-    dense = isinstance(points, np.ndarray)
-    find: Any = kernel.nearest_dense if dense else kernel.nearest_sparse
-    form: Any = np.ascontiguousarray if dense else csr
-    middle = points.mean(axis=0) if dense and n else None  # products of small numbers are exacter
-    centred = points if middle is None else points - middle
-    z_square = squares(centred)
-    largest = np.sqrt(z_square.max(initial=0)) or 1.0
-    transposed = single(centred, 1 / largest).T
-    transposed = transposed if dense else transposed.tocsr()
-    terms = points.shape[1] if dense else int(np.diff(points.indptr).max(initial=0))  # of a product
-    c = 2 * (terms + 8) * ROUNDING
-    z = form(points)
+    find: Any = kernel.nearest_dense if z.dense else kernel.nearest_sparse
+    c = 2 * (z.terms + 8) * ROUNDING
     step = max(1, DISTANCE_BYTES // (4 * max(n, 1)))
 
     def some(start: int) -> None:
         at = slice(start, start + step)
         x = rows[at]
-        near_middle = x if middle is None else x - middle
+        near_middle = z.centred(x)
         x_square = squares(near_middle)
         norm = np.where(x_square > 0, np.sqrt(x_square), 1)
-        cross = single(near_middle, 1 / norm) @ transposed
+        cross = single(near_middle, 1 / norm) @ z.transposed
         find(
-            form(x), z, np.ascontiguousarray(cross if dense else cross.toarray()), norm * largest,
-            x_square, z_square, c, terms * UNDERFLOW, kind, own[at],
+            z.form(x), z.z, np.ascontiguousarray(cross if z.dense else cross.toarray()),
+            norm * z.largest, x_square, z.square, c, z.terms * UNDERFLOW, kind, own[at],
             np.empty((kinds, k)), near.who[at], near.distance[at],
         )  # fmt: skip
 

@@ -65,6 +65,18 @@ class States(State):
         return one + len(self.parts) * (one - sum(shared))
 
     @property
+    def held(self) -> int:
+        """What classes share counts once."""
+        own = self.base.shared
+        shared = [*self.ghost.arrays.items(), *self.ghost.squares.items()]
+        twice = (len(self.known) - 1) * sum(a.nbytes for name, a in shared if name in own)
+        return sum(part.held for part in self.known) - twice
+
+    @property
+    def scoring(self) -> list[State]:
+        return self.known[1:]
+
+    @property
     def n_tables(self) -> int:
         return self.ghost.n_tables * (1 + len(self.parts))
 

@@ -20,6 +20,7 @@ from cwtool_ext import dual
 
 MOST_ROWS = 5000  # kept instead of pairs of features: time grows with the cube of their number
 ENTRY = 110  # bytes of an entry of rows that are kept: as read, joined, kept, by columns, to save
+COLUMNS = 36  # bytes of an entry of rows by columns, and of the rows themselves as they are taken
 AT_ONCE = 256  # rows whose variances are computed together
 ALL, CURVED = "gram", "curvature"  # matrices of a state: over all rows, or those of curved loss
 
@@ -73,6 +74,28 @@ def by_rows(state: State, new: int, n: int) -> bool:
     """Whether the state keeps its rows themselves, once there are so many new ones, of n features
     in all, and no pairs of features."""
     return not state.squares and row_space.count(state) + new < min(n, MOST_ROWS)
+
+
+def bytes_of_variances(states: Sequence[State], square: str, jobs: int) -> int:
+    """Upper bound of the bytes that `variances` needs in `jobs` threads. Over pairs of features:
+    P^-1, its sum over the states, the factor of P, and copies of these. By rows: of each state K
+    and a factor; two matrices while the last one is made; and in each thread a copy of a factor,
+    with five matrices of AT_ONCE rows."""
+    grams = [state.squares[square] for state in states if square in state.squares]
+    if grams:
+        return 6 * grams[0].nbytes
+    counts = [_visited(state, square) for state in states]
+    n, entries = max(counts), sum(row_space.entries(state) for state in states)
+    held = sum(16 * count**2 for count in counts) + COLUMNS * entries
+    features = 8 * len(states) * _columns(states[0])
+    return held + features + 8 * n * ((2 + jobs) * n + 5 * jobs * AT_ONCE)
+
+
+def _visited(state: State, square: str) -> int:
+    """How many of the rows that the state keeps its precision consists of."""
+    if square == ALL:
+        return row_space.count(state)
+    return int(np.count_nonzero(state.arrays[row_space.CURVED.name]))
 
 
 def variances(states: Sequence[State], rows: SlotRows, c: float, square: str) -> Floats:

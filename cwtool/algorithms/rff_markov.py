@@ -9,6 +9,7 @@ model, and its probability is the mean of theirs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from cwtool.algorithms.base import each_choice
 from cwtool.algorithms.chains import Chain, drawn, run_all, run_apart
 from cwtool.algorithms.column_scale import deviations
 from cwtool.algorithms.fourier import Prior, Samples, telling
-from cwtool.algorithms.knn import Neighbours
+from cwtool.algorithms.knn import Extent, Neighbours
 from cwtool.algorithms.neighbours import Near
 from cwtool.algorithms.remembered import NUMBERS, ROWS, RememberedParams
 from cwtool.data.rows import Floats, Ints
@@ -39,6 +40,7 @@ RARE = 1000  # iterations for each row of the rarer class, of which few say litt
 FIRST = 15_000  # least iterations after which chains may end because they agree
 MOST_ENTRIES = 5_000_000  # of the dense copy of all rows
 AT_ONCE = 1024  # rows that are predicted together
+DENSE = 40  # bytes of a value of their dense copy, while it is made
 FARTHEST = 1e8  # largest distance from the mean, in standard deviations, of a row to be predicted
 DRAWN = (
     Array("drawn.samples", "<i4", (1,), sizes=("samples+1",), starts="waves"),
@@ -158,6 +160,17 @@ class RffMarkov(Neighbours):
             needed += 16 * (n + AT_ONCE) * KERNEL_SAMPLES * p.d_max
         return float(needed)
 
+    def bytes_to_score(self, states: Sequence[State], jobs: int) -> int:
+        if self.params.discriminant == "nn":
+            return super().bytes_to_score(states, jobs)
+        used = (len(np.unique(self.samples(state).z)) for state in states)
+        return jobs * DENSE * AT_ONCE * max(used, default=0)
+
+    def extent(self, state: State) -> Extent:
+        samples = self.samples(state).thinned(KERNEL_SAMPLES)
+        width = 2 * len(samples.phase) + len(np.unique(samples.z))
+        return super().extent(state)._replace(width=width)
+
     def untrained(self, state: State) -> bool:
         return len(state.arrays["loglik"]) == 0  # the ghost of several classes is never fitted
 
@@ -205,10 +218,7 @@ class RffMarkov(Neighbours):
         samples, n = self.samples(state), rows.shape[0]
         parts = [slice(start, start + AT_ONCE) for start in range(0, n, AT_ONCE)]
         if self.params.discriminant == "nn" and len(samples.thinned(KERNEL_SAMPLES).phase):
-            if loo:
-                return super().predict(state, rows, run, loo=True)
-            by_kernel = super().predict
-            return np.concatenate([by_kernel(state, rows[at], run) for at in parts])
+            return super().predict(state, rows, run, loo=loo)
         used, atoms = samples.compact()
         y = state.arrays["y"] if loo else np.zeros(n)
         out = np.empty(n)

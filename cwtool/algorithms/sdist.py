@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import Variants, each_choice
 from cwtool.algorithms.column_scale import best_scale, deviations, is_dense
-from cwtool.algorithms.knn import Voter
+from cwtool.algorithms.knn import Extent, Voter
 from cwtool.algorithms.monomials import Metric
 from cwtool.algorithms.neighbours import Near
 from cwtool.algorithms.remembered import NUMBERS, ROWS
@@ -79,6 +79,19 @@ class SDist(Voter):
         n, p = rows.shape
         columns = 8 * n * p if is_dense(rows) else 8 * n * 64 + CANDIDATE * p
         return super().bytes_needed(rows, run) + float(columns)
+
+    def extent(self, state: State) -> Extent:
+        """Points have the columns of the factor and, with a share of the identity, all others; the
+        columns that the metric needs are dense on the way."""
+        space, plain = space_of(state), super().extent(state)
+        if not len(space.metric.keys):
+            return plain._replace(width=len(space.mean) if space.dense else 0)
+        more = len(space.metric.used) + space.metric.factor.shape[1]
+        if not space.share:
+            return plain._replace(width=more)
+        if space.dense:
+            return plain._replace(width=more + len(space.mean))
+        return Extent(plain.n, 0, plain.nnz + plain.n * more)
 
     def voters(self, state: State) -> int:
         return int(state.numbers["votes"] or self.params.k)

@@ -177,7 +177,9 @@ def command(
     subject = Model.load(model, jobs or cores(), max_memory)
     doubt_labels(subject, model)
     read = replace(
-        options.read_options(subject.reading, on_bad_line, max_bad_lines, block_size, jobs),
+        options.read_options(
+            subject.reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory
+        ),
         **predicting.labelling(subject, evaluate, unlabeled),
         comments=with_id,
         prompt=True,

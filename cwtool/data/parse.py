@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -95,6 +95,18 @@ class Block:
     @property
     def n_rows(self) -> int:
         return len(self.labels)
+
+    def slice(self, start: int, stop: int) -> Block:
+        """Rows start .. stop - 1. Their entries share the memory of these rows."""
+        first, last = int(self.indptr[start]), int(self.indptr[stop])
+        here = slice(start, stop)
+        return Block(
+            self.indptr[start : stop + 1] - first, self.indices[first:last],
+            self.values[first:last], self.labels[here],
+            replace(self.origin, lines=self.origin.lines[here]),
+            None if self.weight is None else self.weight[here],
+            None if self.comments is None else self.comments[here],
+        )  # fmt: skip
 
 
 @dataclass

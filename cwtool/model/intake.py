@@ -57,6 +57,25 @@ def check_memory(
     )
 
 
+def check_scoring(algorithm: Algorithm, state: State, max_memory: int, jobs: int) -> None:
+    """Refuse to predict in `jobs` threads if what the algorithm computes beside the state would take
+    more than may be used; `max_memory` 0: no limit."""
+    if not max_memory and not memory.BOUNDS.limit:
+        return
+
+    def needed(jobs: int) -> int:
+        return state.held + _gaps(state) + algorithm.bytes_to_score(state.scoring, jobs)
+
+    fewer = [n for n in range(1, jobs) if needed(n) <= memory.allowed(max_memory)]
+    memory.check(
+        f"{algorithm.name} with {state.index.count:,} features",
+        needed(jobs),
+        max_memory,
+        f"use `jobs={fewer[-1]}`" if fewer else "use a model of fewer rows or features",
+        "to predict",
+    )
+
+
 def _gaps(state: State) -> int:
     """What tables take between their features where these are: the rest of the page of each, or of
     all rows up to the last one."""

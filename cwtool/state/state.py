@@ -65,6 +65,18 @@ class State:
         return (2 * row + ID) * features + sum(array.nbytes for array in self.arrays.values())
 
     @property
+    def held(self) -> int:
+        """What all of it takes now."""
+        row = self.row_bytes + 8 * sum(table.width for table in self.lists.values())
+        parts = (*self.arrays.values(), *self.squares.values())
+        return row * self.index.count + sum(array.nbytes for array in parts)
+
+    @property
+    def scoring(self) -> list[State]:
+        """The states that predict: of one against the rest those of the classes."""
+        return [self]
+
+    @property
     def row_bytes(self) -> int:
         """What the tables take for each feature."""
         return 8 * sum(table.width for table in self._tables)

@@ -7,13 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cwtool import memory, registry
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.data.spans import Span
 from cwtool.errors import DataError, UsageError
+from cwtool.model import Model
+from cwtool.predict import MOST_SCORES, scored, unlabelled
 
+READER = 600_000  # bytes, for a file of some kilobytes
 Run = Callable[..., Any]
 
 
@@ -290,6 +294,74 @@ def test_a_model_counts_before_it_is_loaded(cwtool: Run, ok: Run, planted: Run) 
         assert (ended.code, "m.cw with its " in ended.err) == (2, True)
         assert size + 16 * 300 < needed(ended.err) < 3 * size + 20_000
     ok("predict", rows, "-m", "m.cw", "--max-memory", "200kB")
+
+
+SCORING = [
+    (["knn"], 30),  # points that become dense
+    (["knn"], 3000),
+    (["sdist", "--steps", "4", "--runs", "1", "--k", "3"], 30),
+    (["sdist", "--steps", "4", "--runs", "1", "--k", "3", "--w0", "1"], 3000),
+    (["rff-markov", "--iterations", "50", "--discriminant", "nn"], 30),
+    (["bcw"], 3000),  # by rows
+    (["bcw"], 100),  # by pairs of features
+    (["bcw", "--precision-divisor", "10"], 3000),
+]
+
+
+@pytest.mark.parametrize(("algo", "width"), SCORING)
+@pytest.mark.parametrize("classes", [2, 4])
+def test_what_predicting_computes_counts(
+    algo: list[str], width: int, classes: int, cwtool: Run, ok: Run, planted: Run
+) -> None:
+    """It is refused before it is computed, and fits into what the message says. NumPy tells how
+    much it really was."""
+    text = Path(planted("a.svm", 1, 400, width=width)).read_text().splitlines()
+    rows = [f"{k % classes} {line.split(' ', 1)[1]}\n" for k, line in enumerate(text)]
+    Path("a.svm").write_text("".join(rows))
+    ok("train", "a.svm", "-m", "m.cw", "-j", "1", "--algo", *algo)
+    command = ["predict", "a.svm", "-m", "m.cw", "-j", "1", "--max-memory"]
+    loading = needed(cwtool(*command, "1B").err)
+    ended = cwtool(*command, f"{1.01 * loading:.0f}B")
+    assert (ended.code, f"{algo[0]} with " in ended.err) == (2, True)
+    assert "to predict, and" in ended.err
+    assert "use a model of fewer rows or features, or raise --max-memory" in ended.err
+    most = 1.01 * needed(ended.err)
+    ok(*command, f"{most:.0f}B")
+    model = Model.load(Path("m.cw"))
+    tracemalloc.start()
+    for _ in scored(model, ["a.svm"], ReadOptions()):
+        pass
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < most + READER
+
+
+def test_fewer_threads_are_proposed_where_they_fit(cwtool: Run, ok: Run, planted: Run) -> None:
+    rows = planted("a.svm", 1, 400, width=3000)
+    ok("train", rows, "-m", "m.cw", "--algo", "knn")
+    command = ["predict", rows, "-m", "m.cw", "--max-memory"]
+    one = needed(cwtool(*command, "300kB", "-j", "1").err)
+    ended = cwtool(*command, f"{1.01 * one:.0f}B", "-j", "3")
+    assert (ended.code, "use --jobs 1, or raise --max-memory" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize("algo", ["perceptron", "dcd", "knn"])
+def test_scores_of_many_classes_come_in_parts(algo: str, ok: Run, folder: Path) -> None:
+    """They are those of all rows at once, and so are the comments and lines of the rows."""
+    lines = [f"{k % 50} {k % 7 + 1}:{k % 3 + 1} {k % 50 + 8}:1 # row {k}\n" for k in range(3000)]
+    (folder / "a.svm").write_text("# first\n" + "".join(lines))
+    ok("train", "a.svm", "-m", "m.cw", "--algo", algo)
+    model = Model.load(Path("m.cw"))
+    options = ReadOptions(comments=True)
+    (whole,) = read_blocks(["a.svm"], options)
+    expected = model.scores(unlabelled(whole)).score
+    for jobs in (1, 2):
+        found = list(scored(model, ["a.svm"], ReadOptions(comments=True, jobs=jobs)))
+        assert max(one.score.size for _, one in found) <= MOST_SCORES
+        assert (np.concatenate([one.score for _, one in found]) == expected).all()
+        assert [text for block, _ in found for text in block.comments or []] == whole.comments
+        places = [block.origin.place(k) for block, _ in found for k in range(block.n_rows)]
+        assert places == [f"a.svm:{k + 2}" for k in range(3000)]
 
 
 def test_the_models_of_a_merge_count(cwtool: Run, ok: Run, planted: Run) -> None:
