@@ -129,9 +129,7 @@ class Neighbours(Remembered):
             return self.score(self.near_others(state, kind, run))
         return np.concatenate([self.score(near) for near in self.near(state, rows, kind, run)])
 
-    def near(
-        self, state: State, rows: csr_array, kind: NDArray[Any], run: Run
-    ) -> Iterator[Near]:
+    def near(self, state: State, rows: csr_array, kind: NDArray[Any], run: Run) -> Iterator[Near]:
         """The neighbours of the rows, some rows at a time, among those remembered, whose classes
         are `kind`."""
         if "searched" not in state.scratch:

@@ -37,7 +37,8 @@ from cwtool.export import FORMATS
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
     help="File to write to; - is stdout.  [default: -]",
 )
-def command(model: Path, form: str, out: Path) -> None:
+@options.max_memory
+def command(model: Path, form: str, out: Path, max_memory: int) -> None:
     """Write a linear model in the format of another program.
 
     Scores, labels and thresholds are those of cwtool predict; the weight of --bias becomes the
@@ -45,10 +46,12 @@ def command(model: Path, form: str, out: Path) -> None:
     covariances of more than 1,000 features or of several classes. Models that are not linear are
     refused, and so are settings that a format cannot express, such as --hash-bits.
     """
-    from cwtool.export.writing import export
+    from cwtool.export.writing import bytes_of_export, export
     from cwtool.model import Model
+    from cwtool.model.outline import check_load
 
-    scorer = export(Model.load(model), form, out, (model,))
+    check_load(model, max_memory, lambda found: bytes_of_export(found, form))
+    scorer = export(Model.load(model), form, out, (model,), max_memory)
     console = options.console(False, False, False)
     if str(out) != "-":
         console.note(f"wrote {out}")

@@ -55,6 +55,7 @@ from cwtool.params import declared
     show_default=True,
     help="How more than two classes are learned after the import, as in train; auto is rival.",
 )
+@options.max_memory
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -64,6 +65,7 @@ def command(
     algo: str,
     precision: float,
     multiclass: str,
+    max_memory: int,
     **others: Any,
 ) -> None:
     """Convert a LIBLINEAR model to a cwtool model, which train --resume can continue.
@@ -80,7 +82,10 @@ def command(
     name = ctx.meta[ALGO]
     own = tuple(p.name for p in declared(registry.algorithm(name).Params))
     check_target(model, [str(file)])
-    found = imported(read_liblinear(file), name, given(ctx, others, own), precision, multiclass)
+    found = imported(
+        read_liblinear(file, max_memory), name, given(ctx, others, own), precision, multiclass,
+        max_memory,
+    )  # fmt: skip
     with locked(model, wait=False):
         size = found.save(model)
     options.console(False, False, False).note(f"wrote {model} ({words(size)})")

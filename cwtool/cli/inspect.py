@@ -44,6 +44,7 @@ from cwtool.cli import options
     "full precision; - is stdout. With more than two classes and without --class, the file has "
     "one column of weights per class under a header line with the labels.",
 )
+@options.max_memory
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def command(
     model: Path,
@@ -51,13 +52,16 @@ def command(
     label: str | None,
     feature_names: Path | None,
     weights: Path | None,
+    max_memory: int,
     as_json: bool,
 ) -> None:
     """Show the algorithm, parameters, history and largest weights of a model."""
-    from cwtool.inspect import class_number, describe, names_of, write_weights
+    from cwtool.inspect import bytes_shown, class_number, describe, names_of, write_weights
     from cwtool.messages.inspect_text import text
     from cwtool.model import Model
+    from cwtool.model.outline import check_load
 
+    check_load(model, max_memory, lambda found: bytes_shown(found, top))
     subject = Model.load(model)
     names = names_of(feature_names, subject.reading) if feature_names else {}
     class_ = None if label is None else class_number(subject, label)

@@ -51,6 +51,7 @@ from cwtool.cli import options
     type=click.Path(dir_okay=False, readable=False, path_type=Path),
     help="File with names of features: a feature id, a tab and its name on each line.",
 )
+@options.max_memory
 def command(
     model: Path,
     log: tuple[Path, ...],
@@ -59,17 +60,20 @@ def command(
     since: int,
     top: int,
     feature_names: Path | None,
+    max_memory: int,
 ) -> None:
     """Show the days of a feed: errors, AUC, base rate, calibration, shifts of the probabilities,
     sizes, days that were refused, and features whose weights changed."""
-    from cwtool.feed.report import FIGURES, days_of, moved
+    from cwtool.feed.report import FIGURES, days_of, moved, work_of_moved
     from cwtool.files import complete_text
     from cwtool.inspect import names_of
     from cwtool.model import Model
+    from cwtool.model.outline import check_load
     from cwtool.report import feed_page
 
     if out is None and not as_text:
         raise click.UsageError("give --out for a page, or --text")
+    check_load(model, max_memory, work_of_moved(model, since if top else 0))
     subject = Model.load(model)
     names = names_of(feature_names, subject.reading) if feature_names else {}
     days = days_of(subject, model.stat().st_size, log)

@@ -6,7 +6,9 @@ import numpy as np
 
 from cwtool.data.rows import Floats, Ints, Rows
 from cwtool.model import Model
+from cwtool.model.intake import check_scoring
 
+PAIR = 100  # bytes of a pair of features, counted twice, with its rows and its text
 MOST = 1000  # features; there are half a million pairs of them
 AT_ONCE = 1 << 16  # rows
 SHARED = ("sbcw", "fgm", "bcw")  # algorithms with one covariance for all classes
@@ -14,7 +16,7 @@ ROUNDING = 1e-14  # what is smaller, beside the variances, is 0
 CLOSE = 1e-9
 
 
-def covariance_of(model: Model, ids: Ints) -> Floats | None:
+def covariance_of(model: Model, ids: Ints, max_memory: int = 0) -> Floats | None:
     """Sigma, in the units of the data: the variance of the score of any row x over these ids is
     x' Sigma x. None where that is not so, or where the ids are too many.
 
@@ -24,6 +26,7 @@ def covariance_of(model: Model, ids: Ints) -> Floats | None:
     several = model.labels.several is not None and len(model.labels.several) > 2
     if not 0 < n <= MOST or (several and model.algorithm.name not in SHARED):
         return None
+    check_scoring(model.algorithm, model.state, max_memory, 1, PAIR * n * n)
     order = np.argsort(ids, kind="stable")
     ascending = ids[order]
     single = _variances(model, ascending[:, None], np.ones((n, 1)))

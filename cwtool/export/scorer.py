@@ -123,7 +123,7 @@ class Scorer:
         return found
 
 
-def scorer_of(model: Model) -> Scorer:
+def scorer_of(model: Model, max_memory: int = 0) -> Scorer:
     """The scorer of a model, or what can be done instead if it has none."""
     _check(model)
     model.calibrate()
@@ -148,7 +148,7 @@ def scorer_of(model: Model) -> Scorer:
     ids: Ints = weights.ids[kept]
     diagonal = name in DIAGONAL or getattr(model.algorithm.params, "covariance", "") == "diag"
     labels, numbers = _labels(model, order)
-    sigma = None if variance is None or diagonal else covariance_of(model, weights.ids)
+    sigma = None if variance is None or diagonal else covariance_of(model, weights.ids, max_memory)
     if variance is not None and sigma is not None:
         variance = np.broadcast_to(np.diag(sigma)[:, None], variance.shape)
     reading = model.reading

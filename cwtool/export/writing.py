@@ -7,17 +7,37 @@ from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 
+from cwtool.data.rows import BIAS
 from cwtool.errors import ModelError
 from cwtool.export import BINARY, FORMATS
 from cwtool.export.scorer import Scorer, scorer_of
 from cwtool.files import complete_bytes, complete_text
 from cwtool.model import Model
+from cwtool.model.outline import Outline
+
+DENSE = 40  # bytes of a weight of a dense row, with its copies and its variance
 
 
-def export(model: Model, format: str, path: Path, sources: tuple[Path, ...] = ()) -> Scorer:
-    """Write the model to this file; - is standard output. None of `sources` is replaced."""
+def bytes_of_export(model: Outline, format: str) -> int:
+    """Upper bound of the bytes that an export takes beside the model: copies of its weights; in
+    ONNX also of dense ones, and in VW a table with four numbers of 4 bytes for each place."""
+    copies = 2 if model.classes == 1 else 6
+    needed = len(model.ids) * (48 + copies * model.shown) + model.others
+    width = int(model.ids[model.ids < BIAS].max(initial=-1)) + 2
+    if format == "onnx":
+        needed += DENSE * width * model.classes
+    if format == "vw":
+        needed += 2 * 16 << max(18, (2 * model.classes * width).bit_length())
+    return needed
+
+
+def export(
+    model: Model, format: str, path: Path, sources: tuple[Path, ...] = (), max_memory: int = 0
+) -> Scorer:
+    """Write the model to this file; - is standard output. None of `sources` is replaced.
+    `max_memory` limits the covariances that a scorer has, in bytes; 0: no limit."""
     name, without = FORMATS[format]
-    scorer = scorer_of(model)
+    scorer = scorer_of(model, max_memory)
     for setting in without:
         _refuse(format, setting, scorer)
     module = import_module(f"cwtool.export.{name}")

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from cwtool.errors import Damage, UsageError
-from cwtool.inspect import external
+from cwtool.inspect import bytes_of_weights, external
 from cwtool.messages.metrics_text import number, percent
 from cwtool.model import Model, generations
 from cwtool.model.header import SCORED, figure
+from cwtool.model.outline import Outline, outlines
 from cwtool.model.schema import HEADER, anything, entries, text
 from cwtool.records import dataclass
 
@@ -150,6 +151,25 @@ def psi(bins: list[list[float]], before: list[list[list[float]]]) -> float | Non
     past = np.sum([np.array(one)[:, 0] for one in before], axis=0) + 0.5
     p, q = now / now.sum(), past / past.sum()
     return float(sum((a - b) * log(a / b) for a, b in zip(p.tolist(), q.tolist(), strict=True)))
+
+
+def work_of_moved(path: Path, since: int) -> Callable[[Outline], int]:
+    """The bytes that `moved` takes beside the model, at most: those of an old model and its weights;
+    then the weights of the model; then 24 for the weights of each feature of both, and 56 to
+    compare them."""
+    found = outlines(generations.kept(path)[:since][-1:])
+
+    def work(model: Outline) -> int:
+        if not found:
+            return 0
+        old, features = found[0], len(found[0].ids) + len(model.ids)
+        return max(
+            old.kept + max(old.read, bytes_of_weights(old)),
+            24 * len(old.ids) + bytes_of_weights(model),
+            (24 + 56) * features,
+        )
+
+    return work
 
 
 def moved(path: Path, model: Model, since: int, top: int, names: dict[str, str]) -> dict[str, Any]:

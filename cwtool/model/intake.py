@@ -35,15 +35,15 @@ def check_memory(
         return
 
     def bytes_for(features: int) -> int:
-        return state.bytes_for(features) + algorithm.bytes_beside(state, features, rows)
+        beside = algorithm.bytes_beside(state, features, rows)
+        return state.bytes_for(features) + _last_pages(state, features) + beside
 
     features, free = state.index.count, memory.allowed(max_memory)
     needed = bytes_for(features) + _gaps(state)
     if needed <= free:
         return
-    each = max(1, bytes_for(1 << 20) - bytes_for(0)) >> 20
-    fits = max(0, (free - bytes_for(0)) // max(1, each)).bit_length() - 1
-    ways = [f"fold the feature ids with `hash_bits={fits}`"] if fits > 0 else []
+    fits = max((bits for bits in range(1, 31) if bytes_for(1 << bits) <= free), default=0)
+    ways = [f"fold the feature ids with `hash_bits={fits}`"] if fits else []
     what = f"{features:,} features"
     if rows is not None:
         ways, what = (
@@ -57,14 +57,17 @@ def check_memory(
     )
 
 
-def check_scoring(algorithm: Algorithm, state: State, max_memory: int, jobs: int) -> None:
-    """Refuse to predict in `jobs` threads if what the algorithm computes beside the state would take
-    more than may be used; `max_memory` 0: no limit."""
+def check_scoring(
+    algorithm: Algorithm, state: State, max_memory: int, jobs: int, more: int = 0
+) -> None:
+    """Refuse to predict in `jobs` threads if what the algorithm computes beside the state, and
+    `more` bytes, would take more than may be used; `max_memory` 0: no limit."""
     if not max_memory and not memory.BOUNDS.limit:
         return
 
     def needed(jobs: int) -> int:
-        return state.held + _gaps(state) + algorithm.bytes_to_score(state.scoring, jobs)
+        beside = more + algorithm.bytes_to_score(state.scoring, jobs)
+        return state.held + _gaps(state) + _last_pages(state, state.index.count) + beside
 
     fewer = [n for n in range(1, jobs) if needed(n) <= memory.allowed(max_memory)]
     memory.check(
@@ -76,6 +79,13 @@ def check_scoring(algorithm: Algorithm, state: State, max_memory: int, jobs: int
     )
 
 
+def bytes_of(state: State) -> int:
+    """The bytes of a state with all features that its index has met, and of the copy that is
+    saved."""
+    features = state.index.count
+    return state.bytes_for(features) + _gaps(state) + _last_pages(state, features)
+
+
 def _gaps(state: State) -> int:
     """What tables take between their features where these are: the rest of the page of each, or of
     all rows up to the last one."""
@@ -83,6 +93,11 @@ def _gaps(state: State) -> int:
     page = HUGE_PAGE if features > FEW else mmap.PAGESIZE
     pages = features * max(page * state.n_tables, state.row_bytes)
     return min(state.index.reach * state.row_bytes, pages) - features * state.row_bytes
+
+
+def _last_pages(state: State, features: int) -> int:
+    """What tables of so many features take behind the last one, where pages are huge."""
+    return state.n_tables * HUGE_PAGE if features > FEW and state.index.direct else 0
 
 
 def observed(index: FeatureIndex, rows: Rows) -> SlotRows:

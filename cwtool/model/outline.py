@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import mmap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from cwtool.state.state import FEW, ID
 
 PLACES = 4  # of a column of several classes there is a multiple
 HASHED = 24  # bytes of a feature that is not its own slot: its key and its buckets, at most
+TABLES = 2  # of a state, at most
 COPIES = 12  # of the columns of a range of features, while they are merged
 CHECKED = 5  # bytes of a feature while a file is checked: its slot, and whether it is in order
 
@@ -35,6 +36,7 @@ class Outline:
         self.ids: Ints = np.empty(0, dtype=np.int32)
         self.others = 0  # bytes of all that has no value for each feature
         places: Counter[str] = Counter()  # of each column
+        parts: Counter[str] = Counter()  # one against the rest: columns of each
         for one in file.outline(path):
             if one.name == "ids" and one.at + one.n_bytes <= self.size:
                 self.ids = np.fromfile(path, "<i4", one.n_bytes // ID, offset=one.at)
@@ -44,6 +46,9 @@ class Outline:
                 self.others += one.n_bytes
             elif not one.name.endswith(".at"):
                 places[one.name.rstrip("0123456789.")] += 1
+                parts[one.name.partition("feature.")[0]] += 1
+        self.tables = sum(min(n, TABLES) for n in parts.values())  # at most
+        self.classes = max(1, len(parts) - 1, *places.values())  # that have a column, at most
         self.row = 8 * sum(n if n == 1 else -(-n // PLACES) * PLACES for n in places.values())
 
     def bytes_with(self, ids: Ints) -> int:
@@ -54,7 +59,8 @@ class Outline:
         reach = hashed + (int(ids[own - 1]) + 1 if own else 0)
         page = HUGE_PAGE if len(ids) > FEW else mmap.PAGESIZE
         tables = min(reach * self.row, len(ids) * max(page, self.row))
-        return tables + HASHED * hashed + self.others
+        rest = self.tables * HUGE_PAGE if direct and len(ids) > FEW else 0  # of the last pages
+        return tables + rest + HASHED * hashed + self.others
 
     @cached_property
     def kept(self) -> int:
@@ -62,12 +68,17 @@ class Outline:
         return self.bytes_with(self.ids)
 
     @property
+    def shown(self) -> int:
+        """Bytes of the weights and variances of a feature, at most."""
+        return min(self.row, 16 * self.classes)
+
+    @property
     def read(self) -> int:
         """Bytes that are used besides while the file is read."""
         return self.size + CHECKED * len(self.ids)
 
 
-def _outlines(paths: Sequence[Path]) -> list[Outline]:
+def outlines(paths: Sequence[Path]) -> list[Outline]:
     """The outlines of the files, but for those that cannot be loaded, which says why."""
     found = []
     for path in paths:
@@ -78,15 +89,19 @@ def _outlines(paths: Sequence[Path]) -> list[Outline]:
     return found
 
 
-def check_load(path: Path, max_memory: int) -> None:
-    """Refuse a model that would take more than may be used while it is loaded; `max_memory` 0: no
-    limit."""
+def no_work(model: Outline) -> int:
+    return 0
+
+
+def check_load(path: Path, max_memory: int, work: Callable[[Outline], int] = no_work) -> None:
+    """Refuse a model that would take more than may be used while it is loaded, or afterwards with
+    the bytes of the `work` that is done with it; `max_memory` 0: no limit."""
     if not max_memory and not memory.BOUNDS.limit:
         return
-    for one in _outlines([path]):
+    for one in outlines([path]):
         memory.check(
             f"{path} with its {len(one.ids):,} features",
-            one.kept + one.read,
+            one.kept + max(one.read, work(one)),
             max_memory,
             "use a model with fewer features, such as one trained with `hash_bits`",
         )
@@ -96,7 +111,7 @@ def check_merge(models: Sequence[Path], base: Path | None, max_memory: int, jobs
     """The same of models to be merged in `jobs` threads. All of them are in memory while the last
     file is read and while the merge, which has the features of all, is made; when it is saved, they
     are gone."""
-    found = _outlines([*models, *([base] if base is not None else [])]) if max_memory else []
+    found = outlines([*models, *([base] if base is not None else [])]) if max_memory else []
     if not found:
         return
     kept, ids = sum(one.kept for one in found), union([one.ids for one in found])

@@ -14,6 +14,7 @@ from cwtool import memory, registry
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.data.spans import Span
 from cwtool.errors import DataError, UsageError
+from cwtool.export.covariance import covariance_of
 from cwtool.model import Model
 from cwtool.predict import MOST_SCORES, scored, unlabelled
 
@@ -334,6 +335,61 @@ def test_what_predicting_computes_counts(
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < most + READER
+
+
+def test_commands_that_show_a_model_refuse_it_before_it_is_read(
+    cwtool: Run, ok: Run, planted: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = planted("a.svm", 1, 300, width=3000, entries=40)
+    ok("train", rows, "-m", "m.cw", "--hash-bits", "8", "-q")  # with a smaller old model
+    Path("m.cw").rename("m.cw.1")
+    ok("train", rows, "-m", "m.cw")
+    features = Model.load(Path("m.cw")).index.count
+    commands = [
+        (["inspect", "m.cw"], 60),
+        (["inspect", "m.cw", "--top", "2000"], 700),
+        (["export", "m.cw", "--format", "tsv", "-o", "out"], 60),
+        (["export", "m.cw", "--format", "onnx", "-o", "out"], 100),
+        (["report", "m.cw", "--text"], 60),
+    ]
+    for command, each in commands:
+        Path("out").unlink(missing_ok=True)
+        ended = cwtool(*command, "--max-memory", "10kB")
+        assert (ended.code, "m.cw with its " in ended.err) == (2, True)
+        assert needed(ended.err) > each * features
+        assert not Path("out").exists()
+        if "onnx" not in command:
+            ok(*command, "--max-memory", f"{1.01 * needed(ended.err):.0f}B")
+    with monkeypatch.context() as patched:
+        patched.setattr(Model, "load", None)  # it is not called
+        assert all(cwtool(*one, "--max-memory", "10kB").code == 2 for one, _ in commands)
+
+
+def test_covariances_of_an_export_count(ok: Run, planted: Run) -> None:
+    ok("train", planted("a.svm", 1, 300, width=200), "-m", "m.cw", "--covariance", "full")
+    model = Model.load(Path("m.cw"))
+    ids = np.arange(200, dtype=np.int32)
+    with pytest.raises(UsageError, match="arow with 200 features needs .* to predict, and 4 MB"):
+        covariance_of(model, ids, 4_000_000)
+    tracemalloc.start()
+    assert covariance_of(model, ids, 5_000_000) is not None
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("algo", ["arow", "perceptron"])
+def test_weights_that_are_imported_count(algo: str, cwtool: Run, ok: Run, folder: Path) -> None:
+    """With three classes a feature has four places, or eight with variances, and a copy."""
+    head = "solver_type MCSVM_CS\nnr_class 3\nlabel 1 2 3\nnr_feature 900\nbias -1\nw\n"
+    (folder / "a.model").write_text(head + "0.1 0.2 0.3 \n" * 900)
+    command = ["import", "a.model", "-m", "m.cw", "--algo", algo, "--max-memory"]
+    ended = cwtool(*command, "10kB")
+    assert (ended.code, "a.model with its 900 features needs" in ended.err) == (2, True)
+    ended = cwtool(*command, f"{1.01 * needed(ended.err):.0f}B")
+    assert (ended.code, f"{algo} with 900 features needs" in ended.err) == (2, True)
+    assert needed(ended.err) > 900 * (24 + (64 if algo == "perceptron" else 128))
+    assert not Path("m.cw").exists()
+    ok(*command, f"{1.01 * needed(ended.err):.0f}B")
 
 
 def test_fewer_threads_are_proposed_where_they_fit(cwtool: Run, ok: Run, planted: Run) -> None:
