@@ -26,8 +26,8 @@ AT_ONCE = 1 << 16  # numbers that become text
 
 
 def bytes_of_weights(model: Outline) -> int:
-    """Upper bound of the bytes that the weights of a model take while they are found and sorted; for
-    variances what is no column may be copied."""
+    """Upper bound of the bytes that the weights of a model take while they are found and sorted.
+    What is no column may be copied for the variances."""
     return len(model.ids) * (56 + 13 * model.shown // 4) + model.others
 
 

@@ -14,7 +14,7 @@ from cwtool.data.columns import Columns, standardized
 from cwtool.data.faults import describe
 from cwtool.data.line_parts import NO_LABEL, comments_of, with_labels
 from cwtool.data.rows import BIAS, Floats, Ints, Longs, Origin
-from cwtool.errors import Damage, DataError
+from cwtool.errors import Damage, DataError, UsageError
 from cwtool.records import dataclass
 from cwtool_ext import libsvm, rows
 
@@ -130,9 +130,10 @@ def parse(
     reading: Reading,
     pool: Pool,
     *,
-    comments: bool = False,
+    comments: int = 0,
 ) -> Parsed:
-    """Runs in a worker thread; all that takes long in it runs without the interpreter lock."""
+    """`comments` is the largest size of those of a frame of a file of rows, in bytes; 0: comments
+    are left out. Runs in a worker thread; all that takes long in it runs without the interpreter lock."""
     if chunk.frame is not None:
         return _parsed_frame(chunk, chunk.frame, reading, pool, comments=comments)
     text, start, stop, cells = load(chunk)
@@ -170,7 +171,7 @@ def _packed(raw: Raw) -> bytes:
 
 
 def _parsed_frame(
-    chunk: Chunk, frame: Frame, reading: Reading, pool: Pool, *, comments: bool
+    chunk: Chunk, frame: Frame, reading: Reading, pool: Pool, *, comments: int
 ) -> Parsed:
     """The same for a frame of a file of rows. The last frame has the digests of the text."""
     from cwtool.data.rowfile import LAST, Last, damaged, load
@@ -186,6 +187,8 @@ def _parsed_frame(
             raw.buffers.indptr[0] = 0
         else:
             raw = unpack(data, size, pool, room=reading.room, comments=comments)
+    except UsageError:
+        raise
     except ValueError as failure:
         raise damaged(frame.file, str(failure)) from None
     block, hashes = _block(chunk, raw, reading, pool, comments=comments)
@@ -194,7 +197,7 @@ def _parsed_frame(
 
 
 def _block(
-    chunk: Chunk, raw: Raw, reading: Reading, pool: Pool, *, comments: bool
+    chunk: Chunk, raw: Raw, reading: Reading, pool: Pool, *, comments: int
 ) -> tuple[Block, Hashes | None]:
     """The rows after the reading settings were applied, and their hashes if a sample needs them.
     The block owns the buffers from now on."""

@@ -23,6 +23,7 @@ from cwtool.data.labels import Labels, drained
 from cwtool.data.line_parts import first_item, has_labels
 from cwtool.data.parse import Block, Parsed, Reading, parse
 from cwtool.data.reports import FileReport, ReadReport, count
+from cwtool.data.rowpack import most_comments
 from cwtool.data.rows import Origin, Rows
 from cwtool.data.sources import display
 from cwtool.data.spans import Span
@@ -106,13 +107,14 @@ def _read_worked(
     keeper: Keeper | None = None
 
     def parsed_and_worked(chunk: Chunk) -> tuple[Parsed, R | None]:
-        found = parse(chunk, options.reading, pool, comments=options.comments)
+        found = parse(chunk, options.reading, pool, comments=comments)
         return found, work(found.block) if found.block.n_rows else None
 
     first = list(islice(chunks, 1))
     rows_file = any(chunk.frame is not None for chunk in first)
     pool = ROWS_POOL if rows_file else Pool()
     waiting = ROWS_AHEAD if rows_file else AHEAD
+    comments = most_comments(options.max_memory, jobs + waiting) if options.comments else 0
     endless = options.follow or report.size == 0
     try:
         for parsed, result in ahead(

@@ -15,14 +15,17 @@ from struct import Struct
 
 import numpy as np
 
+from cwtool import memory
 from cwtool.data.buffers import Pool, Raw
 from cwtool.data.chunks import Bytes
+from cwtool.errors import UsageError
 from cwtool_ext import packed
 
 COUNTS = Struct("<IIIIB")
 WEIGHTS, COMMENTS = 1, 2
 LAST_ID = 2**31 - 2
 MOST_COMMENTS = 1 << 30  # bytes of the comments of a frame
+COPIES = 6  # of comments: as they are unpacked, as text, and where they are written
 
 
 def pack(raw: Raw) -> bytes:
@@ -42,12 +45,20 @@ def pack(raw: Raw) -> bytes:
     return head + out[:size].tobytes() + comments
 
 
+def most_comments(max_memory: int, frames: int) -> int:
+    """The largest size of the comments of a frame in bytes, if so many frames are used at a time
+    and their comments may take `max_memory` bytes; 0: no limit but MOST_COMMENTS."""
+    if not max_memory:
+        return MOST_COMMENTS
+    return max(1, min(MOST_COMMENTS, memory.allowed(max_memory) // (COPIES * frames)))
+
+
 def unpack(
-    data: Bytes, stop: int, pool: Pool, *, room: Callable[[int], int], comments: bool
+    data: Bytes, stop: int, pool: Pool, *, room: Callable[[int], int], comments: int
 ) -> Raw:
     """The rows in data[:stop], which packed.PADDING bytes follow, in buffers with room for the
-    entries that rows get beside their own; `room` says how many. ValueError says what is wrong with
-    the data."""
+    entries that rows get beside their own; `room` says how many. The comments may have this number
+    of bytes; 0: they are left out. ValueError says what is wrong with the data."""
     if stop < COUNTS.size:
         raise ValueError("a frame is too short")
     n_rows, nnz, n_lines, n_qids, parts = COUNTS.unpack_from(data.data)
@@ -69,14 +80,21 @@ def unpack(
         raise ValueError("a frame is too long")
     notes = [""] * n_rows if comments else []
     if comments and parts & COMMENTS:
-        notes = _comments(data[end:stop].tobytes(), n_rows)
+        notes = _comments(data[end:stop].tobytes(), n_rows, comments)
     return Raw(b, n_rows, nnz, n_lines, n_qids, weighted, notes)
 
 
-def _comments(data: bytes, n_rows: int) -> list[str]:
+def _comments(data: bytes, n_rows: int, most: int) -> list[str]:
     inner = zlib.decompressobj()
     try:
-        found = inner.decompress(data, MOST_COMMENTS).decode().split("\n")
+        text = inner.decompress(data, most)
+        if len(text) == most < MOST_COMMENTS and not inner.eof:
+            raise UsageError(
+                f"the comments of {n_rows:,} rows, which are read together, take more than "
+                f"{memory.words(most)}, as much as fits into `max_memory` with copies of them",
+                "leave out `id`, or raise `max_memory`",
+            )
+        found = [line.decode() for line in text.split(b"\n")]
     except (zlib.error, UnicodeDecodeError) as failure:
         raise ValueError(f"the comments of a frame are wrong: {failure}") from None
     if not inner.eof or len(found) != n_rows:

@@ -92,11 +92,20 @@ class Spool:
         window = joined(self._open)
         self._open, self._rows, self._nnz = [], 0, 0
         self.stored += window.nbytes
-        if self.stored <= self.in_memory:
-            self.windows.append(window)
-            return
+        self.windows.append(window if self.stored <= self.in_memory else self._put_away(window))
+
+    def limit(self, in_memory: int) -> None:
+        """Keep no more than these bytes in memory beside the window that is being filled."""
+        self.in_memory = min(self.in_memory, in_memory)
+        if self.stored > self.in_memory:
+            self.windows = [self._put_away(window) for window in self.windows]
+
+    def _put_away(self, window: Rows | Stored) -> Stored:
+        """The window in the temporary file, where it may be already."""
+        if isinstance(window, Stored):
+            return window
         try:
-            self.windows.append(self._written(window))
+            return self._written(window)
         except OSError as failure:
             from tempfile import gettempdir
 

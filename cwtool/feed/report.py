@@ -154,9 +154,9 @@ def psi(bins: list[list[float]], before: list[list[list[float]]]) -> float | Non
 
 
 def work_of_moved(path: Path, since: int) -> Callable[[Outline], int]:
-    """The bytes that `moved` takes beside the model, at most: those of an old model and its weights;
-    then the weights of the model; then 24 for the weights of each feature of both, and 56 to
-    compare them."""
+    """The bytes that `moved` takes beside the model, at most: those of an old model and its
+    weights; then the weights of the model; then 24 for the weights of each feature of both, and 56
+    to compare them."""
     found = outlines(generations.kept(path)[:since][-1:])
 
     def work(model: Outline) -> int:

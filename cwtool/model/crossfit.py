@@ -87,14 +87,18 @@ def folds(y: Ints, seed: int) -> list[Fold]:
     mixed = permutation(len(y), seed)
     fold = np.empty(len(y), dtype=np.int64)
     fold[mixed[np.argsort(y[mixed], kind="stable")]] = np.arange(len(y)) % FOLDS
-    count = min(FOLDS, -(-FOLDS * ENOUGH // len(y)))
     found = []
-    for k in range(count):
+    for k in range(count_of_shadows(len(y))):
         if (fold == k).any():
             learned = mixed[fold[mixed] != k][:MOST]
             sets = np.sort(learned), np.flatnonzero(fold == k), np.sort(learned[:COMPARED])
             found.append(Fold(*sets))
     return found
+
+
+def count_of_shadows(n_rows: int) -> int:
+    """The number of shadows of so many rows."""
+    return min(FOLDS, -(-FOLDS * ENOUGH // max(1, n_rows)))
 
 
 def held(shades: list[Shade], own: Scorer, y: Ints, weight: Floats | None) -> Held:

@@ -80,10 +80,12 @@ def check_scoring(
 
 
 def bytes_of(state: State) -> int:
-    """The bytes of a state with all features that its index has met, and of the copy that is
-    saved."""
+    """The bytes of a state with all features that its index has met and its matrices over pairs of
+    features, and of the copy that is saved."""
     features = state.index.count
-    return state.bytes_for(features) + _gaps(state) + _last_pages(state, features)
+    squares = sum(a.nbytes for part in state.scoring for a in part.squares.values())
+    tables = state.bytes_for(features) + _gaps(state) + _last_pages(state, features)
+    return tables + 2 * squares
 
 
 def _gaps(state: State) -> int:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwtool import memory
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.data.reports import ReadReport
 from cwtool.data.rows import Rows
 from cwtool.data.sources import display
-from cwtool.errors import DataError, UsageError
+from cwtool.errors import DataError
 from cwtool.messages.console import Console
 from cwtool.metrics.tally import AnyTally
 from cwtool.model import AnyReliability, Model
@@ -24,34 +23,6 @@ from cwtool.run import Run
 
 if TYPE_CHECKING:
     from cwtool.data.spool import Spool
-
-WINDOWS = 3  # copies of the rows of a window: its blocks, the whole, and what shadows learn of it
-
-
-def new_spool(limit: int = 0, work: Callable[[int, int], int] = lambda rows, nnz: 0) -> Spool:
-    """An empty store for rows that are learned or judged again. `limit` is in bytes, 0 for none:
-    rows that do not fit beside the window that is learned wait in a file. `work` gives the bytes
-    that learning takes, from the number of entries. The import is here because most runs keep no
-    rows."""
-    from cwtool.data.spool import Spool
-
-    kept = Spool()
-    if not limit:
-        return kept
-
-    def check(n_rows: int, nnz: int) -> None:
-        needed = WINDOWS * (12 * nnz + 20 * n_rows) + work(n_rows, nnz)
-        if needed > limit:
-            raise UsageError(
-                f"{n_rows:,} rows that are kept need {memory.words(needed)} where they are used "
-                f"again, and {memory.words(limit)} may be used",
-                "train with `passes=1` and without `holdout`, or raise `max_memory`",
-            )
-
-        kept.in_memory = min(kept.in_memory, limit - needed)
-
-    kept.check = check
-    return kept
 
 
 class HeldOut:
@@ -63,11 +34,11 @@ class HeldOut:
         paths: tuple[str, ...],
         read: ReadOptions,
         console: Console,
-        limit: int = 0,
+        spool: Spool | None = None,
     ) -> None:
-        """`limit` is that of the memory for the share."""
+        """`spool` is where the share is kept, if there is one."""
         self.share, self.paths, self.read, self.console = share, paths, read, console
-        self.spool = new_spool(limit) if share else None
+        self.spool = spool
         self.readings = 0  # of the validation files
 
     def __bool__(self) -> bool:

@@ -30,22 +30,15 @@ class TrainOptions:
 
     @property
     def memory_of_a_model(self) -> int:
-        """Bytes of `max_memory` that a model may use. Rows that are kept have the others, and with
-        several passes there are also its shadows, the model before the run, and the one of the
-        best pass. Each counts with a copy that is saved, of which there is one."""
-        left = self.max_memory - self.memory_of_rows
-        if self.passes == 1 or not self.max_memory:
-            return left
-        from cwtool.model.crossfit import FOLDS
+        """Bytes of `max_memory` that a model may use with the copy of it that is saved, if rows
+        that are kept take none."""
+        return 2 * self.max_memory // models_of(self.passes)
 
-        return max(1, 2 * left // (FOLDS + 4))
 
-    @property
-    def memory_of_rows(self) -> int:
-        """Bytes of `max_memory` for rows that are kept."""
-        if self.passes > 1:
-            return self.max_memory // 2
-        return self.max_memory // 4 if self.holdout else 0
+def models_of(passes: int, shadows: int = 1) -> int:
+    """How many models there are at a time: one, and the copy that is saved; with several passes
+    also shadows, the model before the run, and that of the best pass."""
+    return 2 if passes == 1 else 4 + shadows
 
 
 def check_passes(model: Model, passes: int) -> None:

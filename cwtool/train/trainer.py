@@ -21,10 +21,11 @@ from cwtool.train.columns import ColumnSizes
 from cwtool.train.counts import Counts
 from cwtool.train.curve import Curve, nonzero_weights
 from cwtool.train.data_notices import Turns, tell_of_file, tell_of_rows
-from cwtool.train.heldout import Best, HeldOut, new_spool
+from cwtool.train.heldout import Best, HeldOut
 from cwtool.train.options import TrainOptions, check_passes
 
 if TYPE_CHECKING:
+    from cwtool.data.spool import Spool
     from cwtool.model.shadows import Shadows
 
 
@@ -53,10 +54,16 @@ class Trainer:
         self.turns = Turns()
         self.columns = None if model.rows else ColumnSizes()
         self.report = ReadReport()
-        limit, work = options.memory_of_rows, model.algorithm.bytes_again
-        shared = limit // 2 if options.passes > 1 and options.holdout else limit
-        self.heldout = HeldOut(options.holdout, options.validation, options.read, console, shared)
-        self.kept = new_spool(shared, work) if options.passes > 1 else None
+        self.kept: Spool | None = None
+        aside = None
+        if options.passes > 1 or options.holdout:  # most runs keep no rows
+            from cwtool.train.room import Room
+
+            self.room = Room(model, options.max_memory, options.passes)
+            aside = self.room.spool() if options.holdout else None
+            if options.passes > 1:
+                self.kept = self.room.spool(model.algorithm.bytes_again)
+        self.heldout = HeldOut(options.holdout, options.validation, options.read, console, aside)
         self.before: Model | None = None
         if options.passes > 1:
             self.before = model.copy(model.packed(counted=model.several is None))
@@ -100,12 +107,14 @@ class Trainer:
         the rows are with shards, whose probabilities are those of their first pass."""
         if self.kept is None or self.before is None:
             return None
+        from cwtool.model.crossfit import count_of_shadows
         from cwtool.model.shadows import shadows_of
 
         self.before.labels = self.model.labels
         if self.before.several is not None and self.model.labels.several is not None:
             self.before.state.admit(self.model.labels.several)  # classes may have come since
         kept = self.kept
+        self.room.check(count_of_shadows(kept.n_rows))
         return shadows_of(self.before, kept.all(), kept.counted, kept.n_rows, self.settings)
 
     def measured(self, record: dict[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 from cwtool import memory, registry
+from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.rows import Rows
 from cwtool.data.spans import Span
+from cwtool.data.spool import Spool
 from cwtool.errors import DataError, UsageError
 from cwtool.export.covariance import covariance_of
 from cwtool.model import Model
@@ -76,13 +79,32 @@ def test_points_that_do_not_fit_side_by_side_are_judged_alone(
 
 def test_models_of_several_passes_count(cwtool: Run, ok: Run, planted: Run) -> None:
     """Beside the model there are five shadows, the model before, the best one, and a copy that is
-    saved; rows have half of the memory."""
+    saved; rows have what these leave."""
     rows = planted("a.svm", 1, 60, width=60)
     command = ["train", rows, "--covariance", "full", "-m", "m.cw", "--max-memory"]
     ok(*command, "60kB")
-    ended = cwtool(*command, "240kB", "--passes", "2")
-    assert (ended.code, "and 26.7 kB may be used" in ended.err) == (2, True)
-    ok(*command, "600kB", "--passes", "2")
+    one = 8 * 60**2  # bytes of a covariance, which two of them are for what is saved
+    assert cwtool(*command, f"{4 * one}B", "--passes", "2").code == 2
+    ended = cwtool(*command, f"{9 * one}B", "--passes", "2")  # after the first pass
+    assert (ended.code, "60 rows that are kept need" in ended.err) == (2, True)
+    models = float(ended.err.split("with models of ")[1].split(" kB")[0])
+    assert 8 * one < 1000 * models < 11 * one
+    ok(*command, f"{11 * one + 3 * 60 * (12 * 8 + 20) + 24 * 60}B", "--passes", "2")
+
+
+def test_windows_are_put_away_when_models_grow(planted: Run) -> None:
+    """Rows that were kept in memory are the same when they come from the file."""
+    (block,) = read_blocks([planted("a.svm", 1, 500, width=60)])
+    rows = Labels().encode(block, learning=True)
+    one, two = Spool(), Spool()
+    for spool in (one, two):
+        for _ in range(200):
+            spool.add(rows)
+    assert all(isinstance(window, Rows) for window in one.windows)
+    one.limit(one.stored - 1)
+    assert not any(isinstance(window, Rows) for window in one.windows)
+    for a, b in zip(one.all(), two.all(), strict=True):
+        assert (a.indices == b.indices).all() and (a.values == b.values).all()
 
 
 @pytest.mark.parametrize("algo", ["arow", "bcw"])
@@ -281,8 +303,9 @@ def test_rows_for_another_pass_keep_to_the_limit(
     ended = cwtool(*command, "200kB")
     assert ended.code == 2
     assert "rows that are kept need" in ended.err
-    assert "where they are used again, and" in ended.err
-    ok(*command, "4MB")
+    assert "where they are used again, with models of" in ended.err
+    assert "and 200 kB may be used" in ended.err
+    ok(*command, f"{3.1 * 2000 * (12 * 5.5 + 20) + 60_000:.0f}B")
 
 
 def test_a_model_counts_before_it_is_loaded(cwtool: Run, ok: Run, planted: Run) -> None:
@@ -369,7 +392,7 @@ def test_covariances_of_an_export_count(ok: Run, planted: Run) -> None:
     ok("train", planted("a.svm", 1, 300, width=200), "-m", "m.cw", "--covariance", "full")
     model = Model.load(Path("m.cw"))
     ids = np.arange(200, dtype=np.int32)
-    with pytest.raises(UsageError, match="arow with 200 features needs .* to predict, and 4 MB"):
+    with pytest.raises(UsageError, match=r"arow with 200 features needs .* to predict, and 4 MB"):
         covariance_of(model, ids, 4_000_000)
     tracemalloc.start()
     assert covariance_of(model, ids, 5_000_000) is not None
@@ -418,6 +441,21 @@ def test_scores_of_many_classes_come_in_parts(algo: str, ok: Run, folder: Path) 
         assert [text for block, _ in found for text in block.comments or []] == whole.comments
         places = [block.origin.place(k) for block, _ in found for k in range(block.n_rows)]
         assert places == [f"a.svm:{k + 2}" for k in range(3000)]
+
+
+def test_comments_of_a_file_of_rows_count(cwtool: Run, ok: Run, folder: Path) -> None:
+    """They are packed to a hundredth of their size, and are not unpacked beyond the limit."""
+    lines = (f"{k % 2} {k % 9 + 1}:1 # {'x' * 20_000}{k}\n" for k in range(400))
+    (folder / "a.svm").write_text("".join(lines))
+    ok("convert", "a.svm", "-o", "a.cwrows", "--block-size", 1 << 24)
+    assert (folder / "a.cwrows").stat().st_size < 200_000
+    ok("train", "a.cwrows", "-m", "m.cw", "-q")
+    command = ["predict", "a.cwrows", "-m", "m.cw", "-j", "1", "--max-memory", "5MB"]
+    ok(*command)
+    ended = cwtool(*command, "--id")
+    assert (ended.code, "the comments of 400 rows, which are read" in ended.err) == (2, True)
+    assert "leave out --id, or raise --max-memory" in ended.err
+    assert ok(*command[:-1], "120MB", "--id").count("x399\t") == 1
 
 
 def test_the_models_of_a_merge_count(cwtool: Run, ok: Run, planted: Run) -> None:
