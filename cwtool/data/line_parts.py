@@ -12,6 +12,7 @@ from cwtool.data.chunks import SENTINEL, Bytes
 from cwtool.data.rows import Ints
 
 NO_LABEL = b"0 "
+MANY = 10  # different labels of a few rows that have weights
 ROW = rb"(?m)^(?=[ \t\r\v\f]*[^\s#])"  # where a line with a row begins
 
 
@@ -38,6 +39,21 @@ def has_labels(item: bytes, labels: Sequence[float]) -> bool:
         return not colon or float(name) in labels
     except ValueError:
         return True
+
+
+def seems_unlabelled(head: bytes) -> bool:
+    """Whether the first item of every row in these first bytes of a file, read as label:weight,
+    seems to be a feature: it has a whole number that is less than the id of the next item, and
+    there are more than MANY of these numbers. Labels with weights are few different numbers."""
+    rows = (line.split(b"#")[0].split(None, 2) for line in head.split(b"\n")[:-1])
+    ids = [[item.partition(b":") for item in items[:2]] for items in rows if items]
+    if not all(len(one) == 2 and _ascend(one[0][0], one[1][0]) and one[0][1] for one in ids):
+        return False
+    return len({one[0][0] for one in ids}) > MANY
+
+
+def _ascend(a: bytes, b: bytes) -> bool:
+    return a.isdigit() and b.isdigit() and int(a) < int(b)
 
 
 def comments_of(text: Bytes, start: int, stop: int, lines: Ints) -> list[str]:

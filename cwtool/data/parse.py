@@ -133,7 +133,8 @@ def parse(
     comments: int = 0,
 ) -> Parsed:
     """`comments` is the largest size of those of a frame of a file of rows, in bytes; 0: comments
-    are left out. Runs in a worker thread; all that takes long in it runs without the interpreter lock."""
+    are left out. Runs in a worker thread; all that takes long in it runs without the interpreter
+    lock."""
     if chunk.frame is not None:
         return _parsed_frame(chunk, chunk.frame, reading, pool, comments=comments)
     text, start, stop, cells = load(chunk)

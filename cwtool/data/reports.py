@@ -27,6 +27,7 @@ class FileReport:
     qids: int = 0
     bad_lines: int = 0
     first_bad: str = ""
+    unlabelled: bool = False  # whether its rows seem to have no labels, though they are read
     digest: str = ""  # of the text; known when the file is finished
     stored: str = ""  # digest of a compressed file as it is stored: what cwtool 0.1 kept
     sample: RowSample = field(default_factory=RowSample)  # filled if `ReadOptions.sampled`

@@ -45,8 +45,8 @@ class Turns:
 
 
 def tell_of_file(f: FileReport, known: RowSample, again: bool, console: Console) -> None:
-    """Report bad lines, rows that were learned before (unless `again`), and ignored items of a
-    file."""
+    """Report bad lines, rows that were learned before (unless `again`), labels that seem to be
+    features, and ignored items of a file."""
     if f.bad_lines:
         console.warn(f"{f.name}: {f.bad_lines:,} bad lines skipped; {f.first_bad}")
     share = f.sample.share_in(known)
@@ -54,6 +54,12 @@ def tell_of_file(f: FileReport, known: RowSample, again: bool, console: Console)
         console.warn(
             f"{f.name}: about {100 * share:.0f} % of its rows were learned before; "
             "metrics on these rows are too optimistic"
+        )
+    if f.unlabelled:
+        console.warn(
+            f"{f.name}: the first item of its rows seems to be a feature and not a label; items "
+            "such as 7:1 before the features are read as the label 7 with the weight 1. If rows "
+            "have no labels, put one before each"
         )
     if f.qids:
         console.note(f"{f.name}: qid: is ignored")
