@@ -25,7 +25,7 @@ COUNTS = Struct("<IIIIB")
 WEIGHTS, COMMENTS = 1, 2
 LAST_ID = 2**31 - 2
 MOST_COMMENTS = 1 << 30  # bytes of the comments of a frame
-COPIES = 6  # of comments: as they are unpacked, as text, and where they are written
+COPIES = 4  # of comments: as they are unpacked, as lines, as text, and where they are written
 
 
 def pack(raw: Raw) -> bytes:

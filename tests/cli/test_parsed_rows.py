@@ -177,8 +177,7 @@ def test_rows_of_later_passes_are_packed(
     planted(*FIRST)
     how = ("train", "a.svm", "-a", "arow", "--bias", "--class-weight", "balanced", "--passes", 3)
     ok(*how, "-m", "memory.cw")
-    monkeypatch.setattr("cwtool.train.heldout.new_spool", lambda *_: Spool(0))
-    monkeypatch.setattr("cwtool.train.trainer.new_spool", lambda *_: Spool(0))
+    monkeypatch.setattr("cwtool.train.room.Spool", lambda: Spool(0))
     ok(*how, "-m", "packed.cw")
     assert (folder / "packed.cw").read_bytes() == (folder / "memory.cw").read_bytes()
 
