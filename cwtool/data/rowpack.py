@@ -53,9 +53,7 @@ def most_comments(max_memory: int, frames: int) -> int:
     return max(1, min(MOST_COMMENTS, memory.allowed(max_memory) // (COPIES * frames)))
 
 
-def unpack(
-    data: Bytes, stop: int, pool: Pool, *, room: Callable[[int], int], comments: int
-) -> Raw:
+def unpack(data: Bytes, stop: int, pool: Pool, *, room: Callable[[int], int], comments: int) -> Raw:
     """The rows in data[:stop], which packed.PADDING bytes follow, in buffers with room for the
     entries that rows get beside their own; `room` says how many. The comments may have this number
     of bytes; 0: they are left out. ValueError says what is wrong with the data."""
