@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cwtool.data.buffers import Buffers, Pool, Raw
 from cwtool.data.parse import Reading
-from cwtool.data.rowpack import pack, unpack
+from cwtool.data.rowpack import MOST_COMMENTS, pack, unpack
 from cwtool_ext import packed
 
 LAST_ID = 2**31 - 2
@@ -78,7 +78,7 @@ def padded(data: bytes) -> Any:
 def test_unpacked_rows_are_those_that_were_packed(rows: list[Row]) -> None:
     raw = raw_of(rows)
     data = pack(raw)
-    found = unpack(padded(data), len(data), Pool(), room=Reading().room, comments=True)
+    found = unpack(padded(data), len(data), Pool(), room=Reading().room, comments=MOST_COMMENTS)
     assert arrays(found) == arrays(raw)
     told = slow_rows.rows(data)
     assert (told["lines"], told["qids"]) == (raw.n_lines, 3)
@@ -108,7 +108,7 @@ def value_bytes(x: Any) -> float:
     """Bytes that each of these values takes."""
     ones = pack(flat(np.ones(len(x))))
     data = pack(flat(x))
-    found = unpack(padded(data), len(data), Pool(), room=Reading().room, comments=False)
+    found = unpack(padded(data), len(data), Pool(), room=Reading().room, comments=0)
     assert found.buffers.values[: len(x)].tobytes() == x.tobytes()
     return (len(data) - len(ones)) / len(x)
 
@@ -137,7 +137,7 @@ def test_ids_that_do_not_ascend_are_refused() -> None:
         kept, good.buffers.indices[at] = int(good.buffers.indices[at]), 2
         data = pack(good)
         with pytest.raises(ValueError, match="the rows of a frame are wrong"):
-            unpack(padded(data), len(data), Pool(), room=Reading().room, comments=False)
+            unpack(padded(data), len(data), Pool(), room=Reading().room, comments=0)
         good.buffers.indices[at] = kept
 
 
@@ -153,8 +153,8 @@ def test_values_that_are_not_finite_are_refused(n: int, share: float, worst: flo
         for one in (given_, given_.astype(np.float32).astype(np.float64)):
             data = pack(flat(one))
             if np.isfinite(worst):
-                found = unpack(padded(data), len(data), Pool(), room=Reading().room, comments=False)
+                found = unpack(padded(data), len(data), Pool(), room=Reading().room, comments=0)
                 assert found.buffers.values[:n].tobytes() == one.tobytes()
                 continue
             with pytest.raises(ValueError, match="the rows of a frame are wrong"):
-                unpack(padded(data), len(data), Pool(), room=Reading().room, comments=False)
+                unpack(padded(data), len(data), Pool(), room=Reading().room, comments=0)
