@@ -28,7 +28,6 @@ from cwtool_ext import fortran, quadratic
 FACTORS = (1.0, 3.0, 10.0, 30.0, 100.0)  # t
 MOST = 500  # features; the matrices of more would take longer than selecting them
 HALVINGS = 5  # of a step, at most
-LEAST = 1e-3  # of 1 - f/n
 
 
 @dataclass(frozen=True)
@@ -107,9 +106,9 @@ def final_weights(
         lower = cholesky(penalty + C * all_.gram)
         w, now = _step(problem, fortran.cho_solve(lower, C * all_.target), w, now, penalty, past, C)
         inverse = fortran.cho_solve(lower, np.eye(len(w)))
-        left = max(LEAST, 1 - C * float((inverse * all_.gram).sum()) / all_.weight)
+        left = 1 - C * float((inverse * all_.gram).sum()) / all_.weight
         new = past + now
-        estimate = new.loss(w) / left**exponent
+        estimate = new.loss(w) / left**exponent if left > 0 else np.inf
         if not estimate < least:
             break
         found, least = (w, new), estimate

@@ -39,7 +39,8 @@ BOUNDS = {
     "sbcw printed": 4.6, "sbcw gain": 2.9, "sbcw batches": 3.0, "sbcw exact": 18.6,
     "sbcw restart": 10.5, "sbcw same": 5.8, "fgm": 4.7, "fgm hinge": 2.9, "fgm batches": 8.0,
     "fgm exact": 8.5, "fgm printed": 7.8, "fgm restart": 10.0, "l1svm": 3.0, "l1svm logistic": 2.3,
-    "l1svm few": 10.6, "spar-dca": 3.4, "spar-dca hinge": 2.5, "spar-dca squared-hinge": 3.0, "spar-dca few": 11.4,
+    "l1svm few": 10.6, "spar-dca": 3.4, "spar-dca hinge": 2.5, "spar-dca squared-hinge": 3.0,
+    "spar-dca few": 11.4,
     "knn": 18.8, "sdist": 20.0, "sdist fw": 15.8, "sdist stsgd": 17.3, "rff-markov linear": 15.1,
     "rff-markov nn": 18.9,
 }  # fmt: skip

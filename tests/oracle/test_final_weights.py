@@ -126,10 +126,20 @@ def test_a_row_of_weight_two_is_two_rows() -> None:
     h = np.where(np.arange(len(y)) % 3, 1.0, 2.0)
     twice = np.repeat(np.arange(len(y)), h.astype(int))
     one, two = (
-        final_weights(rows, np.zeros(5), np.eye(5), Errors.none(5), 30)[0]
+        final_weights(rows, np.zeros(5), np.eye(5), Errors.none(5), 30)
         for rows in (Dense(x, y, h), Dense(x[twice], y[twice]))
     )
-    np.testing.assert_allclose(one, two, atol=1e-12)
+    np.testing.assert_allclose(one[0], two[0], atol=1e-12)
+    np.testing.assert_allclose(one[1].matrix, two[1].matrix, atol=1e-12)
+
+
+def test_weights_stay_if_rows_of_small_weights_say_too_little() -> None:
+    """1e-3 rows cannot decide on five weights."""
+    x, y = noisy(14, d=5)
+    rows, start = Dense(x, y, np.full(len(y), 1e-3 / len(y))), np.full(5, 0.1)
+    rows.C = 1e9
+    w, _ = final_weights(rows, start, np.eye(5), Errors.none(5), 5)
+    assert np.array_equal(w, start)
 
 
 def test_the_objective_never_rises(monkeypatch: pytest.MonkeyPatch) -> None:
