@@ -18,6 +18,7 @@ from cwtool.algorithms import dealt_columns
 from cwtool.algorithms.batch import Bounds, weights
 from cwtool.algorithms.dealt import Arrays, Shard
 from cwtool.algorithms.dealt_columns import DealtColumns, compressed, entries
+from cwtool.algorithms.final_weights import Errors
 from cwtool.algorithms.groups import Groups
 from cwtool.algorithms.inverted import Matrix, gram_of
 from cwtool.algorithms.subproblem import Solution, Subproblem, sums_over
@@ -113,6 +114,10 @@ class DealtProblem(Subproblem):
         loss, linear, square = np.sum([part["sums"] for part in parts], axis=0)
         return float(loss), float(linear), float(square)
 
+    def errors(self, mu: Floats) -> Errors:
+        parts = self._ask(errors_of_rows, self._positions(), mu=mu)
+        return Errors(np.asarray(sum(part["errors"] for part in parts)))
+
 
 # -- steps of a shard -----------------------------------------------------------------------------
 
@@ -160,6 +165,12 @@ def sums_of_rows(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     x, y = _by_row(algorithm, shard, given), _signs(shard, given)
     found = sums_over(x, y, q, shard.rows.weight, given["mu"], _duals(shard, given))
     return {"sums": np.array(found)}
+
+
+def errors_of_rows(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+    """The matrix of the rows with an error at the weights mu."""
+    x, y = _by_row(algorithm, shard, given), _signs(shard, given)
+    return {"errors": Errors.over(x, y, shard.rows.weight, given["mu"]).matrix}
 
 
 def _chosen(algorithm: Any, shard: Shard, given: Arrays) -> tuple[Ints, Ints, Floats]:

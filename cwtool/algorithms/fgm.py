@@ -89,6 +89,9 @@ class FGM(LinearBatchLearner):
         squares: Floats = (side.past + side.products(columns)) ** 2
         return squares
 
+    def settle(self, states: Sequence[State], growth: Growth) -> None:
+        """Learn final weights of the features that were selected, before they are stored."""
+
     def check(self, state: State) -> None:
         chosen = len(state.arrays["score"])
         place = state.table[state.index.ids_and_slots()[1], PLACE]
@@ -174,6 +177,7 @@ class FGM(LinearBatchLearner):
         prior = None if same else self.own_precision(columns, again)
         growth.choose(partial(self.score, prior=prior), gram, prior)
         growth.refine()
+        self.settle(states, growth)
         for state, side in zip(states, sides, strict=True):
             _store(state, growth, side, keep, scaled=again or prior is not None)
             state.numbers["learned"] = learned + rows.n_rows

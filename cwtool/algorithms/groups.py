@@ -90,6 +90,14 @@ class Groups:
         total: Floats = np.maximum(np.add.reduceat(each, self.first[:-1]), 0)  # rounding
         return total
 
+    def penalty(self, metric: Floats) -> Floats:
+        """The matrix with P_k / metric_k on its diagonal, for a number of each group."""
+        whole = np.diag(self.prior)
+        for k, at in self.parts():
+            whole[at, at] += self.c * self.gram[at, : self.sizes[k]]
+            whole[at, at] /= metric[k]
+        return whole
+
     def diagonal(self) -> Floats:
         """The diagonal of Sigma: a variance for each position."""
         within = np.arange(len(self.owner)) - self.first[self.owner]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
 import numpy as np
 
 from cwtool.algorithms.dealt_columns import AnyColumns
+from cwtool.algorithms.final_weights import Errors, final_weights
 from cwtool.algorithms.groups import Groups
 from cwtool.algorithms.subproblem import Solution, Subproblem
 from cwtool.data.rows import Floats, Longs
@@ -72,6 +74,15 @@ class Side:
             return
         self.found = problem.metric(start, passes, p.tol)
         self.groups.share = self.found.share
+
+    def settle(self, past: Errors, candidates: int) -> Errors:
+        """Learn the final weights, see `final_weights`; the solution has the same dual variables.
+        Returns the rows with an error."""
+        problem = self.problem
+        penalty = self.groups.penalty(problem.metric_of(self.found.share))
+        mu, errors = final_weights(problem, self.found.mu, penalty, past, candidates)
+        self.found = replace(self.found, mu=mu)
+        return errors
 
 
 # (side, columns, number of groups with a new one) -> gain of each column
@@ -142,6 +153,12 @@ class Growth:
         p = self.params
         if p.final_passes and self.groups.sizes and p.solver != "printed":
             self._each(self._refine)
+
+    def settle(self, past: Sequence[Errors]) -> list[Errors]:
+        """Learn the final weights of all sides; the rows with an error of each, with those of
+        earlier batches."""
+        each, candidates = list(zip(self.sides, past, strict=True)), len(self.columns.slots)
+        return together(lambda one: one[0].settle(one[1], candidates), each, self.jobs)
 
     @property
     def refined(self) -> bool:

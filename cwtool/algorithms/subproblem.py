@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool.algorithms.batch import Bounds
+from cwtool.algorithms.final_weights import Errors
 from cwtool.algorithms.groups import Groups
 from cwtool.algorithms.inverted import Matrix
 from cwtool.data.rows import Floats, Longs
@@ -120,7 +121,7 @@ class Subproblem:
         best, beta = before, before.beta.copy()
         m, share, dual = self.carried(beta), before.share, before.dual
         for _ in range(passes):
-            metric = 1 / (self.sigma + 1 / np.maximum(share, FLOOR))
+            metric = self.metric_of(share)
             self.metric_pass(metric, m, beta)
             a = np.sqrt(self.groups.squares(m))
             norms = metric * a
@@ -133,6 +134,10 @@ class Subproblem:
             if best.near(tol):
                 break
         return best
+
+    def metric_of(self, share: Floats) -> Floats:
+        """D_k with 1 / D_k = sigma + 1 / d_k, for the share d_k of each group."""
+        return np.asarray(1 / (self.sigma + 1 / np.maximum(share, FLOOR)))
 
     def metric_pass(self, metric: Floats, m: Floats, beta: Floats) -> None:
         """Move m and the dual variables by a pass over the rows with the metric of each group."""
@@ -185,6 +190,10 @@ class Subproblem:
             - S * S / 2
         )
         return Solution(mu, beta.copy(), share, primal, dual)
+
+    def errors(self, mu: Floats) -> Errors:
+        """The rows with an error at these weights."""
+        return Errors.over(self.x, self.y, self.weight, mu)
 
     def sums(self, mu: Floats, beta: Floats) -> tuple[float, float, float]:
         """The sums over the rows of h xi^q, b and b^2/h."""

@@ -23,7 +23,7 @@ PLAIN: dict[str, Any] = {"prior": 1.0, "shuffle": False, "final_passes": 0, "tol
 
 
 def sbcw(**params: Any) -> SBCW:
-    return SBCW(SbcwParams(**{**PLAIN, **params}))
+    return SBCW(SbcwParams(**{**PLAIN, "final_C": "same", **params}))
 
 
 def groups_of(algorithm: FGM, state: State) -> list[list[int]]:

@@ -114,6 +114,37 @@ class Slow:
         return out
 
 
+def slow_final(x, y, mu, L, C, d, past=()):
+    """Final weights from mu on, with the penalty w'Lw/2 and features selected from d; `past` are
+    (x, y) of the rows of earlier batches that had an error. Also the rows with an error at last."""
+    p, least = len(mu), np.inf
+    before = [(row, sign) for rows, signs in past for row, sign in zip(rows, signs, strict=True)]
+
+    def wrong(w):
+        return [(row, sign) for row, sign in zip(x, y, strict=True) if sign * (row @ w) < 1]
+
+    def loss(w):
+        return sum((1 - sign * (row @ w)) ** 2 for row, sign in before + wrong(w))
+
+    found, w = mu, mu
+    for t in (1, 3, 10, 30, 100):
+        rows = before + wrong(w)
+        G = sum(np.outer(row, row) for row, _ in rows)
+        inverse = np.linalg.inv(L / t + C * G)
+        new = inverse @ sum(C * sign * row for row, sign in rows)
+        objective = {k: v @ L @ v / t + C * loss(v) for k, v in (("old", w), ("new", new))}
+        while objective["new"] > objective["old"]:
+            new = (w + new) / 2
+            objective["new"] = new @ L @ new / t + C * loss(new)
+        w = new
+        freedom = C * np.trace(inverse @ G)
+        estimate = loss(w) / (1 - freedom / len(rows)) ** (2 + np.log(d / p))
+        if estimate >= least:
+            break
+        found, least = w, estimate
+    return found, wrong(found)
+
+
 def slow_sbcw(x, y, *, C, c, q, sigma, p, r, passes, score):
     """Algorithm 2 with MM; groups, mu and the primal after each step."""
     beta, share, groups, thetas, free = np.ones(len(y)), np.empty(0), [], [], x.any(axis=0)

@@ -60,7 +60,7 @@ def test_shared_groups(group, combine) -> None:
     x, y = four_classes(3)
     signs = [np.where(y == k, 1.0, -1.0) for k in range(4)]
     given = {"features": 8, "group_size": 3, "group_passes": 3, "C": 2.0, "shuffle": False}
-    state = learned("sbcw", x, y, score="diag", tol=0, group=group, **given)
+    state = learned("sbcw", x, y, score="diag", tol=0, group=group, final_C="same", **given)
     groups, mu = slow_groups(x, signs, C=2.0, c=0.02, p=8, r=3, passes=3, combine=combine)
     sbcw = SBCW(build(SbcwParams, given))
     for k in range(4):
