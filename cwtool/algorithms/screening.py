@@ -1,4 +1,4 @@
-"""Pairs and triples of columns whose product tells classes apart, though the columns alone may not.
+"""Pairs and triples of columns whose product tells classes apart, though no column alone may.
 
 With y the indicator of a class less its mean and q_i = y_i x_ia x_ib, z_ab = sum q_i / sqrt(sum
 q_i^2) is about N(0, 1) for a pair that says nothing of the class. All pairs of p columns and n rows

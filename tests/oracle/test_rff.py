@@ -80,7 +80,9 @@ def filled(chains: list[list[int]]) -> np.ndarray:
 PAIRS, TRIPLES = [[0, 1], [1, 0], [2]], [[2, 0, 1], [0, 1, 2], [1, 0], [0, 1, 2]]
 
 
-@pytest.mark.parametrize(("seed", "tried"), [(1, []), (2, []), (1, PAIRS), (2, PAIRS), (1, TRIPLES)])
+@pytest.mark.parametrize(
+    ("seed", "tried"), [(1, []), (2, []), (1, PAIRS), (2, PAIRS), (1, TRIPLES)]
+)
 def test_the_same_numbers_take_the_same_way(seed: int, tried: list[list[int]]) -> None:
     """Every move, accepted and not, against the slow version, over several calls."""
     random = np.random.default_rng(seed)

@@ -1,5 +1,5 @@
-"""Pairs and triples of columns that tell classes apart, against a slow search, and what pairs do for
-sdist."""
+"""Pairs and triples of columns that tell classes apart, against a slow search, and what pairs do
+for sdist."""
 
 from itertools import combinations
 
