@@ -21,7 +21,7 @@ MOST_WORK = 25_000_000  # iterations times rows in one call, so that a run can b
 NO_CHAINS = np.empty((0, 1), dtype=np.int32)
 WARM = 0.3  # the power of the likelihood at the beginning
 CLOSE = 0.05  # largest part of the variance of probabilities that is between chains which agree
-ENOUGH = 60_000  # iterations after which chains that have found nothing end
+ENOUGH = 50_000  # iterations after which chains that have found nothing end
 LITTLE = 10.0  # log-likelihood above that of a constant probability, of chains that found nothing
 
 

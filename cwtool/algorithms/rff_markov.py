@@ -63,7 +63,7 @@ class RffParams(RememberedParams):
         "doubled until the chains agree: until differences between them make up at most 5 % of the "
         "variance of the probabilities of the rows. At most it is 150,000, 1,000 for each row of "
         "the rarer class, or 225,000,000 divided by the number of rows, but never below 20,000; "
-        "chains that have found nothing end after 60,000.",
+        "chains that have found nothing end after 50,000.",
         kind=int,
         low=1,
         high=10_000_000,
