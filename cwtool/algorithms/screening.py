@@ -58,8 +58,9 @@ def telling_triples(x: Floats, kind: Ints) -> list[tuple[int, int, int]]:
 def _z(signed: Floats, x: Floats) -> Floats:
     """|z| of all pairs of a column of `signed`, in which the signs are, and a column of x."""
     norm = np.sqrt((signed**2).T @ x**2)
-    found = np.zeros(norm.shape)
-    return np.divide(np.abs(signed.T @ x), norm, out=found, where=norm > 0)
+    found: Floats = np.zeros(norm.shape)
+    np.divide(np.abs(signed.T @ x), norm, out=found, where=norm > 0)
+    return found
 
 
 def _largest(x: Floats, kind: Ints, signs: Ints, start: int) -> Floats:

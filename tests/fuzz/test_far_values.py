@@ -112,10 +112,10 @@ def test_held_scores_that_overflow_are_told_without_a_warning() -> None:
     rows = models.rows_of(1, 60, 2)[0]
     scores = Scores(*model.scores(rows)[:2])
     some = np.arange(60)
-    shade = Shade(Fold(some, some), scores, scores._replace(score=scores.score * 1e308))
+    shade = Shade(Fold(some, some, some), scores, scores._replace(score=scores.score * 1e308))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.count_held(rows.y, [shade], scores, None)
+        model.count_held(rows.y, [shade], lambda _: scores, None)
 
 
 @pytest.mark.parametrize(
