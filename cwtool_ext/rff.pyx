@@ -228,12 +228,13 @@ def sample(
     const double[:, ::1] normals, const double[::1] heat, int64_t first, double gamma,
     double conc, double alpha0, const int32_t[:, ::1] telling,
 ) -> tuple[int, float, float]:
-    """Make one iteration for each row of random numbers. x has a row for each column of the data,
-    y is -1 or +1. Features are numbered 1 .. d, and 0 is the constant. The iterations are counted
-    from `first`, and every 50th proposes another s. The likelihood counts to the power heat. Half
-    of the births try one of the `telling` chains of columns, rows filled up with -1. `phi` (a row for each feature, for the
-    constant and for three more, whose length is a multiple of four) and `to` are room to work in.
-    After the call `phi` has the values of features 0 .. d at the rows.
+    """Make one iteration for each row of random numbers. x has a row for each column of the
+    data, y is -1 or +1. Features are numbered 1 .. d, and 0 is the constant. The iterations are
+    counted from `first`, and every 50th proposes another s. The likelihood counts to the power
+    heat. Half of the births try one of the `telling` chains of columns, rows filled up with -1.
+    `phi` (a row for each feature, for the constant and for three more, whose length is a
+    multiple of four) and `to` are room to work in. After the call `phi` has the values of
+    features 0 .. d at the rows.
     Returns d, log s and the log-likelihood."""
     cdef Machine m
     cdef Py_ssize_t i, n = y.shape[0], steps = uniforms.shape[0]
