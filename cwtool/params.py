@@ -34,6 +34,7 @@ class Param:
     formerly: tuple[str, ...] = ()  # names that it had before; they are still understood
     unasked: float = math.inf  # a model file with more of it, which takes long, is not resumed
     # unless the value is given again
+    unasked_below: float = 0  # the same with less of it, but more than 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -109,10 +110,12 @@ def param(
     or_days: bool = False,
     formerly: tuple[str, ...] = (),
     unasked: float = math.inf,
+    unasked_below: float = 0,
 ) -> Any:
     """Declare a dataclass field as a parameter: at least `low`, or greater than `above`. `help` is
     one or more complete sentences: what it does, its unit, when to change it. `unasked` is the
-    most of it that a resumed model may ask for by itself, where the time grows with it."""
+    most of it that a resumed model may ask for by itself, where the time grows with it;
+    `unasked_below` is the least, where the time falls with it and 0 means something else."""
     described = {
         "kind": kind or type(default),
         "default": default,
@@ -125,6 +128,7 @@ def param(
         "or_days": or_days,
         "formerly": formerly,
         "unasked": unasked,
+        "unasked_below": unasked_below,
     }
     return field(default=default, metadata={"param": described})
 

@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from cwtool_ext.four cimport likelihood
 from cwtool_ext.rff_model cimport (
-    Machine, accept, add, below, chain, copy, draw_chain, evaluate, mode, normal, surplus,
+    NONE, Machine, accept, add, below, chain, copy, draw_chain, evaluate, mode, normal, surplus,
 )
 
 cdef enum:  # columns of the uniform numbers
@@ -27,7 +27,7 @@ cdef int SPREAD_EVERY = 50  # iterations from one proposal of s to the next
 
 cdef inline void birth(Machine* m, const double* u, const double* normals) noexcept nogil:
     """Propose a feature with a weight near its mode. Its omega and phase are drawn from the prior,
-    and so is its chain unless there are telling pairs."""
+    and so is its chain unless there are telling chains."""
     cdef Py_ssize_t q = m.new, t
     cdef double mean, spread, ratio
     if m.d == m.d_max:
@@ -193,16 +193,17 @@ cdef int check_features(Machine* m, const int32_t[::1] length, const int32_t[:, 
     return 0
 
 
-cdef int check_pairs(const int32_t[:, ::1] telling, Py_ssize_t p, Py_ssize_t t_max) except -1:
-    """Refuse pairs that lead out of the columns, or are longer than a chain may be."""
-    cdef Py_ssize_t i
-    if telling.shape[1] != 2:
-        raise ValueError(f"telling pairs have two columns, not {telling.shape[1]}")
+cdef int check_telling(const int32_t[:, ::1] telling, Py_ssize_t p, Py_ssize_t t_max) except -1:
+    """Refuse telling chains that are empty or too long, lead out of the columns, or have gaps."""
+    cdef Py_ssize_t i, t
+    if telling.shape[0] and not 1 <= telling.shape[1] <= t_max:
+        raise ValueError(f"telling chains have {telling.shape[1]} of 1..{t_max} variables")
     for i in range(telling.shape[0]):
-        if not (0 <= telling[i, 0] < p and 0 <= telling[i, 1] < p):
-            raise ValueError(f"telling pair {i} uses a column that is not among {p}")
-        if t_max == 1 and telling[i, 0] != telling[i, 1]:
-            raise ValueError(f"telling pair {i} is longer than chains of 1 variable")
+        for t in range(telling.shape[1]):
+            if not (NONE if t else 0) <= telling[i, t] < p:
+                raise ValueError(f"telling chain {i} uses a column that is not among {p}")
+            if t and telling[i, t - 1] == NONE != telling[i, t]:
+                raise ValueError(f"telling chain {i} has a variable after its end")
     return 0
 
 
@@ -227,12 +228,13 @@ def sample(
     const double[:, ::1] normals, const double[::1] heat, int64_t first, double gamma,
     double conc, double alpha0, const int32_t[:, ::1] telling,
 ) -> tuple[int, float, float]:
-    """Make one iteration for each row of random numbers. x has a row for each column of the data,
-    y is -1 or +1. Features are numbered 1 .. d, and 0 is the constant. The iterations are counted
-    from `first`, and every 50th proposes another s. The likelihood counts to the power heat. Half
-    of the births try one of the `telling` pairs of columns. `phi` (a row for each feature, for the
-    constant and for three more, whose length is a multiple of four) and `to` are room to work in.
-    After the call `phi` has the values of features 0 .. d at the rows.
+    """Make one iteration for each row of random numbers. x has a row for each column of the
+    data, y is -1 or +1. Features are numbered 1 .. d, and 0 is the constant. The iterations are
+    counted from `first`, and every 50th proposes another s. The likelihood counts to the power
+    heat. Half of the births try one of the `telling` chains of columns, rows filled up with -1.
+    `phi` (a row for each feature, for the constant and for three more, whose length is a
+    multiple of four) and `to` are room to work in. After the call `phi` has the values of
+    features 0 .. d at the rows.
     Returns d, log s and the log-likelihood."""
     cdef Machine m
     cdef Py_ssize_t i, n = y.shape[0], steps = uniforms.shape[0]
@@ -253,8 +255,8 @@ def sample(
     if min(normals.shape[0], heat.shape[0]) < steps:
         raise ValueError("sample needs normal numbers and a heat for every row of uniform numbers")
     check_features(&m, length, z)
-    check_pairs(telling, m.p, m.t_max)
-    m.n_telling = telling.shape[0]
+    check_telling(telling, m.p, m.t_max)
+    m.n_telling, m.n_tried = telling.shape[0], telling.shape[1]
     m.telling = &telling[0, 0] if m.n_telling else NULL
     m.x, m.length, m.z, m.omega = &x[0, 0], &length[0], &z[0, 0], &omega[0, 0]
     m.phase, m.beta, m.phi, m.to = &phase[0], &beta[0], &phi[0, 0], &to[0]

@@ -29,8 +29,8 @@ cdef struct Machine:
     int32_t* length  # T of each feature
     int32_t* z
     int32_t* to  # room for the targets of transitions
-    const int32_t* telling  # pairs of variables that births try, two numbers each
-    Py_ssize_t n_telling
+    const int32_t* telling  # chains that births try, each filled up with NONE to n_tried numbers
+    Py_ssize_t n_telling, n_tried
     double* omega
     double* phase  # b
     double* beta
@@ -162,18 +162,17 @@ cdef inline int32_t below(double u, Py_ssize_t n) noexcept nogil:
 
 cdef inline void draw_chain(Machine* m, const double* u) noexcept nogil:
     """Draw the chain of the new feature, with one uniform number for each atom: from the urn or, if
-    there are telling pairs, in half of the cases one of these, of which (j, j) is the chain j."""
+    there are telling chains, in half of the cases one of these."""
     cdef int32_t* z = m.z + m.new * m.t_max
     cdef Py_ssize_t t, count
     cdef double r = u[0]
     if m.n_telling:
         if r < 0.5:
-            t = 2 * below(2 * r, m.n_telling)
-            z[0] = m.telling[t]
-            m.length[m.new] = 1
-            if m.telling[t + 1] != z[0]:
-                z[1] = m.telling[t + 1]
-                m.length[m.new] = 2
+            count = below(2 * r, m.n_telling)
+            m.length[m.new] = 0
+            for t in range(m.n_tried):
+                z[t] = m.telling[count * m.n_tried + t]
+                m.length[m.new] += z[t] != NONE
             return
         r = 2 * r - 1
     r *= m.gamma + m.d
@@ -200,14 +199,15 @@ cdef inline double surplus(Machine* m, Py_ssize_t skip, Py_ssize_t q) noexcept n
     """log of the probability of the chain of feature q, given all features but `skip`, minus that
     with which draw_chain draws it."""
     cdef const int32_t* z = m.z + q * m.t_max
-    cdef Py_ssize_t k, same = 0
+    cdef Py_ssize_t k, t, equal, same = 0
     cdef double logp
     if m.n_telling == 0:
         return 0.0
     logp = chain(m, skip, q)
-    if m.length[q] <= 2:
+    if m.length[q] <= m.n_tried:
         for k in range(m.n_telling):
-            same += m.telling[2 * k] == z[0] and m.telling[2 * k + 1] == z[m.length[q] - 1]
-        if m.length[q] == 2 and z[0] == z[1]:
-            same = 0
+            equal = 0
+            for t in range(m.n_tried):
+                equal += m.telling[k * m.n_tried + t] == (z[t] if t < m.length[q] else NONE)
+            same += equal == m.n_tried
     return logp - log(0.5 * exp(logp) + 0.5 * same / m.n_telling)

@@ -65,6 +65,7 @@ class BatchParams:
         "Set it if a file does not fit into memory.",
         low=0,
         formerly=("slot_rows",),
+        unasked_below=50,
     )
     prior: float | str = prior_of_rows()
 

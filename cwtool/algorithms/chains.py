@@ -18,18 +18,20 @@ from cwtool_ext import rff
 
 SPAN = 5000  # largest number of iterations in one call; each call sums f anew
 MOST_WORK = 25_000_000  # iterations times rows in one call, so that a run can be interrupted soon
-NO_PAIRS = np.empty((0, 2), dtype=np.int32)
+NO_CHAINS = np.empty((0, 1), dtype=np.int32)
 WARM = 0.3  # the power of the likelihood at the beginning
 CLOSE = 0.05  # largest part of the variance of probabilities that is between chains which agree
+ENOUGH = 50_000  # iterations after which chains that have found nothing end
+LITTLE = 10.0  # log-likelihood above that of a constant probability, of chains that found nothing
 
 
 class Chain:
     """One sampler chain for the signs y of rows; x has a row for each column of the data. Births
-    try the `telling` pairs of columns beside those that the prior draws; this changes how soon
+    try the `telling` chains of columns beside those that the prior draws; this changes how soon
     they are found, and not the distribution that is sampled."""
 
     def __init__(
-        self, x: Floats, y: Floats, prior: Prior, *seeds: int, telling: Ints = NO_PAIRS
+        self, x: Floats, y: Floats, prior: Prior, *seeds: int, telling: Ints = NO_CHAINS
     ) -> None:
         self.x, self.y, self.prior, self.telling = x, y, prior, telling
         self.random = np.random.default_rng(seeds)
@@ -96,6 +98,16 @@ def agree(chains: list[Chain]) -> bool:
     return len(chains) > 1 and bool(between <= CLOSE * half.mean(axis=0).var())
 
 
+def fruitless(chains: list[Chain]) -> bool:
+    """Whether ENOUGH iterations have found nothing: no chain has a mean log-likelihood of LITTLE
+    more than the frequencies of the signs have."""
+    y = chains[0].y
+    share = np.array([(y > 0).mean(), (y < 0).mean()])
+    constant = len(y) * (share * np.log(np.maximum(share, 1e-300))).sum()
+    best = max(np.mean([sample.loglik[0] for sample in chain.kept]) for chain in chains)
+    return chains[0].done >= ENOUGH and bool(best < constant + LITTLE)
+
+
 def drawn(chains: list[Chain]) -> tuple[Samples, Floats]:
     """The samples that are the model, and the mean log-likelihood of each chain. The better half of
     the chains is taken or, if they agree, as many samples of all."""
@@ -142,11 +154,11 @@ def run_stage(chains: list[Chain], iterations: int, n: int, jobs: int, progress:
 def run_all(
     chains: list[Chain], lengths: list[int], n: int, jobs: int, progress: Progress = no_progress
 ) -> None:
-    """Run the chains up to the first of these numbers of iterations at which they agree, or the
-    last, and keep n samples of each. Each number is twice the one before."""
+    """Run the chains up to the first of these numbers of iterations at which they agree or are
+    fruitless, or the last, and keep n samples of each. Each number is twice the one before."""
     for iterations in lengths:
         run_stage(chains, iterations, n, jobs, progress)
-        if agree(chains):
+        if agree(chains) or fruitless(chains):
             return
 
 
@@ -161,7 +173,7 @@ def run_apart(chains: list[Chain], lengths: list[int], n: int, options: EngineOp
                         "a chain ended its process each time it was tried", "give it more memory"
                     )
                 vars(chains[number]).update(found)
-            if agree(chains):
+            if agree(chains) or fruitless(chains):
                 return
 
 

@@ -3,21 +3,29 @@ cwtool_ext/rff_model.pxd."""
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.algorithms.screening import telling_pairs
+from cwtool.algorithms.screening import telling_pairs, telling_triples
 from cwtool.data.rows import Floats, Ints
 
 
 def telling(x: Floats, y: Floats, t_max: int) -> Ints:
-    """The pairs of columns whose products tell the signs y apart (screening.py), in both orders.
-    x has a row for each column of the data."""
-    found = telling_pairs(x.T, (y > 0).astype(np.int32))
-    pairs = [pair for a, b in found for pair in ((a, b), (b, a)) if t_max > 1 or a == b]
-    return np.array(list(dict.fromkeys(pairs)), dtype=np.int32).reshape(-1, 2)
+    """The chains of columns whose products tell the signs y apart (screening.py), in all orders and
+    filled up with -1: pairs or, if no pair does, triples. x has a row for each column of the
+    data."""
+    kind = (y > 0).astype(np.int32)
+    found: list[tuple[int, ...]] = [*telling_pairs(x.T, kind)]
+    if not found and t_max > 2:
+        found = [*telling_triples(x.T, kind)]
+    width = min(t_max, 3 if found and len(found[0]) == 3 else 2)
+    chains = [tuple(dict.fromkeys(order)) for one in found for order in permutations(one)]
+    some = [chain for chain in dict.fromkeys(chains) if len(chain) <= width]
+    filled = [chain + (-1,) * (width - len(chain)) for chain in some]
+    return np.array(filled, dtype=np.int32).reshape(-1, width)
 
 
 class Prior(NamedTuple):

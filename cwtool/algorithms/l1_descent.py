@@ -63,7 +63,7 @@ class Descent(Fit):
             until = min(last, self.passes + BEFORE) if self.newton else last
             while total > target and self.passes < until:
                 slack, total = self._pass(some, C, slack)
-        self.early = True
+        self.early += 1
 
     def _pass(self, part: Part, C: float, slack: float) -> tuple[float, float]:
         """Visit the active features once in a new order. Returns the slack for the next pass, and

@@ -20,6 +20,8 @@ from cwtool.parallel import together
 
 GROWTH = 1.3  # factor from one C to the next
 BISECTIONS = 25  # between two C, at most
+WIDE = 1e22  # ratio of the last C of a path to the first; only values far apart need a larger one
+PATIENCE = 5  # solutions of a wide path that may end before they are as exact as `tol` says
 
 Kept = Any  # what `kept` returns and `back` takes
 
@@ -32,8 +34,8 @@ class Solver(Protocol):
         """Passes made so far."""
 
     @property
-    def early(self) -> bool:
-        """Whether a solution ended before it reached the accuracy `tol`."""
+    def early(self) -> int:
+        """The number of solutions that ended before they reached the accuracy `tol`."""
 
     @property
     def sizes(self) -> Floats:
@@ -76,7 +78,7 @@ class Fit(ABC):
         self.w, self.m = np.zeros(len(self.squares)), np.zeros(len(y))
         self.g0 = self.gradient()
         self.passes = 0
-        self.early = False  # whether a solution was left before it was as exact as `tol` says
+        self.early = 0  # solutions that were left before they were as exact as `tol` says
 
     def gradient(self) -> Floats:
         """The gradient of the weighted sum of losses, without C: squared hinge or logistic."""
@@ -134,8 +136,8 @@ class Fits:
         return max(fit.passes for fit in self.different)
 
     @property
-    def early(self) -> bool:
-        return any(fit.early for fit in self.different)
+    def early(self) -> int:
+        return max(fit.early for fit in self.different)
 
     @property
     def sizes(self) -> Floats:
@@ -173,17 +175,19 @@ class Fits:
 def path(fit: Solver, features: int, most: float) -> tuple[float, Floats]:
     """Solve for exactly this number of features, or fewer if there are no more or C = `most` does
     not give more. Returns C, and for each feature with a weight the number of the step of the path
-    at which it came in, counted from 1."""
+    at which it came in, counted from 1. A wide path, of which most solutions do not converge, ends
+    when its patience does."""
     entry = np.zeros(len(fit.everything))
     step = 0
     low = C = float(min(most, 1 / fit.steepest))  # w = 0 up to here
+    patience = PATIENCE if most > WIDE * C else np.inf
     before = fit.kept()
-    while len(fit.chosen) < features and most > C:
+    while len(fit.chosen) < features and most > C and fit.early < patience:
         low, before = C, fit.kept()
         C, step = min(most, C * GROWTH), step + 1
         fit.solve(C, fit.everything)
         _enter(entry, fit.chosen, step)
-    C = _exactly(fit, features, low, before, C)
+    C = _exactly(fit, features, low, before, C, patience)
     _enter(entry, fit.chosen, step)
     entry[np.delete(fit.everything, fit.chosen)] = 0
     return C, entry
@@ -194,12 +198,14 @@ def _enter(entry: Floats, chosen: Longs, step: int) -> None:
     entry[chosen] = np.where(entry[chosen], entry[chosen], step)
 
 
-def _exactly(fit: Solver, features: int, low: float, before: Kept, high: float) -> float:
+def _exactly(
+    fit: Solver, features: int, low: float, before: Kept, high: float, patience: float
+) -> float:
     """Bisect from the solution at C = high, where fit is now, towards the one before at C = low
     that has too few features; if that finds no C with exactly this number, cut. Returns C."""
     C, above, many = high, fit.kept(), len(fit.chosen)
     for _ in range(BISECTIONS):
-        if len(fit.chosen) == features or many <= features:
+        if len(fit.chosen) == features or many <= features or fit.early >= patience:
             break
         C = (low * high) ** 0.5
         fit.back(before)

@@ -51,6 +51,7 @@ class SparseParams(BatchParams):
         "batch is learned anew and replaces what earlier batches, or a resumed model, had learned.",
         low=0,
         formerly=("slot_rows",),
+        unasked_below=50,
     )
 
 

@@ -44,9 +44,8 @@ class Near(NamedTuple):
 
     def nearest_of_all(self) -> NDArray[np.intp]:
         """The places of the k nearest points of all classes among those of each row."""
-        m, _, k = self.who.shape
-        by = self.who.reshape(m, -1), leading(self.distance.reshape(m, -1))
-        return np.lexsort(by, axis=-1)[:, :k]
+        by = beside(self.who), leading(beside(self.distance))
+        return np.lexsort(by, axis=-1)[:, : self.who.shape[2]]
 
     def rest(self, kind: NDArray[Any]) -> Near:
         """For each row, which is of the class `kind`: the points of its own class, and the k
@@ -60,10 +59,16 @@ class Near(NamedTuple):
         first = others.nearest_of_all()
 
         def paired(mine: Any, theirs: Any) -> Any:
-            found = np.take_along_axis(theirs.reshape(len(rows), -1), first, axis=1)
+            found = np.take_along_axis(beside(theirs), first, axis=1)
             return np.stack([mine[rows, own], found], axis=1)
 
         return Near(paired(self.who, others.who), paired(self.distance, others.distance))
+
+
+def beside(near: NDArray[Any]) -> NDArray[Any]:
+    """The places of all classes side by side, by row; there may be no rows."""
+    m, classes, k = near.shape
+    return near.reshape(m, classes * k)
 
 
 def leading(distance: Floats) -> Floats:
@@ -173,14 +178,14 @@ def vote(near: Near) -> Floats:
     """The majority of the k nearest of both classes, in [-1, 1], plus less than half a vote that
     says how much nearer one class is. Where the votes are equal, the class of the nearest wins. A
     neighbour of weight h has h votes; votes beyond the k-th do not count."""
-    m, _, k = near.who.shape
+    k = near.who.shape[2]
     first = near.nearest_of_all()
     sign = np.repeat([-1.0, 1.0], k)[first]
-    sign[np.take_along_axis(near.who.reshape(m, 2 * k), first, axis=1) < 0] = 0
+    sign[np.take_along_axis(beside(near.who), first, axis=1) < 0] = 0
     if near.weight is None:
         votes = sign.sum(axis=1)
     else:
-        own = np.take_along_axis(near.weight.reshape(m, 2 * k), first, axis=1)
+        own = np.take_along_axis(beside(near.weight), first, axis=1)
         votes = (sign * counted(own)).sum(axis=1)
         votes[np.abs(votes) <= TIE] = 0
     negative, positive = near.means.T
@@ -201,10 +206,10 @@ def shares(near: Near) -> Floats:
     classes with equal votes that with the nearest point wins. -inf for a class without points."""
     m, kinds, k = near.who.shape
     first = near.nearest_of_all()
-    there = np.take_along_axis(near.who.reshape(m, -1), first, axis=1) >= 0
+    there = np.take_along_axis(beside(near.who), first, axis=1) >= 0
     counts = there.astype(np.float64)
     if near.weight is not None:
-        counts = counted(np.take_along_axis(near.weight.reshape(m, -1), first, axis=1))
+        counts = counted(np.take_along_axis(beside(near.weight), first, axis=1))
     votes = np.zeros((m, kinds))
     np.add.at(votes, (np.arange(m)[:, None], first // k), counts)
     closest = leading(near.distance[:, :, 0])

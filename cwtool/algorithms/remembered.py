@@ -38,6 +38,7 @@ class RememberedParams:
         "time; what is learned in the end is the same.",
         low=0,
         formerly=("slot_rows",),
+        unasked_below=50,
     )
 
 

@@ -36,6 +36,7 @@ from cwtool_ext import rff_scores
 SAMPLES = 100  # of each chain
 KERNEL_SAMPLES = 20  # of all chains, because the kernel of n samples costs n times that of one
 LEAST, MOST, WORK = 20_000, 300_000, 225_000_000  # iterations, and iterations times rows
+LONGEST = 150_000  # iterations after which chains end whether they agree or not
 RARE = 1000  # iterations for each row of the rarer class, of which few say little
 FIRST = 15_000  # least iterations after which chains may end because they agree
 MOST_ENTRIES = 5_000_000  # of the dense copy of all rows
@@ -60,13 +61,14 @@ class RffParams(RememberedParams):
         "Number of iterations of each sampler chain. The first half finds the variables; 100 "
         "samples are taken from the second half. Raise it for many features. auto is about 20,000, "
         "doubled until the chains agree: until differences between them make up at most 5 % of the "
-        "variance of the probabilities of the rows. At most it is 300,000, 1,000 for each row of "
-        "the rarer class, or 225,000,000 divided by the number of rows, but never below 20,000.",
+        "variance of the probabilities of the rows. At most it is 150,000, 1,000 for each row of "
+        "the rarer class, or 225,000,000 divided by the number of rows, but never below 20,000; "
+        "chains that have found nothing end after 50,000.",
         kind=int,
         low=1,
         high=10_000_000,
         auto=True,
-        unasked=MOST,
+        unasked=LONGEST,
     )
     chains: int = param(
         4,
@@ -74,7 +76,7 @@ class RffParams(RememberedParams):
         "them by likelihood is kept. More chains make it more likely that one finds the variables.",
         low=1,
         high=1000,
-        unasked=8,
+        unasked=4,
     )
     d_max: int = param(
         40,
@@ -127,7 +129,8 @@ class RffParams(RememberedParams):
             return [int(self.iterations)]
         most = max(LEAST, min(MOST, RARE * rare, WORK // max(1, rows)))
         doublings = (most // FIRST).bit_length() - 1
-        return [most >> doublings << k for k in range(doublings + 1)]
+        lengths = [most >> doublings << k for k in range(doublings + 1)]
+        return [length for length in lengths if length <= LONGEST]
 
 
 class RffMarkov(Neighbours):
@@ -191,8 +194,8 @@ class RffMarkov(Neighbours):
         live = np.flatnonzero(sd)
         prior = Prior(p.d_max if len(live) else 0, p.t_max, p.gamma, p.conc, p.alpha0)
         x = np.ascontiguousarray(standardised(rows, live, state).T) if len(live) else y[None]
-        pairs = telling(x, y, p.t_max)
-        chains = [Chain(x, y, prior, run.seed, number, telling=pairs) for number in range(p.chains)]
+        tried = telling(x, y, p.t_max)
+        chains = [Chain(x, y, prior, run.seed, number, telling=tried) for number in range(p.chains)]
         lengths = p.lengths_for(len(y), int(min((y > 0).sum(), (y < 0).sum())))
         if run.engine is None:
             run_all(chains, lengths, SAMPLES, run.jobs, run.progress)

@@ -49,7 +49,7 @@ class SdistParams(KnnParams):
         low=0,
         high=100_000,
         auto=True,
-        unasked=1000,
+        unasked=500,
     )
     runs: int | str = param(
         AUTO,

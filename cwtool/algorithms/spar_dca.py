@@ -81,7 +81,7 @@ class Ascent(Fit):
             primal, dual = self.value(C)
             if not primal - dual > p.tol * primal:  # also where they are no numbers any more
                 return
-        self.early = True
+        self.early += 1
 
     def _take(self, v: Floats) -> None:
         """The weights and margins that belong to this v."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import sys
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,20 @@ from cwtool.data.rows import Rows, joined
 LEAST = 1 << 20  # bytes of room of a new array
 
 
+# MAP_NORESERVE, which mmap does not name: pages that are never written to do not count as memory,
+# so that Linux grants more of them than the machine has memory
+UNRESERVED = 0x4000 if sys.platform == "linux" else 0
+
+
 def zero_pages(n_bytes: int) -> mmap.mmap:
     """Memory that is zero and takes no room until it is written to."""
     size = max(n_bytes, mmap.PAGESIZE)
-    if not hasattr(mmap, "MAP_PRIVATE"):
-        return mmap.mmap(-1, size)
-    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        if not hasattr(mmap, "MAP_PRIVATE"):
+            return mmap.mmap(-1, size)
+        return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | UNRESERVED)
+    except OSError as failure:
+        raise MemoryError(f"there is no room for {size:,} bytes") from failure
 
 
 class Growing:

@@ -92,7 +92,11 @@ def _opened(fsspec: Any, url: str) -> IO[bytes]:
     from aiohttp import ClientTimeout
 
     limits = ClientTimeout(total=None, sock_connect=CONNECT, sock_read=SILENCE)
-    system, path = fsspec.core.url_to_fs(url, client_kwargs={"timeout": limits})
+    # what a server compresses on its own is unpacked like other files, because aiohttp takes one
+    # that is cut off for a whole one
+    settings = {"timeout": limits, "auto_decompress": False}
+    settings["headers"] = {"Accept-Encoding": "identity"}
+    system, path = fsspec.core.url_to_fs(url, client_kwargs=settings)
     # no block size: as one stream; any size: or else fsspec would ask for the size first
     return cast("IO[bytes]", system.open(path, "rb", block_size=0, size=1))
 

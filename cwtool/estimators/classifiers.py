@@ -2683,9 +2683,10 @@ class RFFMarkovClassifier(Importances):
         Number of iterations of each sampler chain. The first half finds the variables; 100
         samples are taken from the second half. Raise it for many features. auto is about
         20,000, doubled until the chains agree: until differences between them make up at most 5
-        % of the variance of the probabilities of the rows. At most it is 300,000, 1,000 for
+        % of the variance of the probabilities of the rows. At most it is 150,000, 1,000 for
         each row of the rarer class, or 225,000,000 divided by the number of rows, but never
-        below 20,000. Must be auto, or at least 1 and at most 1e+07.
+        below 20,000; chains that have found nothing end after 50,000. Must be auto, or at least
+        1 and at most 1e+07.
     chains : int, default=4
         Number of sampler chains with different seeds. If they do not agree, the better half of
         them by likelihood is kept. More chains make it more likely that one finds the

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, field, replace
 
+import numpy as np
+
 from cwtool.algorithms.merged_classes import Source, merger_of, new_state
 from cwtool.algorithms.merged_columns import union
 from cwtool.algorithms.merging import Merger, Merging, Rule
@@ -60,7 +62,8 @@ def merge(
     merging = one.algorithm.merging
     found = Merged(one, merging.with_base.name if isinstance(merging, Merging) else "")
     if len(models) > 1:
-        found = _merged(one, models, base, rows, run)
+        with np.errstate(over="ignore", invalid="ignore"):  # found when the model is packed
+            found = _merged(one, models, base, rows, run)
     if rows:
         tally = found.model.new_tally()
         for some in rows:

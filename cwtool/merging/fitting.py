@@ -123,6 +123,8 @@ def continues(model: Model, base: Model) -> bool:
     """Whether the model was resumed from the base: it has its history, and all that was counted."""
     if model.history[: len(base.history)] != base.history or model.rows < base.rows:
         return False
+    if model.several is not None and model.calibration.rows < base.calibration.rows:
+        return False
     before, after = _confusion(base), _confusion(model)
     size = len(before)
     if len(after) < size or (after[:size, :size] < before).any():

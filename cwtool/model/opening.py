@@ -54,6 +54,8 @@ def unasked_work(model: Model, given: Collection[str]) -> str:
     defaults, other than those that were `given` as well: its file may be of a stranger."""
     for p in declared(type(model.algorithm.params)):
         value = getattr(model.algorithm.params, p.name)
-        if p.name not in given and isinstance(value, int | float) and value > p.unasked:
+        if p.name in given or not isinstance(value, int | float):
+            continue
+        if value > p.unasked or 0 < value < p.unasked_below:
             return p.name
     return ""

@@ -16,6 +16,7 @@ from cwtool.metrics.reliability import Reliability
 from cwtool.metrics.sigmoid import Sigmoid, bent, sigmoid, standardized
 from cwtool.metrics.tally import AnyTally, Tally
 from cwtool.metrics.threshold import OperatingPoint
+from cwtool.model.arithmetic import computing
 from cwtool.model.crossfit import Scorer, Shade, held
 from cwtool.records import dataclass
 
@@ -167,6 +168,7 @@ class Verdict:
         else:
             self.calibration.add(y, *fitted, weight, at_once=True)
 
+    @computing
     def count_held(self, y: Ints, shades: list[Shade], own: Scorer, weight: Floats | None) -> None:
         """Count the scores of rows that shadows have held back; all rows are of the classes y, and
         `own` scores them by this model."""

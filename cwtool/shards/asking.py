@@ -15,12 +15,12 @@ import numpy as np
 from cwtool.algorithms.batch import learnable
 from cwtool.algorithms.dealt import Arrays, Step
 from cwtool.data.rows import Ints, Rows, SlotRows
-from cwtool.model import Model, file
+from cwtool.model import Model
 from cwtool.model.scale import slotted
 from cwtool.parallel import Engine
 from cwtool.shards import ShardOptions
 from cwtool.shards.batch_task import Asked, Reading, perform
-from cwtool.shards.change import write
+from cwtool.shards.change import contents, write
 from cwtool.shards.working import run_all
 
 Tell = Callable[[dict[str, Any]], None]
@@ -77,7 +77,7 @@ class Asking:
             down += write(self._path(f"{k:05d}.given"), {}, own)
             tasks.append(self._task(step, k, shared, before))
         run_all(self.engine, perform, tasks)
-        headers, found = zip(*(file.load(Path(task.target)) for task in tasks), strict=True)
+        headers, found = zip(*(contents(Path(task.target)) for task in tasks), strict=True)
         self.keeps = [header["keeps"] for header in headers]
         up = sum(Path(task.target).stat().st_size for task in tasks)
         done = {path for task in tasks for path in (*task.given, task.kept) if path}

@@ -16,13 +16,12 @@ from cwtool.algorithms.dealt import Arrays, Dealt
 from cwtool.algorithms.one_vs_rest import NO_CLASS, States
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.data.rows import Rows, joined
-from cwtool.model import file
 from cwtool.model.arithmetic import computing
 from cwtool.model.crossfit import Shade, shades
 from cwtool.model.scale import slotted
 from cwtool.shards.asking import Asking, rows_of
 from cwtool.shards.batch_task import Reading, Scoring, perform, untrained
-from cwtool.shards.change import Change, unpack_pieces
+from cwtool.shards.change import Change, contents, unpack_pieces
 from cwtool.shards.deal import Deal
 from cwtool.shards.driver import ShardTrainer
 from cwtool.shards.working import run_all
@@ -36,7 +35,10 @@ class BatchTrainer(ShardTrainer):
         with self.console.progress(self.model.algorithm.name) as progress:
             head = self._read_head()
             self.deal = Deal(self.sources, self.sharding, self.options, 0)
-            reads = self._reads()
+            if not (reads := self._reads()):  # all files are empty
+                self._learn_head(0)
+                self._report_files()
+                return
             run_all(self.engine, perform, reads)
             met = [self._met(task) for task in reads]
             progress.update(self._status)
@@ -93,7 +95,7 @@ class BatchTrainer(ShardTrainer):
 
     def _met(self, task: Reading) -> Arrays:
         """The counts of a shard, with the classes by their numbers in the model."""
-        header, arrays = file.load(Path(task.target))
+        header, arrays = contents(Path(task.target))
         labels = self.model.labels
         labels.rest = max(labels.rest, header["rest"])
         if labels.several is not None:
@@ -170,7 +172,7 @@ class BatchTrainer(ShardTrainer):
         ]
         self.written += [fitted, *(Path(task.target) for task in tasks)]
         run_all(self.engine, perform, tasks)
-        found = [file.load(Path(task.target))[1] for task in tasks]
+        found = [contents(Path(task.target))[1] for task in tasks]
         return [Scores(arrays["score"], arrays["variance"]) for arrays in found]
 
     # -- counting ---------------------------------------------------------------------------------

@@ -22,14 +22,14 @@ from cwtool.data.reports import ReadReport
 from cwtool.data.rows import Rows, joined
 from cwtool.data.spans import Span
 from cwtool.errors import CwtoolError
-from cwtool.model import Model, file
+from cwtool.model import Model
 from cwtool.model.class_weight import ClassWeight
 from cwtool.model.scale import slotted
 from cwtool.params import build
 from cwtool.records import dataclass
 from cwtool.registry import algorithm
 from cwtool.run import Run
-from cwtool.shards.change import pack_pieces, write
+from cwtool.shards.change import contents, pack_pieces, write
 from cwtool.shards.task import piece_of
 
 ROWS = ("indptr", "indices", "values", "y")
@@ -52,7 +52,7 @@ class Task(ABC):
     def stored(self, labels: Labels) -> tuple[Rows, Arrays]:
         """The rows by columns of the shard, with the class numbers of these labels; and all
         arrays of their file."""
-        arrays = file.load(Path(self.rows))[1]
+        arrays = contents(Path(self.rows))[1]
         indptr, indices, values, y = (arrays[name] for name in ROWS)
         then, now = arrays["labels"].tolist(), labels.several or []  # now there may be more of them
         if then != now[: len(then)]:
@@ -147,13 +147,13 @@ class Asked(Task):
         rows, arrays = self.stored(self.labels)
         weight = self.class_weight.relearning(rows, self.labels)
         by_slot = slotted(replace(rows, weight=weight), rows.indices, self.scale)
-        kept = dict(file.load(Path(self.kept))[1]) if self.kept else {}
+        kept = dict(contents(Path(self.kept))[1]) if self.kept else {}
         return Shard(by_slot, len(arrays["ids"]), self.shards, kept)
 
     def work(self) -> None:
         assert self.step is not None
         kind = algorithm(self.algorithm)
-        given = _common(self.given[0]) | file.load(Path(self.given[1]))[1]
+        given = _common(self.given[0]) | contents(Path(self.given[1]))[1]
         found = self.step(kind(build(kind.Params, self.params)), self.shard, given)
         if self.shard.kept:
             write(Path(self.keeps), {}, self.shard.kept)
@@ -164,7 +164,7 @@ class Asked(Task):
 def _common(path: str) -> Arrays:
     """What all shards are given for a step, whose number and digest are in the name of the file; a
     process that gets several shards reads it once."""
-    return dict(file.load(Path(path))[1])
+    return dict(contents(Path(path))[1])
 
 
 @lru_cache(maxsize=1)

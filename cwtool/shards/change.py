@@ -19,6 +19,7 @@ import numpy as np
 from cwtool.data.known import RowSample
 from cwtool.data.parse import Block
 from cwtool.data.rows import Origin
+from cwtool.errors import ModelError
 from cwtool.metrics.confusion import Confusion
 from cwtool.metrics.tally import AnyTally, Tally, Weighted, dense, sparse
 from cwtool.model import Model, file, packing
@@ -26,6 +27,7 @@ from cwtool.model.file import Arrays
 from cwtool.records import dataclass
 
 SHARD = "shard"
+NAMED = "file"  # the entry of a header that has the name of the file
 ASIDE = "~"  # what separates a name from what makes a temporary name of it
 TAIL = ("indptr", "indices", "values", "labels")
 
@@ -85,14 +87,27 @@ def write(path: Path, header: dict[str, Any], arrays: Arrays) -> int:
     its own, because a lost worker may still be writing."""
     mine = f"{socket.gethostname()}.{os.getpid()}.{uuid4().hex}"
     aside = path.with_name(f".{path.name}{ASIDE}{mine}")
+    named = {"algorithm": "", **header, NAMED: path.name}
     try:
         with aside.open("wb") as out:
-            size = sum(map(out.write, file.written({"algorithm": "", **header}, arrays)))
+            size = sum(map(out.write, file.written(named, arrays)))
         aside.replace(path)
         return size
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
+
+
+def contents(path: Path) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays of a file that `write` wrote. A file that is damaged, or has the contents
+    of another one, is a ModelError."""
+    try:
+        header, arrays = file.load(path)
+        if header.pop(NAMED, "") != path.name:
+            raise ModelError(f"{path} is damaged: it has the contents of another file")
+    except ModelError as failure:
+        raise ModelError(str(failure), "delete it, and run the same command again") from None
+    return header, arrays
 
 
 def remove(folder: Path, paths: Sequence[Path]) -> None:
@@ -112,7 +127,7 @@ def remove(folder: Path, paths: Sequence[Path]) -> None:
 
 def load(path: Path) -> Change:
     """The change of a file; everything wrong with it is a ModelError."""
-    header, arrays = file.load(path)
+    header, arrays = contents(path)
     about = header.pop(SHARD)
     of_model = {k: a for k, a in arrays.items() if not k.startswith((f"{SHARD}.", "tail."))}
     model = packing.unpack(header, of_model)

@@ -293,3 +293,12 @@ def test_numbers_of_a_model_that_cannot_be_computed_with(
                    "--engine", "inline")  # fmt: skip
     assert (ended.code, Path("new.cw").exists()) == (4, False)
     assert "not positive definite" in ended.err
+
+
+@EVERY
+def test_empty_files_are_told(algo: str, cwtool: Fails, folder: Path) -> None:
+    Path("a.svm").write_text("")
+    ended = cwtool("train", "a.svm", *given(algo), "-m", "m.cw")
+    assert ended.code == 3
+    assert "a.svm: no rows to learn from; the file is empty" in ended.err
+    assert not Path("m.cw").exists()

@@ -240,7 +240,7 @@ def test_labels_are_those_of_the_history(
 
 
 def test_a_setting_of_a_model_that_shards_cannot_have(ok: Run, cwtool: Run, planted: Run) -> None:
-    ok("train", planted("a.svm", 1, 60), "-a", "bcw", "--batch-rows", 30, "-m", "m.cw")
+    ok("train", planted("a.svm", 1, 60), "-a", "bcw", "--batch-rows", 60, "-m", "m.cw")
     ended = cwtool(
         "train", planted("b.svm", 2, 60), "--resume", "m.cw", "-m", "n.cw", "--shards", 2
     )
@@ -254,6 +254,7 @@ def test_a_setting_of_a_model_that_shards_cannot_have(ok: Run, cwtool: Run, plan
         ("dcd", "--max-batch-passes", "50000"),
         ("rff-markov", "--d-max", "500"),
         ("rff-markov", "--t-max", "20"),
+        ("bcw", "--batch-rows", "20"),
     ],
 )
 def test_a_model_that_asks_for_much_work_is_asked_about(

@@ -19,7 +19,8 @@ ASKED: list[str] = []
 
 
 class Server(BaseHTTPRequestHandler):
-    """Gives FILES; those under /cut/ end in the middle, and /wrong/ fails."""
+    """Gives FILES; those under /cut/ end in the middle, and /wrong/ fails. The server compresses
+    what is under /packed/; under /packed-cut/ this ends in the middle and is sent as if whole."""
 
     protocol_version = "HTTP/1.1"
 
@@ -35,6 +36,10 @@ class Server(BaseHTTPRequestHandler):
         status = 500 if "/wrong/" in self.path else 404 if data is None else 200
         self.send_response(status)
         data = data if data is not None and status == 200 else b""
+        if "/packed" in self.path:
+            self.send_header("Content-Encoding", "gzip")
+            data = gzip.compress(data)
+            data = data[: len(data) // 2] if "/packed-cut/" in self.path else data
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         if body:
@@ -68,7 +73,7 @@ def served(planted: Run, folder: Path) -> str:
     return name
 
 
-@pytest.mark.parametrize("name", ["day.svm", "day.svm.gz"])
+@pytest.mark.parametrize("name", ["day.svm", "day.svm.gz", "packed/day.svm"])
 def test_a_model_is_that_of_the_file(
     folder: Path, ok: Run, address: str, served: str, name: str
 ) -> None:
@@ -100,6 +105,7 @@ def test_every_command_that_reads_data(folder: Path, ok: Run, address: str, serv
         ("/cut/day.svm", 3, "day.svm broke off while it was read"),
         ("/cut/day.svm.gz", 3, "day.svm.gz broke off while it was read"),
         ("/wrong/day.svm", 3, "the server answers 500"),
+        ("/packed-cut/day.svm", 3, "day.svm: the gzip data ends in the middle"),
     ],
 )
 def test_failures_of_the_server(

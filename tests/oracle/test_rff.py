@@ -70,18 +70,28 @@ def test_chain_probabilities_sum_to_1() -> None:
     assert total == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("pairs", [[], [[0, 1], [1, 0], [2, 2]]])
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_same_numbers_take_the_same_way(seed: int, pairs: list[list[int]]) -> None:
+def filled(chains: list[list[int]]) -> np.ndarray:
+    """Telling chains as the kernel takes them."""
+    width = max((len(chain) for chain in chains), default=1)
+    rows = [chain + [-1] * (width - len(chain)) for chain in chains]
+    return np.array(rows, dtype=np.int32).reshape(-1, width)
+
+
+PAIRS, TRIPLES = [[0, 1], [1, 0], [2]], [[2, 0, 1], [0, 1, 2], [1, 0], [0, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("seed", "tried"), [(1, []), (2, []), (1, PAIRS), (2, PAIRS), (1, TRIPLES)]
+)
+def test_the_same_numbers_take_the_same_way(seed: int, tried: list[list[int]]) -> None:
     """Every move, accepted and not, against the slow version, over several calls."""
     random = np.random.default_rng(seed)
     n, p, t_max, d_max = 41 + seed, 3, 2 + seed % 2, 5
     x = random.standard_normal((n, p))
     y = np.where(x[:, 0] * x[:, 1] + 0.3 * random.standard_normal(n) > 0, 1.0, -1.0)
     prior = Prior(d_max, t_max, 1.5, 0.8, 0.4)
-    slow = Sampler(x, y, *prior, telling=[[a] if a == b else [a, b] for a, b in pairs])
-    telling = np.array(pairs, dtype=np.int32).reshape(-1, 2)
-    fast = Chain(np.ascontiguousarray(x.T), y, prior, 0, telling=telling)
+    slow = Sampler(x, y, *prior, telling=tried)
+    fast = Chain(np.ascontiguousarray(x.T), y, prior, 0, telling=filled(tried))
     happened: Counter[tuple[str, bool]] = Counter()
     for _ in range(60):
         uniforms = random.random((50, 5 + t_max))
@@ -104,13 +114,12 @@ def test_the_same_numbers_take_the_same_way(seed: int, pairs: list[list[int]]) -
     assert {(kind, done) for kind in kinds for done in (True, False)} <= set(happened)
 
 
-@pytest.mark.parametrize("pairs", [[], [[0, 1], [1, 0], [2, 2]]])
-def test_without_rows_it_samples_the_prior(pairs: list[list[int]]) -> None:
-    """D uniform; T of single features; omega, beta and s as they were declared, whatever pairs
+@pytest.mark.parametrize("tried", [[], PAIRS, TRIPLES])
+def test_without_rows_it_samples_the_prior(tried: list[list[int]]) -> None:
+    """D uniform; T of single features; omega, beta and s as they were declared, whatever chains
     births try."""
     prior = Prior(d_max=8)
-    telling = np.array(pairs, dtype=np.int32).reshape(-1, 2)
-    chain = Chain(np.zeros((4, 1)), np.empty(0), prior, 5, telling=telling)
+    chain = Chain(np.zeros((4, 1)), np.empty(0), prior, 5, telling=filled(tried))
     d, t, omega, beta, b0, log_s = [], [], [], [], [], []
     for _ in range(40_000):
         chain.run(np.ones(25))
@@ -219,3 +228,12 @@ def test_spans_are_short_enough_to_be_stopped(rows: int) -> None:
         assert sum(lengths) == iterations
         assert sum(kept for _, kept in found) == min(100, iterations - iterations // 2)
         assert max(lengths) <= max(1, min(chains.SPAN, chains.MOST_WORK // max(1, rows)))
+
+
+@pytest.mark.parametrize(
+    "tried", [[[0, 1, 2, 0]], [[3]], [[-1, 0]], [[-2]], [[0, -1, 1]], [[0, 2**31 - 1]]]
+)
+def test_telling_chains_that_cannot_be_are_refused(tried: list[list[int]]) -> None:
+    chain = Chain(np.zeros((3, 2)), np.ones(2), Prior(), telling=filled(tried))
+    with pytest.raises(ValueError, match="telling chain"):
+        chain.run(np.ones(1))

@@ -1,10 +1,13 @@
-"""Pairs of columns that tell classes apart, against a slow search, and what they do for sdist."""
+"""Pairs and triples of columns that tell classes apart, against a slow search, and what pairs do
+for sdist."""
+
+from itertools import combinations
 
 import numpy as np
 import pytest
 
 from cwtool.algorithms import screening
-from cwtool.algorithms.screening import telling_pairs
+from cwtool.algorithms.screening import telling_pairs, telling_triples
 from cwtool.bench.synthetic import hidden
 
 
@@ -39,12 +42,32 @@ def test_pairs_are_those_of_a_slow_search(block: int, monkeypatch: pytest.Monkey
     assert (7, 7) in found
 
 
+def test_triples_are_those_of_a_slow_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screening, "EXCESS", 0.0)
+    x = np.random.default_rng(2).standard_normal((250, 14))
+    x[:, 8] = x[:, 2]
+    kind = (x[:, 2] * x[:, 5] * x[:, 13] + 0.2 * x[:, 1] * x[:, 3] * x[:, 4] > 0).astype(np.int32)
+    y, size = kind - kind.mean(), {}
+    for one in combinations(range(14), 3):
+        q = y * x[:, list(one)].prod(axis=1)
+        size[one] = abs(q.sum()) / np.sqrt((q**2).sum())
+    some = [one for one in size if size[one] > np.sqrt(2 * np.log(len(size)))]
+    found = telling_triples(x, kind)
+    assert sorted(found) == sorted(some)
+    assert set(found[:2]) == {(2, 5, 13), (5, 8, 13)}
+    monkeypatch.setattr(screening, "LARGEST_TRIPLES", 1e5)
+    assert telling_triples(x, kind) == []
+
+
 def test_noise_has_no_telling_pairs() -> None:
     x, _ = hidden("ring", 300, 60, 1)
     kind = np.random.default_rng(3).integers(2, size=300).astype(np.int32)
     assert telling_pairs(x, kind) == []
     assert telling_pairs(x, np.zeros(300, dtype=np.int32)) == []  # one class
     assert telling_pairs(x[:, :0], kind) == []
+    assert telling_triples(x, kind) == []
+    assert telling_triples(x, np.zeros(300, dtype=np.int32)) == []
+    assert telling_triples(x[:, :2], kind) == []
 
 
 @pytest.mark.parametrize("seed", [1, 2])

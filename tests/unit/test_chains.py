@@ -1,10 +1,12 @@
 """When the chains of rff-markov end, and which of their samples are the model."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
 from cwtool.algorithms.chains import Chain, agree, drawn, run_all, run_apart
-from cwtool.algorithms.fourier import Prior
+from cwtool.algorithms.fourier import Prior, telling
 from cwtool.algorithms.rff_markov import RffParams
 from cwtool.parallel import EngineOptions
 
@@ -12,8 +14,9 @@ from cwtool.parallel import EngineOptions
 @pytest.mark.parametrize(
     ("rows", "rare", "lengths"),
     [
-        (500, 250, [15_625, 31_250, 62_500, 125_000, 250_000]),
-        (700, 350, [18_750, 37_500, 75_000, 150_000, 300_000]),
+        (500, 250, [15_625, 31_250, 62_500, 125_000]),
+        (500, 239, [29_875, 59_750, 119_500]),
+        (700, 350, [18_750, 37_500, 75_000, 150_000]),
         (700, 40, [20_000, 40_000]),
         (3_000, 1_000, [18_750, 37_500, 75_000]),
         (20, 10, [20_000]),
@@ -48,6 +51,30 @@ def test_they_go_on_when_they_found_nothing() -> None:
     run_all(some, [200, 400, 800], 50, 1)
     assert some[0].done == 800
     assert [len(chain.kept) for chain in some] == [50] * 4
+
+
+def test_they_end_when_they_have_found_nothing_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chains that do not agree but have found something go on."""
+    monkeypatch.setattr("cwtool.algorithms.chains.ENOUGH", 300)
+    here, there = chains(signal=False), chains(signal=False)
+    run_all(here, [200, 400, 800], 50, 1)
+    run_apart(there, [200, 400, 800], 50, EngineOptions("inline"))
+    assert [here[0].done, there[0].done] == [400, 400]
+    monkeypatch.setattr("cwtool.algorithms.chains.CLOSE", 0)
+    some = chains(signal=True)
+    run_all(some, [200, 400, 800], 50, 1)
+    assert some[0].done == 800
+
+
+def test_triples_are_tried_if_no_pair_tells() -> None:
+    """In all orders; pairs and single columns are filled up."""
+    x = np.random.default_rng(4).standard_normal((6, 400))
+    found = telling(x, np.sign(x[1] * x[3] * x[4]), 3)
+    assert sorted(found.tolist()) == sorted(map(list, permutations((1, 3, 4))))
+    assert telling(x, np.sign(x[1] * x[3] * x[4]), 2).tolist() == []
+    assert telling(x, np.sign(x[2] * x[5]), 3).tolist()[:2] == [[2, 5], [5, 2]]
+    assert telling(x, np.sign(x[2] ** 2 - 1), 3).tolist() == [[2, -1]]
+    assert telling(x, np.sign(x[2] ** 2 - 1), 1).tolist() == [[2]]
 
 
 def test_agreement_is_of_halves_of_chains() -> None:

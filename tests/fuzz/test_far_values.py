@@ -1,0 +1,137 @@
+"""Numbers and sizes of files of a stranger, and rows with values far apart, with which learning and
+merging must end soon and without warnings of NumPy."""
+
+import warnings
+
+import fuzzed_models as models
+import numpy as np
+import pytest
+
+from cwtool.algorithms import l1_path
+from cwtool.algorithms.base import Scores
+from cwtool.algorithms.neighbours import Near, said
+from cwtool.data.growing import zero_pages
+from cwtool.data.rows import Rows
+from cwtool.errors import ModelError
+from cwtool.merging import merge
+from cwtool.model import Model
+from cwtool.model.crossfit import Fold, Shade
+from cwtool.model.opening import unasked_work
+from cwtool.run import Run
+
+
+@pytest.mark.parametrize("algo", ["l1svm", "spar-dca"])
+def test_a_path_of_C_ends_where_values_are_far_apart(
+    algo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Almost no solution converges, and C has hundreds of orders of magnitude to go."""
+    draw = np.random.default_rng(3)
+    pairs = [
+        [(j, float(draw.choice([-1, 1]) * 10 ** draw.uniform(-200, 40))) for j in range(12)]
+        for _ in range(40)
+    ]
+    rows = Rows.from_lists(pairs, draw.integers(2, size=40).tolist())
+    solved: list[float] = []
+
+    class Counting(Model.new(algo, {}).algorithm.Fit):  # type: ignore[misc]
+        def solve(self, C: float, among: np.ndarray) -> None:
+            solved.append(C)
+            super().solve(C, among)
+            self.early = len(solved)
+
+    model = Model.new(algo, {"max_batch_passes": 3, "prior": 1.0})
+    monkeypatch.setattr(type(model.algorithm), "Fit", Counting)
+    told: list[str] = []
+    model.learn(rows, Run(warn=told.append, calibrate=False))
+    assert len(solved) == l1_path.PATIENCE
+    assert len(told) == 1
+    assert "before `tol` was reached" in told[0]
+
+
+def test_a_path_of_ordinary_rows_is_as_long_as_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = models.rows_of(1, 60, 2)[0]
+    steps = []
+    for patience in (5, 10**9):
+        monkeypatch.setattr(l1_path, "PATIENCE", patience)
+        model = Model.new("spar-dca", {"max_batch_passes": 1})
+        notes: list[str] = []
+        model.learn(rows, Run(note=notes.append))
+        steps.append(notes)
+    assert steps[0] == steps[1]
+    assert int(steps[0][0].split()[-2]) > 5
+
+
+def test_no_rows_have_no_neighbours() -> None:
+    for classes in (2, 5):
+        near = Near(np.empty((0, classes, 3), dtype=np.int64), np.empty((0, classes, 3)))
+        assert said(near).tolist() == []
+
+
+def test_classes_of_a_row_each_are_learned_by_sdist() -> None:
+    rows = models.rows_of(1, 9, 9)[0]
+    model = Model.new("sdist", {"steps": 3}, labels=models.trained("knn", {}, 9, 0).labels)
+    model.settle()
+    model.learn(rows, Run())
+    assert model.scores(rows).score.shape == (9, 9)
+
+
+def test_more_pages_than_there_is_memory_are_granted_until_they_are_written_to() -> None:
+    """As the tables of thousands of classes need them."""
+    pages = zero_pages(1 << 42)
+    pages[1 << 41] = 1
+    assert pages[1 << 41] == 1
+    pages.close()
+
+
+def test_pages_that_cannot_be_granted_are_too_much_memory() -> None:
+    with pytest.raises(MemoryError, match="there is no room for"):
+        zero_pages(1 << 60)
+
+
+def test_fewer_counted_scores_than_those_of_the_base_do_not_continue_it() -> None:
+    base = models.trained("arow", {}, 4, 0)
+    part = base.copy()
+    base.calibration.rows += 1 << 31
+    with pytest.raises(ModelError, match="model 1 does not continue the base"):
+        merge([part, part.copy()], base)
+
+
+def test_a_merge_of_precisions_that_overflow_is_told_once() -> None:
+    given = {"covariance": "factored", "rank": 2, "buffer": 4}
+    one, other = (models.trained("arow", given, 2, extras) for extras in (0, 30))
+    other.history[0]["files"][0]["digest"] = "cd" * 16
+    one.state.arrays["entries"][:] *= 1e200
+    with warnings.catch_warnings(), pytest.raises(ModelError, match="too large"):
+        warnings.simplefilter("error")
+        merge([one, other]).model.to_bytes()
+
+
+def test_held_scores_that_overflow_are_told_without_a_warning() -> None:
+    """Of models that learned part of the rows, in several passes."""
+    model = models.trained("arow", {}, 2, 0)
+    rows = models.rows_of(1, 60, 2)[0]
+    scores = Scores(*model.scores(rows)[:2])
+    some = np.arange(60)
+    shade = Shade(Fold(some, some, some), scores, scores._replace(score=scores.score * 1e308))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.count_held(rows.y, [shade], lambda _: scores, None)
+
+
+@pytest.mark.parametrize(
+    ("algo", "given", "name"),
+    [
+        ("knn", {"batch_rows": 1}, "batch_rows"),
+        ("bcw", {"batch_rows": 49}, "batch_rows"),
+        ("l1svm", {"batch_rows": 3}, "batch_rows"),
+        ("l1svm", {"batch_rows": 50}, ""),
+        ("dcd", {"batch_rows": 0}, ""),
+        ("sdist", {"steps": 501}, "steps"),
+        ("rff-markov", {"chains": 5}, "chains"),
+        ("rff-markov", {"iterations": 150_001}, "iterations"),
+    ],
+)
+def test_settings_that_make_learning_long(algo: str, given: dict[str, int], name: str) -> None:
+    model = Model.new(algo, given)
+    assert unasked_work(model, []) == name
+    assert unasked_work(model, given) == ""
