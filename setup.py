@@ -30,7 +30,7 @@ EXTENSIONS = [
 ]
 # No code reads errno or the floating-point exception flags. Without them gcc also vectorizes loops
 # with square roots and conditions, of which these modules have many, to the same bits.
-QUIET = ("abreast", "alongside")
+QUIET = ("all_paths", "diagonal_learners")
 EXTENSIONS += [
     Extension(
         f"cwtool_ext.{path.stem}",

@@ -17,7 +17,7 @@ from cwtool.data.rows import BIAS, Floats, Ints
 from cwtool.errors import DataError, UsageError
 from cwtool.model import Model
 from cwtool.model.header import LABEL
-from cwtool.model.intake import bytes_of
+from cwtool.model.learning_checks import bytes_of
 from cwtool.model.several import is_wide
 from cwtool.params import AUTO, declared
 from cwtool.records import dataclass

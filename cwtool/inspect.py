@@ -19,19 +19,19 @@ from cwtool.errors import UsageError
 from cwtool.files import complete_text
 from cwtool.metrics.confusion import label_order
 from cwtool.model import Model, Weights
-from cwtool.model.outline import Outline
+from cwtool.model.memory_estimate import MemoryEstimate
 from cwtool_ext.shortest import lines
 
 AT_ONCE = 1 << 16  # numbers that become text
 
 
-def bytes_of_weights(model: Outline) -> int:
+def bytes_of_weights(model: MemoryEstimate) -> int:
     """Upper bound of the bytes that the weights of a model take while they are found and sorted.
     What is no column may be copied for the variances."""
     return len(model.ids) * (56 + 13 * model.shown // 4) + model.others
 
 
-def bytes_shown(model: Outline, top: int) -> int:
+def bytes_shown(model: MemoryEstimate, top: int) -> int:
     """The same with `top` features that are shown, each with the weights of all classes."""
     return bytes_of_weights(model) + min(top, len(model.ids)) * (600 + 150 * model.classes)
 

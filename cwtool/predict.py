@@ -19,7 +19,7 @@ from cwtool.metrics.confusion import label_order, predicted
 from cwtool.metrics.ranking import Ranking
 from cwtool.metrics.tally import ratio
 from cwtool.model import Model
-from cwtool.model.intake import check_scoring
+from cwtool.model.learning_checks import check_scoring
 from cwtool.model.results import Prediction
 from cwtool.run import Run
 

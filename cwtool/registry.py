@@ -36,7 +36,7 @@ MODULES = {
     "sofs": "sofs",
     "stsgd": "stsgd",
     "sbcw": "sbcw",
-    "fgm": "sbcw",
+    "fgm": "fgm",
     "l1svm": "l1svm",
     "spar-dca": "spar_dca",
     "knn": "knn",

@@ -21,8 +21,8 @@ from cwtool.order import permutation
 from cwtool.run import Run
 
 if TYPE_CHECKING:
-    from cwtool.model.alongside import Alongside
-    from cwtool.model.shadows import Shadows
+    from cwtool.model.fold_models import FoldModels
+    from cwtool.model.model_group import ModelGroup
 
 METRICS = ("error", "auc", "f1")  # of two classes
 CLASS_METRICS = ("error", "macro_f1", "balanced_error")  # of several
@@ -31,7 +31,7 @@ BLOCK = 1 << 20  # entries of rows that are learned or predicted at once
 
 Point = dict[str, Any]  # parameters by name
 Judged = dict[str, list[float | None]]  # metric -> its value on each fold
-L = TypeVar("L", "Model", "Alongside")
+L = TypeVar("L", "Model", "ModelGroup")
 
 
 def read(paths: Sequence[str], labels: Labels, options: ReadOptions) -> Rows:
@@ -65,18 +65,18 @@ def fit(
     if passes > 1 and model.batch is None:
         weights = [weight for weight in found if weight is not None]
         known = rows.weighing(np.concatenate(weights) if weights else None)
-        shadows = _shadows(before, alone, rows, run) if before and alone else None
+        fold_models = _fold_models(before, alone, rows, run) if before and alone else None
         for pass_ in range(2, passes + 1):
             model.relearn(known, permutation(known.n_rows, run.seed, pass_), run)
-            if shadows:
-                shadows.another_pass(pass_)
-        if shadows and alone:
-            shadows.calibrate(alone)
+            if fold_models:
+                fold_models.another_pass(pass_)
+        if fold_models and alone:
+            fold_models.calibrate(alone)
     return model
 
 
 def _portions(
-    model: Model | Alongside, rows: Rows, numbers: Longs | None, run: Run
+    model: Model | ModelGroup, rows: Rows, numbers: Longs | None, run: Run
 ) -> Iterator[Rows]:
     """The rows in the portions in which they are learned: whole batches, or blocks."""
     if isinstance(model, Model) and model.batch is not None:
@@ -104,11 +104,11 @@ def held_bytes(rows: Rows, *, copied: bool, models: int = 1) -> int:
     return rows.nbytes + 56 * rows.n_rows + memory.BOUNDS.threads * again
 
 
-def _shadows(before: Model, model: Model, rows: Rows, run: Run) -> Shadows:
-    from cwtool.model.shadows import shadows_of
+def _fold_models(before: Model, model: Model, rows: Rows, run: Run) -> FoldModels:
+    from cwtool.model.fold_models import fold_models_of
 
     before.labels = model.labels
-    return shadows_of(before, [rows], rows.weight, rows.n_rows, run)
+    return fold_models_of(before, [rows], rows.weight, rows.n_rows, run)
 
 
 def evaluate(model: Model, rows: Rows, numbers: Longs | None = None) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def evaluate(model: Model, rows: Rows, numbers: Longs | None = None) -> dict[str
 
 
 def evaluate_all(
-    models: Alongside, rows: Rows, numbers: Longs | None = None
+    models: ModelGroup, rows: Rows, numbers: Longs | None = None
 ) -> list[dict[str, Any]]:
     """All metrics of each of these models on these rows, all or those with these numbers."""
     models.calibrate()

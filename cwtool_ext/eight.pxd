@@ -1,6 +1,6 @@
 """Eight paths of stabilized truncated gradient descent at once, the usual number of them.
 
-The same loops as for any number of paths in abreast.pyx, in the vectors of the C compiler. On
+The same loops as for any number of paths in all_paths.pyx, in the vectors of the C compiler. On
 x86-64 they are compiled twice, for processors with vectors of 256 bits and for all; nothing is
 contracted, so that the bits are the same.
 """

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.algorithms.batch import learnable
-from cwtool.algorithms.dealt import Arrays, Shard, Step, columns_of
+from cwtool.algorithms.batch.learner import learnable
+from cwtool.algorithms.shards.steps import Arrays, Shard, Step, columns_of
 from cwtool.data.rows import Rows, SlotRows, joined
 from cwtool.model.scale import slotted
 from cwtool.shards import GAP

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from cwtool.algorithms.base import Variants
-from cwtool.algorithms.factored import Factorable, FactorableParams
+from cwtool.algorithms.covariance.factored import Factorable, FactorableParams
 from cwtool.params import param
 from cwtool.records import dataclass
 from cwtool_ext import rules

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from cwtool.algorithms.merging import Merging, Refusal
+from cwtool.algorithms.merging.base import Merging, Refusal
 from cwtool.data.rows import Floats, Ints, Longs, Rows, SlotRows
 from cwtool.parallel import together
 from cwtool.params import declared
@@ -108,8 +108,8 @@ class Algorithm(ABC):
         return State(self.layout, index)
 
     def lighter(self) -> Algorithm:
-        """An algorithm whose scores are about the same and take less time, or itself. Shadows, to
-        whose scores probabilities are fitted, learn with it (cwtool/model/shadows.py)."""
+        """An algorithm whose scores are about the same and take less time, or itself. Fold models,
+        to whose scores probabilities are fitted, learn with it (cwtool/model/fold_models.py)."""
         return self
 
     @abstractmethod

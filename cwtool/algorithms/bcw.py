@@ -1,6 +1,6 @@
 """Online-batch confidence-weighted learning (Tan et al. 2016).
 
-By default a batch is learned by the curvature of the loss (curvature.py). With a number for
+By default a batch is learned by the curvature of the loss (batch/curvature.py). With a number for
 `precision_divisor` it is learned as in Algorithm 1: P += c X'HX over all rows, with c = C /
 precision_divisor and the row weights H; then one pass (or more) of dual coordinate ascent on
 1/2 (mu - mu0)' P (mu - mu0) + C/q sum h xi^q. With the divisor 1, as printed, this is ridge
@@ -16,13 +16,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cwtool.algorithms import cocoa, metric, posterior, row_space
-from cwtool.algorithms.ascent import Ascended, Start
 from cwtool.algorithms.base import Scores, Variants, each_choice
-from cwtool.algorithms.batch import BATCHES, BatchParams, LinearBatchLearner
-from cwtool.algorithms.curvature import loss_of
-from cwtool.algorithms.dealt import Shards, gathered
-from cwtool.algorithms.precision import (
+from cwtool.algorithms.batch import metric, posterior, row_space
+from cwtool.algorithms.batch.curvature import loss_of
+from cwtool.algorithms.batch.dual_ascent import Ascended, Start
+from cwtool.algorithms.batch.learner import BATCHES, BatchParams, LinearBatchLearner
+from cwtool.algorithms.batch.precision import (
     ALL,
     CURVED,
     Precision,
@@ -30,7 +29,9 @@ from cwtool.algorithms.precision import (
     bytes_of_variances,
     variances,
 )
-from cwtool.algorithms.row_space import NAMES, ROWS
+from cwtool.algorithms.batch.row_space import NAMES, ROWS
+from cwtool.algorithms.shards import cocoa
+from cwtool.algorithms.shards.steps import Shards, gathered
 from cwtool.data.rows import Floats, SlotRows
 from cwtool.errors import Damage
 from cwtool.params import AUTO, param
@@ -111,7 +112,7 @@ class BCW(LinearBatchLearner):
         else:
             self._ascend_batch(states, classes, rows, divisor, run)
 
-    def learn_dealt(
+    def learn_shards(
         self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run
     ) -> None:
         if by_rows(states[0], shards.rows.n_rows, states[0].index.count):  # as on one machine
@@ -120,9 +121,9 @@ class BCW(LinearBatchLearner):
             return
         divisor = self._divisor(states[0])
         if divisor is None:
-            posterior.learn_dealt(states, classes, shards, loss_of(self.params), run)
+            posterior.learn_shards(states, classes, shards, loss_of(self.params), run)
         else:
-            self._ascend_dealt(states, classes, shards, divisor, run)
+            self._ascend_shards(states, classes, shards, divisor, run)
 
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
         """Scores of the learned rows, from the end of the search for the optimum. Variances, which
@@ -214,7 +215,7 @@ class BCW(LinearBatchLearner):
             f"precision divisor {divisor:g}, {passes} passes"
         )
 
-    def _ascend_dealt(
+    def _ascend_shards(
         self,
         states: Sequence[State],
         classes: Sequence[int],

@@ -9,8 +9,8 @@ from __future__ import annotations
 from statistics import NormalDist
 from typing import ClassVar
 
-from cwtool.algorithms.factored import SMALL, Factorable, FactorableParams, FactorParams
-from cwtool.algorithms.merging import Merging, Refusal
+from cwtool.algorithms.covariance.factored import SMALL, Factorable, FactorableParams, FactorParams
+from cwtool.algorithms.merging.base import Merging, Refusal
 from cwtool.params import param
 from cwtool.records import dataclass
 from cwtool_ext import rules

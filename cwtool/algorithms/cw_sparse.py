@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool.algorithms.base import Coefficients, Variants, each_choice
-from cwtool.algorithms.covariance import PROJECTIONS
-from cwtool.algorithms.online import Online
-from cwtool.algorithms.priors import prior_of_weights
+from cwtool.algorithms.covariance.diagonal import PROJECTIONS
+from cwtool.algorithms.covariance.prior import prior_of_weights
+from cwtool.algorithms.online.learner import Online
 from cwtool.data.growing import zero_pages
 from cwtool.data.rows import Ints, Rows
 from cwtool.errors import Damage

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cwtool.algorithms.batch import (
+from cwtool.algorithms.batch.learner import (
     BATCHES,
     EARLY,
     BatchParams,
@@ -20,10 +20,10 @@ from cwtool.algorithms.batch import (
     LinearBatchLearner,
     squared_norms,
 )
-from cwtool.algorithms.cocoa import Momentum, Totals, descend, lower, primal
-from cwtool.algorithms.dealt import Shards
-from cwtool.algorithms.inverted import Columns
-from cwtool.algorithms.newton import Newton, passes_for
+from cwtool.algorithms.batch.newton import Newton, passes_for
+from cwtool.algorithms.batch.rows_by_column import Columns
+from cwtool.algorithms.shards.cocoa import Momentum, Totals, descend, lower, primal
+from cwtool.algorithms.shards.steps import Shards
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.parallel import together
 from cwtool.params import param
@@ -130,7 +130,7 @@ class DCD(LinearBatchLearner):
             w, m = found
         return 0
 
-    def learn_dealt(
+    def learn_shards(
         self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run
     ) -> None:
         """Rounds of the shards until the duality gap of all classes is small enough."""

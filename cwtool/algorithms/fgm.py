@@ -15,15 +15,15 @@ import numpy as np
 
 from cwtool import memory
 from cwtool.algorithms.base import Chosen, Coefficients, Scores, Variants
-from cwtool.algorithms.batch import BATCHES, LinearBatchLearner, weights
-from cwtool.algorithms.dealt import Shards
-from cwtool.algorithms.dealt_columns import AnyColumns, DealtColumns, TooManyEntries
-from cwtool.algorithms.dealt_problem import DealtProblem, StayingColumns
-from cwtool.algorithms.fgm_params import FgmParams
-from cwtool.algorithms.groups import Groups
-from cwtool.algorithms.growth import Growth, NewProblem, Side
-from cwtool.algorithms.inverted import Columns
-from cwtool.algorithms.subproblem import Subproblem
+from cwtool.algorithms.batch.learner import BATCHES, LinearBatchLearner, weights
+from cwtool.algorithms.batch.rows_by_column import Columns
+from cwtool.algorithms.selection.fgm_params import FgmParams
+from cwtool.algorithms.selection.group_selection import GroupSelection, NewProblem, Side
+from cwtool.algorithms.selection.groups import Groups
+from cwtool.algorithms.selection.subproblem import Subproblem
+from cwtool.algorithms.shards.sharded_columns import AnyColumns, ShardedColumns, TooManyEntries
+from cwtool.algorithms.shards.sharded_subproblem import ShardedSubproblem, StayingColumns
+from cwtool.algorithms.shards.steps import Shards
 from cwtool.data.rows import Floats, Ints, Longs, Rows, SlotRows
 from cwtool.errors import Damage, UsageError
 from cwtool.run import Run
@@ -89,7 +89,7 @@ class FGM(LinearBatchLearner):
         squares: Floats = (side.past + side.products(columns)) ** 2
         return squares
 
-    def settle(self, states: Sequence[State], growth: Growth) -> None:
+    def settle(self, states: Sequence[State], choice: GroupSelection) -> None:
         """Learn final weights of the features that were selected, before they are stored."""
 
     def check(self, state: State) -> None:
@@ -120,12 +120,12 @@ class FGM(LinearBatchLearner):
         columns = Columns(rows, states[0].index, self.chosen(states[0]))
         self._learn_columns(states, classes, rows, columns, run)
 
-    def learn_dealt(
+    def learn_shards(
         self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run
     ) -> None:
         given = shards, states[0].index, self.chosen(states[0]), run
         try:
-            self._learn_columns(states, classes, shards.rows, DealtColumns(*given), run)
+            self._learn_columns(states, classes, shards.rows, ShardedColumns(*given), run)
             return
         except TooManyEntries as failure:
             if self.params.solver != "mm":
@@ -157,9 +157,9 @@ class FGM(LinearBatchLearner):
             past = state.table[columns.slots, DUAL]
             new_problem: NewProblem = Subproblem.empty
             if isinstance(columns, StayingColumns):
-                new_problem = partial(DealtProblem.empty, columns=columns, class_=class_)
+                new_problem = partial(ShardedSubproblem.empty, columns=columns, class_=class_)
             sides.append(Side(p, rows.signs(class_), past, own, seeds, rows.weight, new_problem))
-        growth = Growth(p, columns, sides, groups, run.jobs)
+        choice = GroupSelection(p, columns, sides, groups, run.jobs)
         # a kept group has X'HX of all batches; a new one scales up that of this batch to all rows
         total = float(weights(rows).sum())
         scale = 1 + (learned + first.numbers["surplus"]) / total if keep else 1.0
@@ -171,27 +171,27 @@ class FGM(LinearBatchLearner):
             return found
 
         if keep:
-            growth.keep(columns.others, first.arrays["score"].tolist())
+            choice.keep(columns.others, first.arrays["score"].tolist())
         again = keep and len(first.arrays["prior"]) > 0
         same = keep and old.sizes and not again  # D = I so far
         prior = None if same else self.own_precision(columns, again)
-        growth.choose(partial(self.score, prior=prior), gram, prior)
-        growth.refine()
-        self.settle(states, growth)
+        choice.choose(partial(self.score, prior=prior), gram, prior)
+        choice.refine()
+        self.settle(states, choice)
         for state, side in zip(states, sides, strict=True):
-            _store(state, growth, side, keep, scaled=again or prior is not None)
+            _store(state, choice, side, keep, scaled=again or prior is not None)
             state.numbers["learned"] = learned + rows.n_rows
             state.numbers["surplus"] += total - rows.n_rows
             state.refer(first, self.shared)
-        if not growth.refined:
+        if not choice.refined:
             run.warn(
                 "`final_passes` ended before the relative duality gap was as small as `tol`; allow "
                 "more of them, or a greater `tol`"
             )
         run.note(
-            f"{rows.n_rows:,} rows: {len(growth.chosen):,} features in {len(groups.sizes)} groups, "
+            f"{rows.n_rows:,} rows: {len(choice.chosen):,} features in {len(groups.sizes)} groups, "
             f"{max(side.passes for side in sides)} passes, relative gap "
-            f"{max(side.found.gap for side in growth.choosing):.2g}"
+            f"{max(side.found.gap for side in choice.choosing):.2g}"
         )
 
     def bytes_beside(self, state: State, features: int, rows: Rows | None) -> int:
@@ -252,11 +252,11 @@ class FGM(LinearBatchLearner):
         }
 
 
-def _store(state: State, growth: Growth, side: Side, keep: bool, scaled: bool) -> None:
+def _store(state: State, choice: GroupSelection, side: Side, keep: bool, scaled: bool) -> None:
     """Put the groups, their weights and their objectives into the state; with `keep` also the dual
     variables."""
-    columns, groups, table = growth.columns, growth.groups, state.table
-    slots = columns.slots[growth.chosen]
+    columns, groups, table = choice.columns, choice.groups, state.table
+    slots = columns.slots[choice.chosen]
     table[columns.slots[columns.others], MEAN] = table[columns.slots[columns.others], PLACE] = 0
     table[slots, PLACE] = np.arange(1, len(slots) + 1)
     if groups.sizes:
@@ -268,7 +268,10 @@ def _store(state: State, growth: Growth, side: Side, keep: bool, scaled: bool) -
         "gram": groups.gram,
         "sigma": groups.sigma,
         "share": side.groups.share,
-        "score": np.array(growth.score, dtype=np.float64),
+        "score": np.array(choice.score, dtype=np.float64),
         "theta": np.array(side.theta, dtype=np.float64),
         "prior": groups.prior if scaled else np.empty(0),
     }
+
+
+ALGORITHMS = {"fgm": FGM}

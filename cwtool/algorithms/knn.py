@@ -11,8 +11,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import Scores, each_choice
-from cwtool.algorithms.batch import LEAST, learnable, usable, weights
-from cwtool.algorithms.column_scale import (
+from cwtool.algorithms.batch.learner import LEAST, learnable, usable, weights
+from cwtool.algorithms.batch.remembered_rows import (
+    NUMBERS,
+    ROWS,
+    RememberedRows,
+    RememberedRowsParams,
+)
+from cwtool.algorithms.merging.base import Merging
+from cwtool.algorithms.merging.merged_rows import REMEMBERED
+from cwtool.algorithms.neighbours.column_scale import (
     SCALES,
     as_dense,
     best_scale,
@@ -21,10 +29,7 @@ from cwtool.algorithms.column_scale import (
     divisors,
     is_dense,
 )
-from cwtool.algorithms.merged_rows import REMEMBERED
-from cwtool.algorithms.merging import Merging
-from cwtool.algorithms.neighbours import DISTANCE_BYTES, Near, Points, nearest, shares, vote
-from cwtool.algorithms.remembered import NUMBERS, ROWS, Remembered, RememberedParams
+from cwtool.algorithms.neighbours.search import DISTANCE_BYTES, Near, Points, nearest, shares, vote
 from cwtool.data.rows import Floats, Ints, SlotRows
 from cwtool.params import AUTO, param
 from cwtool.records import dataclass
@@ -33,7 +38,7 @@ from cwtool.state import Array, Column, Layout, State
 
 
 @dataclass(frozen=True)
-class KnnParams(RememberedParams):
+class KnnParams(RememberedRowsParams):
     k: int = param(
         3,
         "Number of nearest neighbours that vote. Larger values smooth the decision; raise it for "
@@ -83,7 +88,7 @@ def _kinds(state: State) -> int:
     return max(2, 1 + int(state.arrays["y"].max(initial=0)))
 
 
-class Neighbours(Remembered):
+class Neighbours(RememberedRows):
     """Predicts by the nearest of the rows it remembers, seen as points in some space."""
 
     def bytes_needed(self, rows: csr_array, run: Run) -> float:

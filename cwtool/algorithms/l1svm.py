@@ -1,7 +1,7 @@
 """Sparse linear classifiers by the l1 norm:  min ||w||_1 + C sum h_i l(y_i w.x_i), h the
 weights of the rows (Yuan et al. 2010).
 
-With a number of features given, C is found by the path of l1_path. Every batch is learned anew.
+With a number of features given, C is found by selection/l1_path.py. Every batch is learned anew.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import ClassVar
 import numpy as np
 
 from cwtool.algorithms.base import Chosen, Variants, each_choice
-from cwtool.algorithms.batch import BATCHES, EARLY, BatchParams, LinearBatchLearner
-from cwtool.algorithms.dealt import Shards
-from cwtool.algorithms.dealt_columns import AnyColumns, DealtColumns
-from cwtool.algorithms.inverted import Columns
-from cwtool.algorithms.l1_descent import Descent
-from cwtool.algorithms.l1_path import Fit, Fits, Solver, path
+from cwtool.algorithms.batch.learner import BATCHES, EARLY, BatchParams, LinearBatchLearner
+from cwtool.algorithms.batch.rows_by_column import Columns
+from cwtool.algorithms.selection.l1_descent import Descent
+from cwtool.algorithms.selection.l1_path import Fit, Fits, Solver, path
+from cwtool.algorithms.shards.sharded_columns import AnyColumns, ShardedColumns
+from cwtool.algorithms.shards.steps import Shards
 from cwtool.data.rows import Ints, Rows, SlotRows
 from cwtool.params import param
 from cwtool.records import dataclass
@@ -168,10 +168,10 @@ class L1SVM(SparseLearner):
         "given C": {"features": 0, "C": 1.0},
     }
 
-    def learn_dealt(
+    def learn_shards(
         self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run
     ) -> None:
-        columns = DealtColumns(shards, states[0].index, NONE, run)
+        columns = ShardedColumns(shards, states[0].index, NONE, run)
         self._learn_columns(states, classes, shards.rows, lambda: columns, run)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.algorithms.covariance import PROJECTIONS, CovarianceParams, Diagonal
-from cwtool.algorithms.full_covariance import Full
-from cwtool.algorithms.merged_rules import NATURAL
-from cwtool.algorithms.merging import Merging, Refusal
-from cwtool.algorithms.second_order import Confident
+from cwtool.algorithms.covariance.diagonal import PROJECTIONS, CovarianceParams, Diagonal
+from cwtool.algorithms.covariance.full import Full
+from cwtool.algorithms.merging.base import Merging, Refusal
+from cwtool.algorithms.merging.merged_rules import NATURAL
+from cwtool.algorithms.online.second_order import Confident
 from cwtool.data.rows import Floats, Ints
 from cwtool.params import param
 from cwtool.records import dataclass

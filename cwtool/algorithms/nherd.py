@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cwtool.algorithms.covariance import CovarianceParams
-from cwtool.algorithms.second_order import SecondOrder
+from cwtool.algorithms.covariance.diagonal import CovarianceParams
+from cwtool.algorithms.online.second_order import SecondOrder
 from cwtool.params import param
 from cwtool.records import dataclass
 from cwtool_ext import rules

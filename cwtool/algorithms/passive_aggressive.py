@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cwtool.algorithms.first_order import FirstOrder, FirstOrderParams
-from cwtool.algorithms.priors import prior_of_rows
+from cwtool.algorithms.covariance.prior import prior_of_rows
+from cwtool.algorithms.online.first_order import FirstOrder, FirstOrderParams
 from cwtool.params import param
 from cwtool.records import dataclass
 from cwtool_ext import rules

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cwtool.algorithms.first_order import FirstOrder, FirstOrderParams
+from cwtool.algorithms.online.first_order import FirstOrder, FirstOrderParams
 from cwtool_ext import rules
 
 

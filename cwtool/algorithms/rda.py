@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool.algorithms.base import Coefficients, Variants, each_choice
-from cwtool.algorithms.first_order import ROUNDS
-from cwtool.algorithms.losses import LOSSES
-from cwtool.algorithms.online import Online
+from cwtool.algorithms.online.first_order import ROUNDS
+from cwtool.algorithms.online.learner import Online
+from cwtool.algorithms.online.losses import LOSSES
 from cwtool.algorithms.sgd import LossParams
 from cwtool.data.rows import Ints
 from cwtool.params import param

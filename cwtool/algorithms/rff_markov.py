@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import each_choice
-from cwtool.algorithms.chains import Chain, drawn, run_all, run_apart
-from cwtool.algorithms.column_scale import deviations
-from cwtool.algorithms.fourier import Prior, Samples, telling
+from cwtool.algorithms.batch.remembered_rows import NUMBERS, ROWS, RememberedRowsParams
+from cwtool.algorithms.fourier_features.chains import Chain, drawn, run_all, run_apart
+from cwtool.algorithms.fourier_features.fourier import Prior, Samples, telling
 from cwtool.algorithms.knn import Extent, Neighbours
-from cwtool.algorithms.neighbours import Near
-from cwtool.algorithms.remembered import NUMBERS, ROWS, RememberedParams
+from cwtool.algorithms.neighbours.column_scale import deviations
+from cwtool.algorithms.neighbours.search import Near
 from cwtool.data.rows import Floats, Ints
 from cwtool.errors import Damage, UsageError
 from cwtool.parallel import together
@@ -55,7 +55,7 @@ DRAWN = (
 
 
 @dataclass(frozen=True)
-class RffParams(RememberedParams):
+class RffParams(RememberedRowsParams):
     iterations: int | str = param(
         AUTO,
         "Number of iterations of each sampler chain. The first half finds the variables; 100 "

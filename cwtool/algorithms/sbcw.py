@@ -22,12 +22,12 @@ from typing import ClassVar
 import numpy as np
 
 from cwtool.algorithms.base import Variants, each_choice
-from cwtool.algorithms.column_prior import SCALES, prior_of
-from cwtool.algorithms.dealt_columns import AnyColumns
 from cwtool.algorithms.fgm import FGM
-from cwtool.algorithms.fgm_params import FgmParams
-from cwtool.algorithms.final_weights import MOST, Errors
-from cwtool.algorithms.growth import Growth, Side
+from cwtool.algorithms.selection.column_prior import SCALES, prior_of
+from cwtool.algorithms.selection.fgm_params import FgmParams
+from cwtool.algorithms.selection.final_weights import MOST, Errors
+from cwtool.algorithms.selection.group_selection import GroupSelection, Side
+from cwtool.algorithms.shards.sharded_columns import AnyColumns
 from cwtool.data.rows import Floats, Rows
 from cwtool.errors import Damage
 from cwtool.params import AUTO, param
@@ -111,7 +111,7 @@ class SBCW(FGM):
         p = self.params
         return bool(p.final_C == AUTO and p.loss == "squared-hinge" and p.solver == "mm")
 
-    def settle(self, states: Sequence[State], growth: Growth) -> None:
+    def settle(self, states: Sequence[State], growth: GroupSelection) -> None:
         past = [self._past(state) for state in states] if self.settles else []
         known = [errors for errors in past if errors is not None]
         if known and len(known) == len(states) and 0 < len(growth.chosen) <= MOST:
@@ -151,4 +151,4 @@ class SBCW(FGM):
         return gain
 
 
-ALGORITHMS = {"sbcw": SBCW, "fgm": FGM}
+ALGORITHMS = {"sbcw": SBCW}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cwtool.algorithms.covariance.factored import Factorable
 from cwtool.algorithms.cw import EtaParams
-from cwtool.algorithms.factored import Factorable
 from cwtool.params import param
 from cwtool.records import dataclass
 from cwtool_ext import rules

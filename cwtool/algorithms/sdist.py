@@ -10,15 +10,15 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import Variants, each_choice
-from cwtool.algorithms.column_scale import best_scale, deviations, is_dense
+from cwtool.algorithms.batch.remembered_rows import NUMBERS, ROWS
 from cwtool.algorithms.knn import Extent, Voter
-from cwtool.algorithms.monomials import Metric
-from cwtool.algorithms.neighbours import Near
-from cwtool.algorithms.remembered import NUMBERS, ROWS
-from cwtool.algorithms.sdist_choice import VOTES, chosen, several
-from cwtool.algorithms.sdist_fit import boosted, cross_validated, prepared, score, scores
-from cwtool.algorithms.sdist_params import SdistParams
-from cwtool.algorithms.sdist_space import Space, blended, mean_space
+from cwtool.algorithms.neighbours.column_scale import best_scale, deviations, is_dense
+from cwtool.algorithms.neighbours.monomials import Metric
+from cwtool.algorithms.neighbours.sdist_choice import VOTES, chosen, several
+from cwtool.algorithms.neighbours.sdist_fit import boosted, cross_validated, prepared, score, scores
+from cwtool.algorithms.neighbours.sdist_params import SdistParams
+from cwtool.algorithms.neighbours.sdist_space import Space, blended, mean_space
+from cwtool.algorithms.neighbours.search import Near
 from cwtool.data.rows import Floats, Ints
 from cwtool.errors import Damage, UsageError
 from cwtool.params import AUTO

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool.algorithms.base import Coefficients, Variants, each_choice
-from cwtool.algorithms.first_order import ROUNDS
-from cwtool.algorithms.losses import LOSSES
-from cwtool.algorithms.merged_rules import WEIGHTS
-from cwtool.algorithms.merging import Merging
-from cwtool.algorithms.online import Online
-from cwtool.algorithms.priors import prior_of_rows
+from cwtool.algorithms.covariance.prior import prior_of_rows
+from cwtool.algorithms.merging.base import Merging
+from cwtool.algorithms.merging.merged_rules import WEIGHTS
+from cwtool.algorithms.online.first_order import ROUNDS
+from cwtool.algorithms.online.learner import Online
+from cwtool.algorithms.online.losses import LOSSES
 from cwtool.data.rows import Ints
 from cwtool.params import AUTO, param
 from cwtool.records import dataclass

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from cwtool.algorithms.base import each_choice
-from cwtool.algorithms.covariance import CovarianceParams, Diagonal
-from cwtool.algorithms.full_covariance import Full, grown_sigma
-from cwtool.algorithms.merged_rules import NATURAL
-from cwtool.algorithms.merging import Merging, Refusal
-from cwtool.algorithms.second_order import Confident
+from cwtool.algorithms.covariance.diagonal import CovarianceParams, Diagonal
+from cwtool.algorithms.covariance.full import Full, grown_sigma
+from cwtool.algorithms.merging.base import Merging, Refusal
+from cwtool.algorithms.merging.merged_rules import NATURAL
+from cwtool.algorithms.online.second_order import Confident
 from cwtool.data.rows import Floats, Ints
 from cwtool.state import PRECISION, Column, Layout, State
 from cwtool_ext import full, rules, sop

@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool.algorithms.base import Variants, each_choice
-from cwtool.algorithms.batch import Bounds
-from cwtool.algorithms.dealt_columns import AnyColumns
-from cwtool.algorithms.inverted import Matrix
-from cwtool.algorithms.l1_path import Fit, Kept
+from cwtool.algorithms.batch.learner import Bounds
+from cwtool.algorithms.batch.rows_by_column import Matrix
 from cwtool.algorithms.l1svm import SparseLearner, SparseParams
+from cwtool.algorithms.selection.l1_path import Fit, Kept
+from cwtool.algorithms.shards.sharded_columns import AnyColumns
 from cwtool.data.rows import Floats, Longs
 from cwtool.order import permutation
 from cwtool.params import param

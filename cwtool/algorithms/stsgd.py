@@ -17,16 +17,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from cwtool.algorithms import columns, rates
 from cwtool.algorithms.base import Algorithm, Coefficients, Scores, Variants
-from cwtool.algorithms.first_pass import LONG, PIECE, drawn, meet
-from cwtool.algorithms.judging import end_stage
-from cwtool.algorithms.paths import walk
-from cwtool.algorithms.prepared import PreparedRows, counting, threads
-from cwtool.algorithms.schedule import RULES, Schedule
-from cwtool.algorithms.stsgd_params import StsgdParams
-from cwtool.algorithms.stsgd_state import BEFORE, check, layout, restart
-from cwtool.algorithms.underway import Underway, put_back
+from cwtool.algorithms.stabilized_descent import column_spread, rates
+from cwtool.algorithms.stabilized_descent.first_pass import LONG, PIECE, drawn, meet
+from cwtool.algorithms.stabilized_descent.later_passes import walk
+from cwtool.algorithms.stabilized_descent.prepared_rows import PreparedRows, counting, threads
+from cwtool.algorithms.stabilized_descent.schedule import RULES, Schedule
+from cwtool.algorithms.stabilized_descent.stage_end import end_stage
+from cwtool.algorithms.stabilized_descent.stage_memory import StageMemory, put_back
+from cwtool.algorithms.stabilized_descent.stsgd_params import StsgdParams
+from cwtool.algorithms.stabilized_descent.stsgd_state import BEFORE, check, layout, restart
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.errors import Damage
 from cwtool.parallel import together
@@ -38,7 +38,7 @@ from cwtool_ext import path_weights, shuffle
 # stages that end within some hundred rows
 SHORT = {"burst": 50, "rejection": 0.5, "stability": 0.3}
 ANY = 1e200  # as long as the mean is not known, all rows up to this squared norm count
-ROOM = 1 << 20  # a shelf with more features is emptied before it takes in more rows
+ROOM = 1 << 20  # a compact copy with more features is emptied before it takes in more rows
 
 
 class Stsgd(Algorithm):
@@ -69,7 +69,7 @@ class Stsgd(Algorithm):
         return layout(self.params.paths)
 
     def bytes_again(self, n_rows: int, nnz: int) -> int:
-        """Rows by their numbers on the shelf, and for each path an order and a score of each
+        """Rows by their numbers in the compact copy, and for each path an order and a score of each
         row."""
         return 2 * 12 * nnz + (64 + 24 * int(self.params.paths)) * n_rows
 
@@ -81,7 +81,7 @@ class Stsgd(Algorithm):
         numbers, n, signs, places = state.numbers, len(order), rows.signs(), counting(rows, order)
         learned = drawn(self.params, int(numbers["visits"]), n, places)
         out = Scores.zeros(rows.n_rows)
-        Underway.of(state).close_shelf(state)
+        StageMemory.of(state).close_compact_copy(state)
         if numbers["stage"] == 0:
             numbers["longest"] = 0.0 if self.params.scale == "none" else ANY
             numbers["rules"] = RULES
@@ -130,14 +130,14 @@ class Stsgd(Algorithm):
     def revisit(self, state: State, rows: SlotRows, orders: list[Longs], run: Run) -> Scores:
         """Visit rows that were met before, path m in the order orders[m]."""
         numbers, n, ready = state.numbers, len(orders[0]), None
-        score, underway = np.zeros((len(orders), rows.n_rows)), Underway.of(state)
+        score, stage_memory = np.zeros((len(orders), rows.n_rows)), StageMemory.of(state)
         if numbers["stage"] == 0:
             self.begin(state, np.empty(0), fresh=False)
         done = 0
         while done < n and not self.schedule.stopped(numbers):
             if self.schedule.fit_due(numbers, 1):
                 self._fit(state)
-            if ready is None or underway.shelf is None:
+            if ready is None or stage_memory.compact_copy is None:
                 ready = self._again(state, rows, run)
             ready.rates = rates.of_known(self.params, numbers, rows.n_rows)
             some = slice(done, min(n, done + self.schedule.left(numbers)))
@@ -157,19 +157,19 @@ class Stsgd(Algorithm):
 
     def _fit(self, state: State) -> None:
         """Fit the scale of the columns to the rows met so far."""
-        Underway.of(state).close_shelf(state)
-        mean = columns.fit(state, self.params.scale)
+        StageMemory.of(state).close_compact_copy(state)
+        mean = column_spread.fit(state, self.params.scale)
         state.numbers["fitted"] = state.numbers["rows"]
         if state.numbers["longest"]:
             state.numbers["longest"] = min(LONG * mean, ANY) or ANY
 
     def _again(self, state: State, rows: SlotRows, run: Run) -> PreparedRows:
-        """Rows that were met before, by the numbers of their features on the shelf."""
-        underway = Underway.of(state)
-        if underway.shelf is not None and len(underway.shelf.own) > ROOM:
-            underway.close_shelf(state)
-        shelf, jobs = underway.open_shelf(state), self._threads(rows.nnz, run)
-        entries = shelf.rows(state, rows, jobs, underway.room)
+        """Rows that were met before, by the numbers of their features in the compact copy."""
+        stage_memory = StageMemory.of(state)
+        if stage_memory.compact_copy is not None and len(stage_memory.compact_copy.own) > ROOM:
+            stage_memory.close_compact_copy(state)
+        compact_copy, jobs = stage_memory.open_compact_copy(state), self._threads(rows.nnz, run)
+        entries = compact_copy.rows(state, rows, jobs, stage_memory.room)
         found = rates.of_known(self.params, state.numbers, rows.n_rows)
         return PreparedRows(entries, found, rows.signs(), rows.weight)
 
@@ -181,13 +181,13 @@ class Stsgd(Algorithm):
         if not numbers["bias"]:
             state.arrays["intercept"][:] = 0
         else:
-            columns.fit_norm(state)
+            column_spread.fit_norm(state)
         if self.params.tol > 0 and numbers["stage"] > 1:
             numbers["calm"] = numbers["calm"] + 1 if self._hardly_moved(state) else 0
 
     def _hardly_moved(self, state: State) -> bool:
         """Whether ||change of the mean weights since the stage before|| < tol ||mean weights||."""
-        Underway.of(state).close_shelf(state)
+        StageMemory.of(state).close_compact_copy(state)
         _, slots = state.index.ids_and_slots()
         w = self.coefficients(state, slots).weight
         before = state.table[slots, BEFORE]
@@ -216,7 +216,7 @@ class Stsgd(Algorithm):
             raise Damage("its number into is not within a stage")
 
     def finish(self, state: State) -> None:
-        Underway.of(state).save(state)
+        StageMemory.of(state).save(state)
 
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
         put_back(state)

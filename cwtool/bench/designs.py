@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from cwtool.algorithms.covariance.factored import ROUNDING
 from cwtool.algorithms.cw import Eta
-from cwtool.algorithms.factored import ROUNDING
 from cwtool.data.rows import Floats, Rows
 from cwtool_ext import rules
 

@@ -39,10 +39,10 @@ def surface(cell: Cell, grid: int = 41) -> Result:
     all steps."""
     from scipy.sparse import csr_array
 
-    from cwtool.algorithms.column_scale import is_dense
-    from cwtool.algorithms.sdist_fit import finder, prepared
-    from cwtool.algorithms.sdist_params import SdistParams
-    from cwtool.algorithms.sdist_space import fitted_space
+    from cwtool.algorithms.neighbours.column_scale import is_dense
+    from cwtool.algorithms.neighbours.sdist_fit import finder, prepared
+    from cwtool.algorithms.neighbours.sdist_params import SdistParams
+    from cwtool.algorithms.neighbours.sdist_space import fitted_space
 
     rows = cell.source.training(cell.seed)
     x = csr_array((rows.values, rows.indices, rows.indptr))

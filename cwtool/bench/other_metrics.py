@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from cwtool.algorithms.boosting import hood
-from cwtool.algorithms.column_scale import best_scale, deviations, divisors
-from cwtool.algorithms.neighbours import nearest, said
+from cwtool.algorithms.neighbours.boosting import hood
+from cwtool.algorithms.neighbours.column_scale import best_scale, deviations, divisors
+from cwtool.algorithms.neighbours.search import nearest, said
 from cwtool.data.rows import Floats, Ints, Longs
 from cwtool.order import permutation
 from cwtool.params import AUTO

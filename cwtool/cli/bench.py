@@ -83,11 +83,11 @@ def command(
     all suites.
     """
     console = options.console(as_json, quiet, verbose)
-    from cwtool.bench import suite as shelf
+    from cwtool.bench import suite as suite_files
 
     if listed:
-        for name in shelf.names():
-            found = shelf.load(name)
+        for name in suite_files.names():
+            found = suite_files.load(name)
             paper = f" ({found.paper})" if found.paper else ""
             console.result(f"{name:<18} {found.title}{paper}")
         return
@@ -95,8 +95,8 @@ def command(
         raise click.UsageError(
             "no suite is given; `cwtool bench --list` prints all, `all` runs all"
         )
-    names = shelf.names() if "all" in suites else list(dict.fromkeys(suites))
-    wanted = [shelf.load(name, quick=quick) for name in names]
+    names = suite_files.names() if "all" in suites else list(dict.fromkeys(suites))
+    wanted = [suite_files.load(name, quick=quick) for name in names]
 
     from cwtool import memory
     from cwtool.bench import report, runner

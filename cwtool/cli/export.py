@@ -48,7 +48,7 @@ def command(model: Path, form: str, out: Path, max_memory: int) -> None:
     """
     from cwtool.export.writing import bytes_of_export, export
     from cwtool.model import Model
-    from cwtool.model.outline import check_load
+    from cwtool.model.memory_estimate import check_load
 
     check_load(model, max_memory, lambda found: bytes_of_export(found, form))
     scorer = export(Model.load(model), form, out, (model,), max_memory)

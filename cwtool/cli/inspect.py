@@ -59,7 +59,7 @@ def command(
     from cwtool.inspect import bytes_shown, class_number, describe, names_of, write_weights
     from cwtool.messages.inspect_text import text
     from cwtool.model import Model
-    from cwtool.model.outline import check_load
+    from cwtool.model.memory_estimate import check_load
 
     check_load(model, max_memory, lambda found: bytes_shown(found, top))
     subject = Model.load(model)

@@ -68,7 +68,7 @@ def command(
     from cwtool.files import complete_text
     from cwtool.inspect import names_of
     from cwtool.model import Model
-    from cwtool.model.outline import check_load
+    from cwtool.model.memory_estimate import check_load
     from cwtool.report import feed_page
 
     if out is None and not as_text:

@@ -20,7 +20,7 @@ from cwtool.data.spool import shuffled, windows
 from cwtool.errors import UsageError
 from cwtool.estimators import classes
 from cwtool.model import Model, Prediction
-from cwtool.model.shadows import shadows_of
+from cwtool.model.fold_models import fold_models_of
 from cwtool.predict import called
 from cwtool.run import Run
 from cwtool.select.choosing import ranked
@@ -69,12 +69,12 @@ def _learn(model: Model, rows: Rows, run: Run, passes: int) -> None:
     before.labels = model.labels
     counted = None if rows.weight is None else rows.weight[rows.weight > 0]
     n_rows = sum(window.n_rows for window in kept)
-    shadows = shadows_of(before, kept, counted, n_rows, run)
+    fold_models = fold_models_of(before, kept, counted, n_rows, run)
     for pass_ in range(2, passes + 1):
         for k, order in shuffled([window.n_rows for window in kept], run.seed, pass_):
             model.relearn(kept[k], order, run)
-        shadows.another_pass(pass_)
-    shadows.calibrate(model)
+        fold_models.another_pass(pass_)
+    fold_models.calibrate(model)
 
 
 def calibrate(model: Model) -> None:

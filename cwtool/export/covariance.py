@@ -6,7 +6,7 @@ import numpy as np
 
 from cwtool.data.rows import Floats, Ints, Rows
 from cwtool.model import Model
-from cwtool.model.intake import check_scoring
+from cwtool.model.learning_checks import check_scoring
 
 PAIR = 100  # bytes of a pair of features, counted twice, with its rows and its text
 MOST = 1000  # features; there are half a million pairs of them

@@ -13,12 +13,12 @@ from cwtool.export import BINARY, FORMATS
 from cwtool.export.scorer import Scorer, scorer_of
 from cwtool.files import complete_bytes, complete_text
 from cwtool.model import Model
-from cwtool.model.outline import Outline
+from cwtool.model.memory_estimate import MemoryEstimate
 
 DENSE = 40  # bytes of a weight of a dense row, with its copies and its variance
 
 
-def bytes_of_export(model: Outline, format: str) -> int:
+def bytes_of_export(model: MemoryEstimate, format: str) -> int:
     """Upper bound of the bytes that an export takes beside the model: copies of its weights; in
     ONNX also of dense ones, and in VW a table with four numbers of 4 bytes for each place."""
     copies = 2 if model.classes == 1 else 6

@@ -19,7 +19,7 @@ from cwtool.inspect import bytes_of_weights, external
 from cwtool.messages.metrics_text import number, percent
 from cwtool.model import Model, generations
 from cwtool.model.header import SCORED, figure
-from cwtool.model.outline import Outline, outlines
+from cwtool.model.memory_estimate import MemoryEstimate, estimates
 from cwtool.model.schema import HEADER, anything, entries, text
 from cwtool.records import dataclass
 
@@ -153,13 +153,13 @@ def psi(bins: list[list[float]], before: list[list[list[float]]]) -> float | Non
     return float(sum((a - b) * log(a / b) for a, b in zip(p.tolist(), q.tolist(), strict=True)))
 
 
-def work_of_moved(path: Path, since: int) -> Callable[[Outline], int]:
+def work_of_moved(path: Path, since: int) -> Callable[[MemoryEstimate], int]:
     """The bytes that `moved` takes beside the model, at most: those of an old model and its
     weights; then the weights of the model; then 24 for the weights of each feature of both, and 56
     to compare them."""
-    found = outlines(generations.kept(path)[:since][-1:])
+    found = estimates(generations.kept(path)[:since][-1:])
 
-    def work(model: Outline) -> int:
+    def work(model: MemoryEstimate) -> int:
         if not found:
             return 0
         old, features = found[0], len(found[0].ids) + len(model.ids)

@@ -12,9 +12,9 @@ from dataclasses import asdict, field, replace
 
 import numpy as np
 
-from cwtool.algorithms.merged_classes import Source, merger_of, new_state
-from cwtool.algorithms.merged_columns import union
-from cwtool.algorithms.merging import Merger, Merging, Rule
+from cwtool.algorithms.merging.base import Merger, Merging, Rule
+from cwtool.algorithms.merging.merged_classes import Source, merger_of, new_state
+from cwtool.algorithms.merging.merged_columns import union
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
 from cwtool.merging import counts, fitting

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from cwtool.algorithms.merged_classes import new_state
-from cwtool.algorithms.merged_columns import RANGE, ColumnsMerger, Flags, places_of
-from cwtool.algorithms.merging import Merging, Part
-from cwtool.algorithms.one_vs_rest import States
+from cwtool.algorithms.merging.base import Merging, Part
+from cwtool.algorithms.merging.merged_classes import new_state
+from cwtool.algorithms.merging.merged_columns import RANGE, ColumnsMerger, Flags, places_of
+from cwtool.algorithms.multiclass.one_vs_rest import States
 from cwtool.data.rows import Ints
 from cwtool.model import Model
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cwtool.algorithms.merging import Rule
+from cwtool.algorithms.merging.base import Rule
 from cwtool.data.rows import Floats, Rows
 from cwtool.model import Model
 from cwtool.parallel import together

@@ -17,7 +17,7 @@ from cwtool.errors import DataError
 from cwtool.merging import Merged, merge
 from cwtool.messages.console import Console
 from cwtool.model import Model
-from cwtool.model.outline import check_merge
+from cwtool.model.memory_estimate import check_merge
 from cwtool.run import Run
 
 KNOWN = 0.5  # a share of rows that two models have both learned above this is worth a warning

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from cwtool.algorithms.merging import Merging, Refusal
+from cwtool.algorithms.merging.base import Merging, Refusal
 from cwtool.errors import ModelError, UsageError
 from cwtool.model import Model
 

@@ -1,18 +1,19 @@
 """Scores of rows by models that have not learned them, for probabilities.
 
 Scores of rows that a model has learned are too good. So parts of the rows are learned, each by a
-model of its own, a shadow, which then predicts rows that it has not learned:
+model of its own, a fold model, which then predicts rows that it has not learned:
 
-    rows                  shadows    rows that each of them learns
+    rows                  models     rows that each of them learns
     up to 1,000           5          4/5 of the rows
     1,000 to 5,000        4 to 2     4/5 of the rows
     5,000 and more        1          4/5 of the rows, but no more than MOST
 
-A shadow is not the model: its scores may be larger or shifted. Therefore the probabilities of both
-are fitted to rows that both have learned, at most COMPARED, sigmoid(a z + b) to the scores z of the
-shadow and sigmoid(a' z' + b') to those of the model, and a score z of a row that the shadow has not
-learned counts as the z' of the same logit: a' z' + b' = a z + b. Where the scores of one of them
-tell nothing even of rows that it has learned, the scores of the model itself count.
+A fold model is not the model: its scores may be larger or shifted. Therefore the probabilities of
+both are fitted to rows that both have learned, at most COMPARED, sigmoid(a z + b) to the scores z
+of the fold model and sigmoid(a' z' + b') to those of the model, and a score z of a row that the
+fold model has not learned counts as the z' of the same logit: a' z' + b' = a z + b. Where the
+scores of one of them tell nothing even of rows that it has learned, the scores of the model itself
+count.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from cwtool.run import Run, no_note, no_progress
 from cwtool.state import FeatureIndex, State
 
 if TYPE_CHECKING:
-    from cwtool.algorithms.several import Several
+    from cwtool.algorithms.multiclass.base import Several
 
 FOLDS = 5
-ENOUGH = 1000  # rows to fit a probability to: there are no more shadows
-MOST = 20_000  # rows that a shadow learns at most
-COMPARED = 5_000  # rows on which a shadow is compared with the model at most
+ENOUGH = 1000  # rows to fit a probability to: there are no more fold models
+MOST = 20_000  # rows that a fold model learns at most
+COMPARED = 5_000  # rows on which a fold model is compared with the model at most
 
 # scores of the rows of these numbers, by a model that has learned them
 Scorer: TypeAlias = Callable[[Longs], Scores]
@@ -45,7 +46,7 @@ Scorer: TypeAlias = Callable[[Longs], Scores]
 
 class Fold(NamedTuple):
     """The numbers of rows that are learned, of those that are then predicted, and of learned ones
-    on which the shadow is compared with the model, each ascending."""
+    on which the fold model is compared with the model, each ascending."""
 
     learned: Longs
     held: Longs
@@ -56,17 +57,17 @@ class Fold(NamedTuple):
         return Fold(*(rows[numbers] for numbers in self))
 
 
-class Shade(NamedTuple):
-    """The scores by a shadow model for the rows of its fold on which it is compared with the model,
+class FoldScores(NamedTuple):
+    """The scores by a fold model for the rows of its fold on which it is compared with the model,
     and for those that it has not learned."""
 
     fold: Fold
     compared: Scores
     held: Scores
 
-    def plain(self) -> Shade:
+    def plain(self) -> FoldScores:
         """The same without variances."""
-        return Shade(self.fold, _plain(self.compared), _plain(self.held))
+        return FoldScores(self.fold, _plain(self.compared), _plain(self.held))
 
 
 class Held(NamedTuple):
@@ -88,7 +89,7 @@ def folds(y: Ints, seed: int) -> list[Fold]:
     fold = np.empty(len(y), dtype=np.int64)
     fold[mixed[np.argsort(y[mixed], kind="stable")]] = np.arange(len(y)) % FOLDS
     found = []
-    for k in range(count_of_shadows(len(y))):
+    for k in range(count_of_fold_models(len(y))):
         if (fold == k).any():
             learned = mixed[fold[mixed] != k][:MOST]
             sets = np.sort(learned), np.flatnonzero(fold == k), np.sort(learned[:COMPARED])
@@ -96,22 +97,22 @@ def folds(y: Ints, seed: int) -> list[Fold]:
     return found
 
 
-def count_of_shadows(n_rows: int) -> int:
-    """The number of shadows of so many rows."""
+def count_of_fold_models(n_rows: int) -> int:
+    """The number of fold models of so many rows."""
     return min(FOLDS, -(-FOLDS * ENOUGH // max(1, n_rows)))
 
 
-def held(shades: list[Shade], own: Scorer, y: Ints, weight: Floats | None) -> Held:
-    """The scores of all rows that shadows have not learned; `own` scores rows by the model, which
-    has learned all of them, y are their classes and `weight` their row weights."""
-    rows = np.concatenate([shade.fold.held for shade in shades])
-    known = distinct(np.concatenate([shade.fold.compared for shade in shades]))
+def held(fold_scores: list[FoldScores], own: Scorer, y: Ints, weight: Floats | None) -> Held:
+    """The scores of all rows that fold models have not learned; `own` scores rows by the model,
+    which has learned all of them, y are their classes and `weight` their row weights."""
+    rows = np.concatenate([scored.fold.held for scored in fold_scores])
+    known = distinct(np.concatenate([scored.fold.compared for scored in fold_scores]))
     whole = own(known)
-    z = np.concatenate([_matched(shade, known, whole, own, y, weight) for shade in shades])
-    if not any(scores.variance.any() for one in shades for scores in (one.compared, one.held)):
+    z = np.concatenate([_matched(scored, known, whole, own, y, weight) for scored in fold_scores])
+    if not any(scores.variance.any() for one in fold_scores for scores in (one.compared, one.held)):
         return Held(rows, z, z)
     plain = known, _plain(whole), lambda some: _plain(own(some))
-    score = [_matched(shade.plain(), *plain, y, weight) for shade in shades]
+    score = [_matched(scored.plain(), *plain, y, weight) for scored in fold_scores]
     return Held(rows, np.concatenate(score), z)
 
 
@@ -120,18 +121,18 @@ def _plain(scores: Scores) -> Scores:
 
 
 def _matched(
-    shade: Shade, known: Longs, whole: Scores, own: Scorer, y: Ints, weight: Floats | None
+    scored: FoldScores, known: Longs, whole: Scores, own: Scorer, y: Ints, weight: Floats | None
 ) -> Floats:
-    """z of the held scores of the shadow, in the place of those of the model, whose scores of the
-    rows `known` are `whole`."""
-    some = shade.fold.compared
+    """z of the held scores of the fold model, in the place of those of the model, whose scores of
+    the rows `known` are `whole`."""
+    some = scored.fold.compared
     at, importance = np.searchsorted(known, some), None if weight is None else weight[some]
     fit = _line if whole.score.ndim == 1 else _slope
-    a, b = fit(y[some], shade.compared, importance)
+    a, b = fit(y[some], scored.compared, importance)
     to_a, to_b = fit(y[some], whole.take(at), importance)
     if not min(a, to_a) > LEAST * max(a, to_a):  # the scores of one of them tell nothing
-        return _standardized(own(shade.fold.held))
-    return (a * _standardized(shade.held) + b - to_b) / to_a
+        return _standardized(own(scored.fold.held))
+    return (a * _standardized(scored.held) + b - to_b) / to_a
 
 
 def _standardized(scores: Scores) -> Floats:
@@ -161,10 +162,10 @@ def quiet(run: Run) -> Run:
     return replace(run, progress=no_progress, note=no_note, warn=no_note)
 
 
-def shades(
+def fold_scores(
     learner: Algorithm | Several, index: FeatureIndex, labels: Labels, rows: SlotRows, run: Run
-) -> list[Shade]:
-    """The scores of these rows by shadow models, each of which has learned part of them."""
+) -> list[FoldScores]:
+    """The scores of these rows by fold models, each of which has learned part of them."""
     some = rows.order if rows.weight is None else np.flatnonzero(rows.weight)
     run, found = quiet(run), []
     for fold in (one.of(some) for one in folds(rows.y[some], run.seed)):
@@ -175,7 +176,7 @@ def shades(
         learned = rows.take(fold.learned)
         learner.learn(state, learned, learned.order, run)
         by = scorer(learner, state, rows, run)
-        found.append(Shade(fold, by(fold.compared), by(fold.held)))
+        found.append(FoldScores(fold, by(fold.compared), by(fold.held)))
     return found
 
 

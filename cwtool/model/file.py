@@ -221,7 +221,7 @@ def _places(header: dict[str, Any], at: int) -> Iterator[Place]:
         at += _padded(one.n_bytes)
 
 
-def outline(path: Path) -> list[Place]:
+def array_places(path: Path) -> list[Place]:
     """Where the arrays of a file are, without verifying them."""
     return list(_places(*_load_header(path)))
 

@@ -22,9 +22,10 @@ from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import file, opening, packing, sample
 from cwtool.model.arithmetic import computing
 from cwtool.model.class_weight import ClassWeight
-from cwtool.model.crossfit import scorer, shades
-from cwtool.model.intake import check_memory, check_takes_weights, observed
-from cwtool.model.outline import check_load
+from cwtool.model.crossfit import fold_scores, scorer
+from cwtool.model.interpretation import ScoreInterpretation
+from cwtool.model.learning_checks import check_memory, check_takes_weights, observed
+from cwtool.model.memory_estimate import check_load
 from cwtool.model.packing import Packed
 from cwtool.model.results import (
     Learned,
@@ -36,18 +37,17 @@ from cwtool.model.results import (
 )
 from cwtool.model.sample import Sample
 from cwtool.model.scale import RowScale, slotted
-from cwtool.model.verdict import Verdict
 from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, State
 from cwtool.state.index import SPARE
 
 if TYPE_CHECKING:
-    from cwtool.algorithms.several import Several
+    from cwtool.algorithms.multiclass.base import Several
 
 
 @dataclass
-class Model(Verdict):
+class Model(ScoreInterpretation):
     """An algorithm, its state, and all that is needed to go on learning or to predict."""
 
     algorithm: Algorithm
@@ -139,9 +139,9 @@ class Model(Verdict):
                 self._recall(run)
             else:
                 ask = run.calibrate and not isinstance(self.algorithm, Recalls)
-                found = shades(self.learner, self.index, self.labels, part, run) if ask else []
+                found = fold_scores(self.learner, self.index, self.labels, part, run) if ask else []
                 before.append(self.learner.learn(self.state, part, part.order, run))
-                # the variances of all rows are needed only if no shadow gives probabilities
+                # the variances of all rows are needed only if no fold model gives probabilities
                 asked = replace(run, calibrate=run.calibrate and not found)
                 after.append(batch.fitted(self.state, part, asked))
                 own = scorer(self.learner, self.state, part, run)

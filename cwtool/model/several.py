@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cwtool.algorithms.base import Algorithm
-from cwtool.algorithms.one_vs_rest import OneVsRest
-from cwtool.algorithms.several import Several
-from cwtool.algorithms.side_by_side import Rival, VersusRest, Wide
-from cwtool.algorithms.votes import Votes, Voting
+from cwtool.algorithms.multiclass.base import Several
+from cwtool.algorithms.multiclass.one_vs_rest import OneVsRest
+from cwtool.algorithms.multiclass.side_by_side import Rival, VersusRest, Wide
+from cwtool.algorithms.multiclass.votes import Votes, Voting
 from cwtool.errors import Damage, UsageError
 from cwtool.metrics.confusion import Confusion
 from cwtool.metrics.softmax import Ring

@@ -70,12 +70,12 @@ def new_trainer(
 
 def _kind(model: Model) -> type[Trainer]:
     """The trainer that learns this model in shards; an error if there is none."""
-    from cwtool.algorithms.dealt import Dealt
-    from cwtool.algorithms.merging import Refusal
+    from cwtool.algorithms.merging.base import Refusal
+    from cwtool.algorithms.shards.steps import Sharded
 
     algorithm = model.algorithm
     wrong = ModelError if model.rows else UsageError  # what a saved model has is not asked for here
-    if isinstance(algorithm, Dealt):
+    if isinstance(algorithm, Sharded):
         from cwtool.shards.batch_driver import BatchTrainer
 
         if getattr(algorithm.params, "batch_rows", 0):

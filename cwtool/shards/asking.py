@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.algorithms.batch import learnable
-from cwtool.algorithms.dealt import Arrays, Step
+from cwtool.algorithms.batch.learner import learnable
+from cwtool.algorithms.shards.steps import Arrays, Step
 from cwtool.data.rows import Ints, Rows, SlotRows
 from cwtool.model import Model
 from cwtool.model.scale import slotted

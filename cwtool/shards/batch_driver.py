@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from cwtool.algorithms.base import Scores
-from cwtool.algorithms.batch import POSITIVE
-from cwtool.algorithms.dealt import Arrays, Dealt
-from cwtool.algorithms.one_vs_rest import NO_CLASS, States
+from cwtool.algorithms.batch.learner import POSITIVE
+from cwtool.algorithms.multiclass.one_vs_rest import NO_CLASS, States
+from cwtool.algorithms.shards.steps import Arrays, Sharded
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.data.rows import Rows, joined
 from cwtool.model.arithmetic import computing
-from cwtool.model.crossfit import Shade, shades
+from cwtool.model.crossfit import FoldScores, fold_scores
 from cwtool.model.scale import slotted
 from cwtool.shards.asking import Asking, rows_of
 from cwtool.shards.batch_task import Reading, Scoring, perform, untrained
@@ -49,7 +49,7 @@ class BatchTrainer(ShardTrainer):
                 self.engine, self.folder, self.model, self.sharding, reads, met, self._tell
             )
             asking.begin(head)
-            found = self._shades(asking) if first else []
+            found = self._fold_scores(asking) if first else []
             self._learn(asking)
             self.written += asking.written
             after = self._fitted(reads) if first else None
@@ -133,7 +133,7 @@ class BatchTrainer(ShardTrainer):
     def _learn(self, asking: Asking) -> None:
         """Learn the batch with the state of each class."""
         state, algorithm = self.model.state, self.model.algorithm
-        assert isinstance(algorithm, Dealt)
+        assert isinstance(algorithm, Sharded)
         states, classes = [state], [POSITIVE]
         if isinstance(state, States):
             for class_ in np.unique(asking.rows.y).tolist():
@@ -143,17 +143,17 @@ class BatchTrainer(ShardTrainer):
             classes = [NO_CLASS, *(k for k, part in enumerate(state.parts) if part is not None)]
         if asking.rows.n_rows:
             run = replace(self.settings, jobs=1)
-            computing(lambda _: algorithm.learn_dealt(states, classes, asking, run))(self.model)
+            computing(lambda _: algorithm.learn_shards(states, classes, asking, run))(self.model)
             for one in states:
                 one.numbers["batches"] += 1
 
-    def _shades(self, asking: Asking) -> list[Shade]:
+    def _fold_scores(self, asking: Asking) -> list[FoldScores]:
         """What models that have learned part of the head say of it, for the probabilities."""
         model, run = self.model, replace(self.settings, jobs=1)
         if not run.calibrate or not asking.first.n_rows:
             return []
         each = model.index, model.labels, asking.first, run
-        return computing(lambda one: shades(one.learner, *each))(model)
+        return computing(lambda one: fold_scores(one.learner, *each))(model)
 
     def _tell(self, told: dict[str, Any]) -> None:
         self.rounds.append(told)
@@ -200,9 +200,9 @@ class BatchTrainer(ShardTrainer):
                     self.counts.fitted.add(y[here], after[k].score[here], own)
 
     def _count_all(
-        self, rows: Rows, found: list[Shade], before: Scores, after: Sequence[Scores] | None
+        self, rows: Rows, found: list[FoldScores], before: Scores, after: Sequence[Scores] | None
     ) -> None:
-        """Count the scores of all rows, as the model counts those of a batch; the shadows have
+        """Count the scores of all rows, as the model counts those of a batch; the fold models have
         seen the first of the rows."""
         if after is None:
             self.model.count_batch(rows.y, before, rows.weight)

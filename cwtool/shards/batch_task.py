@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.algorithms.batch import usable
-from cwtool.algorithms.dealt import Arrays, Shard, Step, columns_of
+from cwtool.algorithms.batch.learner import usable
+from cwtool.algorithms.shards.steps import Arrays, Shard, Step, columns_of
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.data.reports import ReadReport

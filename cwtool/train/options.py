@@ -35,10 +35,10 @@ class TrainOptions:
         return 2 * self.max_memory // models_of(self.passes)
 
 
-def models_of(passes: int, shadows: int = 1) -> int:
+def models_of(passes: int, fold_models: int = 1) -> int:
     """How many models there are at a time: one, and the copy that is saved; with several passes
-    also shadows, the model before the run, and that of the best pass."""
-    return 2 if passes == 1 else 4 + shadows
+    also fold models, the model before the run, and that of the best pass."""
+    return 2 if passes == 1 else 4 + fold_models
 
 
 def check_passes(model: Model, passes: int) -> None:

@@ -8,10 +8,11 @@ from cwtool import memory
 from cwtool.data.spool import Spool
 from cwtool.errors import UsageError
 from cwtool.model import Model
-from cwtool.model.intake import bytes_of
+from cwtool.model.learning_checks import bytes_of
 from cwtool.train.options import models_of
 
-WINDOWS = 3  # copies of the rows of a window: its blocks, the whole, and what shadows learn of it
+# copies of the rows of a window: its blocks, the whole, and what fold models learn of it
+WINDOWS = 3
 
 
 class Room:
@@ -38,12 +39,12 @@ class Room:
             found.check = check
         return found
 
-    def check(self, shadows: int = 1) -> None:
-        """Refuse rows that do not fit beside the models, with so many shadows; move windows to a
-        file that do not fit beside both."""
+    def check(self, fold_models: int = 1) -> None:
+        """Refuse rows that do not fit beside the models, with so many fold models; move windows to
+        a file that do not fit beside both."""
         if not self.limit:
             return
-        models = models_of(self.passes, shadows) * bytes_of(self.model.state) // 2
+        models = models_of(self.passes, fold_models) * bytes_of(self.model.state) // 2
         rows = sum(self.kept.values())
         if models + rows > self.limit:
             n_rows = sum(spool.n_rows for spool in self.kept)

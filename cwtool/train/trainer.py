@@ -26,7 +26,7 @@ from cwtool.train.options import TrainOptions, check_passes
 
 if TYPE_CHECKING:
     from cwtool.data.spool import Spool
-    from cwtool.model.shadows import Shadows
+    from cwtool.model.fold_models import FoldModels
 
 
 class Trainer:
@@ -83,14 +83,14 @@ class Trainer:
         record = self._record()
         pass_ = 1
         self._check(pass_)
-        shadows = self._shadows()
+        fold_models = self._fold_models()
         while pass_ < self.options.passes and not self._out_of_patience(pass_):
             pass_ += 1
             self._another_pass(pass_)
-            if shadows is not None:
-                shadows.another_pass(pass_)
+            if fold_models is not None:
+                fold_models.another_pass(pass_)
                 if self.heldout or pass_ == self.options.passes:
-                    shadows.calibrate(self.model)
+                    fold_models.calibrate(self.model)
             self._check(pass_)
         record["passes"] = pass_
         if self.heldout:
@@ -102,20 +102,20 @@ class Trainer:
         self.model.history.append(record)
         return record
 
-    def _shadows(self) -> Shadows | None:
+    def _fold_models(self) -> FoldModels | None:
         """What the probabilities after several passes are fitted to; None if there is one pass, or
         the rows are with shards, whose probabilities are those of their first pass."""
         if self.kept is None or self.before is None:
             return None
-        from cwtool.model.crossfit import count_of_shadows
-        from cwtool.model.shadows import shadows_of
+        from cwtool.model.crossfit import count_of_fold_models
+        from cwtool.model.fold_models import fold_models_of
 
         self.before.labels = self.model.labels
         if self.before.several is not None and self.model.labels.several is not None:
             self.before.state.admit(self.model.labels.several)  # classes may have come since
         kept = self.kept
-        self.room.check(count_of_shadows(kept.n_rows))
-        return shadows_of(self.before, kept.all(), kept.counted, kept.n_rows, self.settings)
+        self.room.check(count_of_fold_models(kept.n_rows))
+        return fold_models_of(self.before, kept.all(), kept.counted, kept.n_rows, self.settings)
 
     def measured(self, record: dict[str, Any]) -> dict[str, Any]:
         """The metrics for the conditions of `require`: those of the held-out rows, or of the

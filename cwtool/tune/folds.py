@@ -19,7 +19,7 @@ from cwtool.data.pipeline import ReadOptions
 from cwtool.data.rows import Ints, Longs, Rows
 from cwtool.data.sources import absolute
 from cwtool.messages.console import Console, Progress
-from cwtool.model.alongside import Alongside, alike, cut
+from cwtool.model.model_group import ModelGroup, alike, cut
 from cwtool.order import permutation
 from cwtool.parallel import KILLED, Outcome, attempt, opened
 from cwtool.records import dataclass
@@ -40,7 +40,7 @@ from cwtool.validation import (
 )
 
 CUTTING = Lock()
-SPARE: list[Alongside] = []  # models that were judged, whose memory others may take
+SPARE: list[ModelGroup] = []  # models that were judged, whose memory others may take
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Trial:
             run = Run(options.seed, max_memory=limit, calibrate=ask)
             return [evaluate(fit(models[0], rows, run, passes, learned), rows, checked)]
         run = Run(options.seed, max_memory=memory.most(limit), calibrate=ask)
-        group = Alongside(models, probabilities=True, spare=spare)
+        group = ModelGroup(models, probabilities=True, spare=spare)
         found = evaluate_all(fit(group, rows, run, passes, learned), rows, checked)
         SPARE.append(group)
         return found
@@ -184,7 +184,7 @@ def _groups(
     options: TuneOptions, points: list[Point], places: list[int], labels: Labels
 ) -> list[Sequence[int]]:
     """These places of points in groups that are judged side by side, which have the same number of
-    passes. Models whose probabilities need shadows are alone."""
+    passes. Models whose probabilities need fold models are alone."""
     found: list[Sequence[int]] = []
     passes = [options.passes_of(points[k]) for k in places]
     for n in dict.fromkeys(passes):

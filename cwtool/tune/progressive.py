@@ -17,7 +17,7 @@ from cwtool.errors import UsageError
 from cwtool.messages.console import Console
 from cwtool.metrics.tally import ratio
 from cwtool.model import Model
-from cwtool.model.alongside import Alone, Alongside, grouped
+from cwtool.model.model_group import ModelGroup, SingleModel, grouped
 from cwtool.model.sharing import share_features
 from cwtool.parallel import Outcome, together
 from cwtool.run import Run
@@ -59,7 +59,7 @@ def judge(paths: list[str], options: TuneOptions, console: Console) -> Race:
     race, report = Race(options, n_lines, console), ReadReport()
     ends = [ceil(rung.share * n_lines) for rung in race.rungs[:-1]]
     models: list[Model] = []
-    groups: list[Alone | Alongside] = []
+    groups: list[SingleModel | ModelGroup] = []
     seen = 0
     first = options.model(race.points[0], labels)
 
@@ -97,11 +97,13 @@ def _cut(rows: Rows, before: int, ends: list[int]) -> Iterator[Rows]:
     yield rows.slice(start, rows.n_rows) if start else rows
 
 
-def _learn(group: Alone | Alongside, rows: Rows, run: Run) -> None:
+def _learn(group: SingleModel | ModelGroup, rows: Rows, run: Run) -> None:
     group.learn(rows, run)
 
 
-def _kept(groups: list[Alone | Alongside], models: list[Model]) -> list[Alone | Alongside]:
+def _kept(
+    groups: list[SingleModel | ModelGroup], models: list[Model]
+) -> list[SingleModel | ModelGroup]:
     """The groups reduced to these models, without empty groups."""
     for group in groups:
         group.only(models)

@@ -78,8 +78,8 @@ def test_points_that_do_not_fit_side_by_side_are_judged_alone(
 
 
 def test_models_of_several_passes_count(cwtool: Run, ok: Run, planted: Run) -> None:
-    """Beside the model there are five shadows, the model before, the best one, and a copy that is
-    saved; rows have what these leave."""
+    """Beside the model there are five fold models, the model before, the best one, and a copy that
+    is saved; rows have what these leave."""
     rows = planted("a.svm", 1, 60, width=60)
     command = ["train", rows, "--covariance", "full", "-m", "m.cw", "--max-memory"]
     ok(*command, "60kB")

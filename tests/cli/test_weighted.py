@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cwtool import registry
-from cwtool.algorithms.online import Online
+from cwtool.algorithms.online.learner import Online
 from cwtool.model import file
 
 Run = Callable[..., Any]

@@ -21,7 +21,7 @@ from contract import (
 from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import Selects
-from cwtool.algorithms.votes import Voting
+from cwtool.algorithms.multiclass.votes import Voting
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
 from cwtool.model import Model

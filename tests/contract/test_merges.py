@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from contract import VARIANTS, Variant, each, essence, few, finite, learned, planted, scores
 
-from cwtool.algorithms.merging import Merging, Refusal
+from cwtool.algorithms.merging.base import Merging, Refusal
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
 from cwtool.errors import UsageError

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("spare_time")
 
 @pytest.fixture(autouse=True)
 def threads_for_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cwtool.algorithms.prepared.ALONE", 0)
+    monkeypatch.setattr("cwtool.algorithms.stabilized_descent.prepared_rows.ALONE", 0)
 
 
 @every

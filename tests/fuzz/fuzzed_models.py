@@ -12,7 +12,7 @@ import numpy as np
 
 from cwtool import registry
 from cwtool.algorithms.base import Algorithm
-from cwtool.algorithms.merging import Merging
+from cwtool.algorithms.merging.base import Merging
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Block, Reading, row_hashes
 from cwtool.data.rows import Origin, Rows

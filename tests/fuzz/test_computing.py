@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from cwtool.algorithms.metric import cholesky
-from cwtool.algorithms.sdist_space import NO_METRIC, Space
+from cwtool.algorithms.batch.metric import cholesky
+from cwtool.algorithms.neighbours.sdist_space import NO_METRIC, Space
 from cwtool.data.labels import Labels
 from cwtool.errors import Damage, ModelError
 from cwtool.export import as_json
@@ -22,7 +22,7 @@ from cwtool.messages.inspect_text import text
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import Model
 from cwtool.model.arithmetic import computing
-from cwtool.model.outline import check_load, check_merge
+from cwtool.model.memory_estimate import check_load, check_merge
 from cwtool.model.sample import fitted
 from cwtool.run import Run
 from cwtool.state import checking

@@ -7,15 +7,15 @@ import fuzzed_models as models
 import numpy as np
 import pytest
 
-from cwtool.algorithms import l1_path
 from cwtool.algorithms.base import Scores
-from cwtool.algorithms.neighbours import Near, said
+from cwtool.algorithms.neighbours.search import Near, said
+from cwtool.algorithms.selection import l1_path
 from cwtool.data.growing import zero_pages
 from cwtool.data.rows import Rows
 from cwtool.errors import ModelError
 from cwtool.merging import merge
 from cwtool.model import Model
-from cwtool.model.crossfit import Fold, Shade
+from cwtool.model.crossfit import Fold, FoldScores
 from cwtool.model.opening import unasked_work
 from cwtool.run import Run
 
@@ -112,10 +112,10 @@ def test_held_scores_that_overflow_are_told_without_a_warning() -> None:
     rows = models.rows_of(1, 60, 2)[0]
     scores = Scores(*model.scores(rows)[:2])
     some = np.arange(60)
-    shade = Shade(Fold(some, some, some), scores, scores._replace(score=scores.score * 1e308))
+    scored = FoldScores(Fold(some, some, some), scores, scores._replace(score=scores.score * 1e308))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.count_held(rows.y, [shade], lambda _: scores, None)
+        model.count_held(rows.y, [scored], lambda _: scores, None)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_matrix
 
+from cwtool.algorithms.batch.rows_by_column import Matrix
 from cwtool.algorithms.fgm import FGM
-from cwtool.algorithms.groups import Groups
-from cwtool.algorithms.inverted import Matrix
 from cwtool.algorithms.sbcw import SBCW, SbcwParams
-from cwtool.algorithms.subproblem import Subproblem
+from cwtool.algorithms.selection.groups import Groups
+from cwtool.algorithms.selection.subproblem import Subproblem
 from cwtool.state import State
 
 FOLDER = Path(__file__).parent / "vectors/bcw-sbcw"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from cwtool.algorithms.boosting import Boost, hood
-from cwtool.algorithms.monomials import Monomials
-from cwtool.algorithms.sdist_params import SdistParams
+from cwtool.algorithms.neighbours.boosting import Boost, hood
+from cwtool.algorithms.neighbours.monomials import Monomials
+from cwtool.algorithms.neighbours.sdist_params import SdistParams
 from cwtool_ext import sdist
 
 VECTORS = Path(__file__).parent / "vectors" / "sdist"

@@ -4,8 +4,8 @@ import numpy as np
 import oracles
 
 from cwtool import params
+from cwtool.algorithms.stabilized_descent.stsgd_params import StsgdParams
 from cwtool.algorithms.stsgd import Stsgd
-from cwtool.algorithms.stsgd_params import StsgdParams
 from cwtool.data.rows import SlotRows
 from cwtool.run import Run
 

@@ -10,10 +10,10 @@ from few_weights import Batch, learn, learned_batches
 from scipy.sparse import csr_array
 from slow_batch import slow_bcw
 
-from cwtool.algorithms import gram as gram_of
-from cwtool.algorithms import metric
-from cwtool.algorithms.ascent import Start
-from cwtool.algorithms.batch import Bounds
+from cwtool.algorithms.batch import gram as gram_of
+from cwtool.algorithms.batch import metric
+from cwtool.algorithms.batch.dual_ascent import Start
+from cwtool.algorithms.batch.learner import Bounds
 from cwtool.algorithms.bcw import BCW, BcwParams
 from cwtool.algorithms.dcd import DCD, DcdParams
 from cwtool.data.rows import Rows, SlotRows

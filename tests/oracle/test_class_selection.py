@@ -8,7 +8,7 @@ from few_weights import random_data
 from slow_batch import Slow
 from taught import slot_rows
 
-from cwtool.algorithms.one_vs_rest import OneVsRest, States
+from cwtool.algorithms.multiclass.one_vs_rest import OneVsRest, States
 from cwtool.algorithms.sbcw import SBCW, SbcwParams
 from cwtool.data.rows import SlotRows
 from cwtool.params import build

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from shards_in_memory import InMemory
 
-from cwtool.algorithms import cocoa, metric
+from cwtool.algorithms.batch import metric
+from cwtool.algorithms.shards import cocoa
 from cwtool.data.rows import Rows
 from cwtool.model import Model
 from cwtool.run import Run
@@ -84,7 +85,7 @@ def dealt(model: Model, X: Any, y: Any, S: int, **settings: Any) -> InMemory:
     shards = InMemory(model.algorithm, cuts, model.index, settings.get("rounds", 0))
     shards.gap = settings.get("gap", shards.gap)
     model.state.reserve()
-    model.algorithm.learn_dealt([model.state], [1], shards, Run())  # type: ignore[attr-defined]
+    model.algorithm.learn_shards([model.state], [1], shards, Run())  # type: ignore[attr-defined]
     return shards
 
 

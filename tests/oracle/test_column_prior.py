@@ -7,8 +7,8 @@ from few_weights import learned_batches
 from group_cases import groups_of, mean_of, random_data, sbcw
 from taught import slot_rows
 
-from cwtool.algorithms.column_prior import ASSUMED, prior_of
-from cwtool.algorithms.inverted import Columns
+from cwtool.algorithms.batch.rows_by_column import Columns
+from cwtool.algorithms.selection.column_prior import ASSUMED, prior_of
 from cwtool.run import Run
 
 UNITS = np.exp(np.random.default_rng(3).normal(0, 3, size=12))

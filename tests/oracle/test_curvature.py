@@ -9,8 +9,8 @@ from scipy.optimize import minimize as generic
 from scipy.sparse import csr_array
 from shards_in_memory import InMemory
 
-from cwtool.algorithms import curvature, posterior, row_space
-from cwtool.algorithms import gram as gram_of
+from cwtool.algorithms.batch import curvature, posterior, row_space
+from cwtool.algorithms.batch import gram as gram_of
 from cwtool.algorithms.bcw import BCW, BcwParams
 from cwtool.algorithms.dcd import DCD, DcdParams
 from cwtool.data.rows import Rows, SlotRows
@@ -266,7 +266,7 @@ def test_shards_find_the_same_optimum(exact: None) -> None:
     model.index.observe(np.arange(6, dtype=np.int32))
     model.state.reserve()
     shards = InMemory(model.algorithm, parts, model.index)
-    model.algorithm.learn_dealt([model.state], [1], shards, Run())
+    model.algorithm.learn_shards([model.state], [1], shards, Run())
     _, whole = learned([shards.head])
     np.testing.assert_allclose(model.state.table[:6, 0], whole.table[:6, 0], atol=1e-6)
     np.testing.assert_allclose(

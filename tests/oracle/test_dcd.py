@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cwtool.algorithms import dcd
-from cwtool.algorithms.batch import Bounds
-from cwtool.algorithms.newton import Newton
+from cwtool.algorithms.batch.learner import Bounds
+from cwtool.algorithms.batch.newton import Newton
 from cwtool.data.rows import Rows, SlotRows
 from cwtool.model import Model
 from cwtool.run import Run

@@ -7,10 +7,10 @@ from group_cases import mean_of, random_data, sbcw
 from scipy.sparse import csr_matrix
 from slow_batch import slow_final
 
-from cwtool.algorithms import final_weights as module_of_weights
 from cwtool.algorithms import sbcw as module
-from cwtool.algorithms.final_weights import Errors, final_weights
-from cwtool.algorithms.inverted import Matrix
+from cwtool.algorithms.batch.rows_by_column import Matrix
+from cwtool.algorithms.selection import final_weights as module_of_weights
+from cwtool.algorithms.selection.final_weights import Errors, final_weights
 from cwtool.errors import Damage
 
 GIVEN = {"C": 2.0, "precision_divisor": 5.0, "features": 6, "group_size": 2}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_matrix, csr_matrix
 
-from cwtool.algorithms.inverted import Matrix
+from cwtool.algorithms.batch.rows_by_column import Matrix
 from cwtool_ext import inverted as kernel
 from cwtool_ext.csr import Csr
 

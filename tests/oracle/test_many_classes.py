@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from cwtool.algorithms.several import variance_of_best
+from cwtool.algorithms.multiclass.base import variance_of_best
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Origin, Rows
 from cwtool.errors import DataError

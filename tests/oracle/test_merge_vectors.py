@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cwtool.algorithms import merged_factors
-from cwtool.algorithms.merging import INC, NAT, SUM, Merging, Part, Rule
+from cwtool.algorithms.merging import merged_factors
+from cwtool.algorithms.merging.base import INC, NAT, SUM, Merging, Part, Rule
 from cwtool.data.rows import Rows
 from cwtool.merging import Merged, merge
 from cwtool.model import Model

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cwtool.algorithms import merged_columns
-from cwtool.algorithms.merged_classes import new_state
-from cwtool.algorithms.merging import INC, NAT, SUM, Rule
+from cwtool.algorithms.merging import merged_columns
+from cwtool.algorithms.merging.base import INC, NAT, SUM, Rule
+from cwtool.algorithms.merging.merged_classes import new_state
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
 from cwtool.merging import _merger, merge

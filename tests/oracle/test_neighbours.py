@@ -5,10 +5,10 @@ import pytest
 from scipy.sparse import csr_array
 from taught import score_of, taught
 
-from cwtool.algorithms import neighbours
-from cwtool.algorithms.column_scale import best_scale, deviations, divisors
 from cwtool.algorithms.knn import KNN, KnnParams
-from cwtool.algorithms.neighbours import nearest, shares, vote
+from cwtool.algorithms.neighbours import search
+from cwtool.algorithms.neighbours.column_scale import best_scale, deviations, divisors
+from cwtool.algorithms.neighbours.search import nearest, shares, vote
 from cwtool.run import Run
 
 
@@ -55,7 +55,7 @@ def test_nearest_is_what_sorting_gives(cloud, k, loo, monkeypatch):
     rows = points if loo else rows
     index, distance = by_sorting(rows, points, positive, k, loo)
     for size in (1 << 25, 8 * 7 * len(points)):
-        monkeypatch.setattr(neighbours, "DISTANCE_BYTES", size)
+        monkeypatch.setattr(search, "DISTANCE_BYTES", size)
         for jobs in (1, 2):
             for form in (np.asarray, csr_array):
                 near = nearest(form(rows), form(points), positive, k, loo=loo, jobs=jobs)

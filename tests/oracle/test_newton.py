@@ -8,10 +8,10 @@ from few_weights import random_data
 from taught import slot_rows
 from test_l1svm import objective
 
-from cwtool.algorithms import l1_descent
-from cwtool.algorithms.inverted import Matrix
+from cwtool.algorithms.batch.newton import Newton, passes_for
+from cwtool.algorithms.batch.rows_by_column import Matrix
 from cwtool.algorithms.l1svm import L1SVM
-from cwtool.algorithms.newton import Newton, passes_for
+from cwtool.algorithms.selection import l1_descent
 from cwtool.params import build
 from cwtool.run import Run
 from cwtool_ext import quadratic

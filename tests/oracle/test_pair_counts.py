@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from cwtool.algorithms import gram as gram_of
+from cwtool.algorithms.batch import gram as gram_of
 from cwtool.data.rows import Rows, SlotRows
 from cwtool_ext.csr import Csr
 from cwtool_ext.pair_counts import PairCounts

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from jumps import Feature, Sampler, log_chain, loglik, newton
 
-from cwtool.algorithms import chains
-from cwtool.algorithms.chains import Chain
-from cwtool.algorithms.fourier import Prior, Samples
+from cwtool.algorithms.fourier_features import chains
+from cwtool.algorithms.fourier_features.chains import Chain
+from cwtool.algorithms.fourier_features.fourier import Prior, Samples
 from cwtool_ext import rff_scores
 
 FROZEN = json.loads((Path(__file__).parent / "vectors/sdist/frozen_rff.json").read_text())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from cwtool.algorithms import row_space
+from cwtool.algorithms.batch import row_space
 from cwtool.algorithms.bcw import BCW, BcwParams
 from cwtool.data.rows import Rows, SlotRows
 from cwtool.model import Model

@@ -20,10 +20,10 @@ from group_cases import (
 from slow_batch import Slow, slow_bcw, slow_sbcw
 from taught import slot_rows
 
+from cwtool.algorithms.batch.rows_by_column import Columns
 from cwtool.algorithms.fgm import FGM
-from cwtool.algorithms.fgm_params import FgmParams
-from cwtool.algorithms.growth import Side, largest
-from cwtool.algorithms.inverted import Columns
+from cwtool.algorithms.selection.fgm_params import FgmParams
+from cwtool.algorithms.selection.group_selection import Side, largest
 from cwtool.errors import UsageError
 from cwtool.run import Run
 

@@ -7,11 +7,11 @@ import pytest
 from scipy.sparse import csr_array
 from sdist_cases import PARAMS, boost_of
 
-from cwtool.algorithms import monomials as monomials_module
-from cwtool.algorithms.boosting import Boost, hood
-from cwtool.algorithms.monomials import Candidates, Monomials, metric
-from cwtool.algorithms.neighbours import nearest
-from cwtool.algorithms.screening import telling_pairs
+from cwtool.algorithms.neighbours import monomials as monomials_module
+from cwtool.algorithms.neighbours.boosting import Boost, hood
+from cwtool.algorithms.neighbours.monomials import Candidates, Monomials, metric
+from cwtool.algorithms.neighbours.screening import telling_pairs
+from cwtool.algorithms.neighbours.search import nearest
 from cwtool.bench.synthetic import hidden
 
 

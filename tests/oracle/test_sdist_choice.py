@@ -8,10 +8,10 @@ from scipy.sparse import csr_array
 from sdist_cases import PARAMS
 from taught import taught
 
-from cwtool.algorithms import sdist_choice
+from cwtool.algorithms.neighbours import sdist_choice
+from cwtool.algorithms.neighbours.sdist_choice import chosen, clearly_best, dealt, errors, several
+from cwtool.algorithms.neighbours.sdist_params import SdistParams
 from cwtool.algorithms.sdist import SDist
-from cwtool.algorithms.sdist_choice import chosen, clearly_best, dealt, errors, several
-from cwtool.algorithms.sdist_params import SdistParams
 from cwtool.bench.synthetic import hidden
 from cwtool.run import Run
 

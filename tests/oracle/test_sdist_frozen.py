@@ -8,11 +8,11 @@ from scipy.sparse import csr_array
 from sdist_cases import PLAIN, boost_of, frozen, pulled
 from taught import score_of, taught
 
-from cwtool.algorithms.boosting import hood
-from cwtool.algorithms.eigen import sparse_eigenvector
-from cwtool.algorithms.gravity import rejection_rate
-from cwtool.algorithms.neighbours import csr
+from cwtool.algorithms.neighbours.boosting import hood
+from cwtool.algorithms.neighbours.eigenvector import sparse_eigenvector
+from cwtool.algorithms.neighbours.search import csr
 from cwtool.algorithms.sdist import SDist, space_of
+from cwtool.algorithms.stabilized_descent.gravity import rejection_rate
 from cwtool_ext import oja, sdist
 
 CORE, RUN, STSGD = frozen("core"), frozen("sdist"), frozen("stsgd")

@@ -9,10 +9,10 @@ from sdist_cases import PARAMS
 from taught import score_of, slot_rows, taught
 
 from cwtool.algorithms.knn import KNN, KnnParams
+from cwtool.algorithms.neighbours.sdist_fit import boosted, prepared
+from cwtool.algorithms.neighbours.sdist_params import SdistParams
+from cwtool.algorithms.neighbours.sdist_space import fitted_space, mean_space
 from cwtool.algorithms.sdist import SDist, space_of
-from cwtool.algorithms.sdist_fit import boosted, prepared
-from cwtool.algorithms.sdist_params import SdistParams
-from cwtool.algorithms.sdist_space import fitted_space, mean_space
 from cwtool.bench.synthetic import hidden
 from cwtool.run import Run
 

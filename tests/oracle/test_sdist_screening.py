@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from cwtool.algorithms import screening
-from cwtool.algorithms.screening import telling_pairs, telling_triples
+from cwtool.algorithms.neighbours import screening
+from cwtool.algorithms.neighbours.screening import telling_pairs, telling_triples
 from cwtool.bench.synthetic import hidden
 
 

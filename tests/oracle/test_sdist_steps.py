@@ -5,9 +5,9 @@ import pytest
 from scipy.optimize import minimize_scalar
 from sdist_cases import crowd, pulled
 
-from cwtool.algorithms.boosting import residuals, total_loss
-from cwtool.algorithms.eigen import sparse_eigenvector
-from cwtool.algorithms.oja import laplacian
+from cwtool.algorithms.neighbours.boosting import residuals, total_loss
+from cwtool.algorithms.neighbours.eigenvector import sparse_eigenvector
+from cwtool.algorithms.neighbours.oja import laplacian
 from cwtool_ext import monomials, sdist
 
 

@@ -8,10 +8,10 @@ from scipy.sparse import csr_array
 from sdist_cases import PARAMS, crowd, pulled
 from taught import taught
 
-from cwtool.algorithms.boosting import Boost, hood
-from cwtool.algorithms.eigen import sparse_eigenvector
-from cwtool.algorithms.monomials import Candidates, Monomials
-from cwtool.algorithms.oja import Oja, ascent, pairs
+from cwtool.algorithms.neighbours.boosting import Boost, hood
+from cwtool.algorithms.neighbours.eigenvector import sparse_eigenvector
+from cwtool.algorithms.neighbours.monomials import Candidates, Monomials
+from cwtool.algorithms.neighbours.oja import Oja, ascent, pairs
 from cwtool.algorithms.sdist import SDist, space_of
 
 

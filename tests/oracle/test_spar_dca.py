@@ -7,8 +7,8 @@ from oracles import top
 from scipy.sparse import csr_matrix
 from taught import slot_rows
 
-from cwtool.algorithms.batch import Bounds
-from cwtool.algorithms.inverted import Columns
+from cwtool.algorithms.batch.learner import Bounds
+from cwtool.algorithms.batch.rows_by_column import Columns
 from cwtool.algorithms.spar_dca import SparDCA, SparDcaParams
 from cwtool_ext import proximal
 from cwtool_ext.csr import Csr

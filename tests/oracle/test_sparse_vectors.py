@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from cwtool import params
-from cwtool.algorithms.gravity import base_gravity, burst_size, rejection_rate
+from cwtool.algorithms.stabilized_descent.gravity import base_gravity, burst_size, rejection_rate
+from cwtool.algorithms.stabilized_descent.stsgd_params import StsgdParams
+from cwtool.algorithms.stabilized_descent.stsgd_state import GONE
 from cwtool.algorithms.stsgd import Stsgd
-from cwtool.algorithms.stsgd_params import StsgdParams
-from cwtool.algorithms.stsgd_state import GONE
 from cwtool.data.rows import SlotRows
 from cwtool.run import Run
 from cwtool_ext import prepared

@@ -25,12 +25,12 @@ from stabilized import (
 )
 
 from cwtool import params
-from cwtool.algorithms import prepared
 from cwtool.algorithms.base import Linear
-from cwtool.algorithms.gravity import burst_size, rejection_rate
 from cwtool.algorithms.sgd import Sgd, SgdParams
-from cwtool.algorithms.stsgd_state import GONE
-from cwtool.algorithms.underway import Underway
+from cwtool.algorithms.stabilized_descent import prepared_rows
+from cwtool.algorithms.stabilized_descent.gravity import burst_size, rejection_rate
+from cwtool.algorithms.stabilized_descent.stage_memory import StageMemory
+from cwtool.algorithms.stabilized_descent.stsgd_state import GONE
 from cwtool.run import Run
 
 
@@ -92,7 +92,7 @@ def test_stable_sets_are_nested_and_removed_features_stay_zero():
 
 def test_threads_change_no_bit(monkeypatch):
     X, y = problem(3)
-    monkeypatch.setattr(prepared, "ALONE", 0)
+    monkeypatch.setattr(prepared_rows, "ALONE", 0)
     algo, paths = algorithm(), orders(3, 300)
     one, three = learned(algo, X, y, paths), learned(algo, X, y, paths, run=Run(jobs=3))
     same_tables(one, three)
@@ -217,7 +217,7 @@ def test_what_a_burst_emits_does_not_depend_on_the_scale_of_a_column():
 
     def emitted(gravity_by, rows):
         algo = algorithm(paths=1, rate=1e-5, burst=40, bursts=2, gravity_by=gravity_by)
-        (part,) = Underway.of(learned(algo, rows, y, [path])).pool.parts
+        (part,) = StageMemory.of(learned(algo, rows, y, [path])).pool.parts
         return part.values[np.argsort(part.slots)]
 
     np.testing.assert_allclose(emitted("norm", wide), emitted("norm", X), rtol=1e-12)

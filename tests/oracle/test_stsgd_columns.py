@@ -5,7 +5,7 @@ import pytest
 import sparse_oracles
 from stabilized import RUN, P, algorithm, fresh, problem, rows_of
 
-from cwtool.algorithms import columns
+from cwtool.algorithms.stabilized_descent import column_spread
 from cwtool_ext import columns as kernels
 
 
@@ -15,7 +15,7 @@ def fitted(X, scale):
     rows = rows_of(X, np.where(np.arange(len(X)) % 2, 1.0, -1.0))
     state = fresh(algo, rows)
     algo.learn(state, rows, rows.order, RUN)
-    columns.fit(state, scale)
+    column_spread.fit(state, scale)
     return state, state.column("damp")[: X.shape[1]]
 
 

@@ -29,7 +29,7 @@ def test_where_rows_are_cut_and_columns_compacted_changes_no_bit(variant):
     same_tables(one, many)
 
 
-def test_a_shelf_may_be_emptied_at_any_time(monkeypatch):
+def test_a_compact_copy_may_be_emptied_at_any_time(monkeypatch):
     X, y = problem(14)
     algo, paths = algorithm(stability=0.5), orders(14, 300)
     whole = weights(algo, learned(algo, X, y, paths, 10))

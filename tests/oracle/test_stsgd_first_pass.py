@@ -1,4 +1,4 @@
-"""The first pass of stabilized truncated descent, in which all paths walk abreast."""
+"""The first pass of stabilized truncated descent, in which all paths walk side by side."""
 
 import numpy as np
 import pytest
@@ -16,9 +16,9 @@ from stabilized import (
     rows_of,
 )
 
-from cwtool.algorithms.first_pass import drawn
-from cwtool.algorithms.gravity import burst_size, rejection_rate
-from cwtool.algorithms.stsgd_state import GONE
+from cwtool.algorithms.stabilized_descent.first_pass import drawn
+from cwtool.algorithms.stabilized_descent.gravity import burst_size, rejection_rate
+from cwtool.algorithms.stabilized_descent.stsgd_state import GONE
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

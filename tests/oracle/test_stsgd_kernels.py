@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from cwtool.algorithms.stsgd_state import DAMP
+from cwtool.algorithms.stabilized_descent.stsgd_state import DAMP
 from cwtool.data.rows import SlotRows
-from cwtool_ext import abreast, columns, path_weights, paths, prepared, stability
+from cwtool_ext import all_paths, columns, path_weights, paths, prepared, stability
 from cwtool_ext.csr import Csr
 
 SHARED, PATH = np.zeros((3, 8)), np.zeros((3, 2))
@@ -37,7 +37,7 @@ def walk(**changed):
     return paths.walk(*(given | changed).values())
 
 
-def abreast_walk(**changed):
+def all_paths_walk(**changed):
     """The same rows for two paths, of which one learns the second row."""
     touched, slot = room(3, "i4", "i4")
     given = {
@@ -48,14 +48,14 @@ def abreast_walk(**changed):
         "pool_slot": slot, "pool_paths": np.zeros(3, dtype=np.uint8), "pool_value": np.zeros(6),
         "pool_kept": np.zeros(6, dtype=np.uint8), "score": np.zeros(2),
     }  # fmt: skip
-    return abreast.walk(*(given | changed).values())
+    return all_paths.walk(*(given | changed).values())
 
 
 def test_a_burst_that_ends_emits_all_it_touched():
     assert walk() == (0, 3)
     assert walk(how=paths.Walk(0, 0.0, 3)) == (3, 0)
-    assert abreast_walk() == (0, 3, 5)
-    assert abreast_walk(how=paths.Walk(0, 0.0, 3)) == (3, 0, 0)
+    assert all_paths_walk() == (0, 3, 5)
+    assert all_paths_walk(how=paths.Walk(0, 0.0, 3)) == (3, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ def test_a_walk_needs_arrays_that_fit(changed):
     ],
     ids=lambda changed: "-".join(changed),
 )
-def test_paths_abreast_need_arrays_that_fit(changed):
+def test_all_paths_need_arrays_that_fit(changed):
     with pytest.raises(ValueError, match=r"\w"):
-        abreast_walk(**changed)
+        all_paths_walk(**changed)
 
 
 @pytest.mark.parametrize("given", [(2, 0.0, 1), (0, 0.0, 0)])

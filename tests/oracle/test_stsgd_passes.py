@@ -7,8 +7,8 @@ import pytest
 import sparse_oracles
 from stabilized import RUN, N, P, algorithm, fresh, orders, problem, rows_of, weights
 
-from cwtool.algorithms.gravity import burst_size, rejection_rate
-from cwtool.algorithms.stsgd_state import DAMP, restart
+from cwtool.algorithms.stabilized_descent.gravity import burst_size, rejection_rate
+from cwtool.algorithms.stabilized_descent.stsgd_state import DAMP, restart
 from cwtool.data.rows import Rows
 from cwtool.model import Model
 

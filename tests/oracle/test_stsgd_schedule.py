@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from cwtool import params
-from cwtool.algorithms.gravity import burst_size, rejection_rate, smallest
-from cwtool.algorithms.schedule import Schedule
-from cwtool.algorithms.stsgd_params import StsgdParams
-from cwtool.algorithms.stsgd_state import NUMBERS
+from cwtool.algorithms.stabilized_descent.gravity import burst_size, rejection_rate, smallest
+from cwtool.algorithms.stabilized_descent.schedule import Schedule
+from cwtool.algorithms.stabilized_descent.stsgd_params import StsgdParams
+from cwtool.algorithms.stabilized_descent.stsgd_state import NUMBERS
 
 
 def schedule(**given):

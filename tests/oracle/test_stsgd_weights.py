@@ -20,8 +20,8 @@ from stabilized import (
     weights,
 )  # fmt: skip
 
-from cwtool.algorithms.gravity import burst_size, rejection_rate
-from cwtool.algorithms.stsgd_state import GONE
+from cwtool.algorithms.stabilized_descent.gravity import burst_size, rejection_rate
+from cwtool.algorithms.stabilized_descent.stsgd_state import GONE
 
 
 def weight_of(seed):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from cwtool.algorithms.neighbours import nearest
+from cwtool.algorithms.neighbours.search import nearest
 from cwtool.data.rows import Rows
 from cwtool.model import Model
 from cwtool.order import added

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from cwtool import params, registry
-from cwtool.algorithms import gram as gram_of
-from cwtool.algorithms import metric
-from cwtool.algorithms.ascent import Start
 from cwtool.algorithms.base import Algorithm, Scores
-from cwtool.algorithms.batch import Bounds
+from cwtool.algorithms.batch import gram as gram_of
+from cwtool.algorithms.batch import metric
+from cwtool.algorithms.batch.dual_ascent import Start
+from cwtool.algorithms.batch.learner import Bounds
 from cwtool.data.rows import SlotRows
 from cwtool.run import Run
 from cwtool.state import State

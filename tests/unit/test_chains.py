@@ -5,8 +5,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from cwtool.algorithms.chains import Chain, agree, drawn, run_all, run_apart
-from cwtool.algorithms.fourier import Prior, telling
+from cwtool.algorithms.fourier_features.chains import Chain, agree, drawn, run_all, run_apart
+from cwtool.algorithms.fourier_features.fourier import Prior, telling
 from cwtool.algorithms.rff_markov import RffParams
 from cwtool.parallel import EngineOptions
 
@@ -55,12 +55,12 @@ def test_they_go_on_when_they_found_nothing() -> None:
 
 def test_they_end_when_they_have_found_nothing_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chains that do not agree but have found something go on."""
-    monkeypatch.setattr("cwtool.algorithms.chains.ENOUGH", 300)
+    monkeypatch.setattr("cwtool.algorithms.fourier_features.chains.ENOUGH", 300)
     here, there = chains(signal=False), chains(signal=False)
     run_all(here, [200, 400, 800], 50, 1)
     run_apart(there, [200, 400, 800], 50, EngineOptions("inline"))
     assert [here[0].done, there[0].done] == [400, 400]
-    monkeypatch.setattr("cwtool.algorithms.chains.CLOSE", 0)
+    monkeypatch.setattr("cwtool.algorithms.fourier_features.chains.CLOSE", 0)
     some = chains(signal=True)
     run_all(some, [200, 400, 800], 50, 1)
     assert some[0].done == 800

@@ -11,8 +11,8 @@ from cwtool.data.rows import Rows
 from cwtool.metrics.calibration import Calibration
 from cwtool.metrics.reliability import Reliability
 from cwtool.model import Model, crossfit
-from cwtool.model.crossfit import Shade, folds, held
-from cwtool.model.shadows import Shadows
+from cwtool.model.crossfit import FoldScores, folds, held
+from cwtool.model.fold_models import FoldModels
 from cwtool.run import Run
 from cwtool.validation import fit
 
@@ -67,10 +67,10 @@ def test_several_passes(name: str) -> None:
     assert found < 1.05 * best
 
 
-def test_a_shadow_of_stsgd_has_half_of_the_paths_unless_the_model_has_learned_before() -> None:
+def test_a_fold_model_of_stsgd_has_half_of_the_paths_unless_the_model_has_learned_before() -> None:
     rows, before = planted(7, 300), Model.new("stsgd", {})
     for paths in (4, 8):
-        found = Shadows(before.copy(), rows, Run()).parts
+        found = FoldModels(before.copy(), rows, Run()).parts
         assert {part.model.algorithm.params.paths for part in found} == {paths}
         before.learn(rows, Run())
 
@@ -117,49 +117,51 @@ def test_no_folds_where_a_class_has_one_row() -> None:
     assert folds(np.zeros(9, dtype=np.int32), 0) == []
 
 
-def test_a_shadow_learns_no_more_rows_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fold_model_learns_no_more_rows_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crossfit, "MOST", 50)
     assert [len(fold.learned) for fold in folds(np.arange(100, dtype=np.int32) % 2, 0)] == [50] * 5
 
 
-def test_a_shadow_is_compared_on_no_more_rows_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fold_model_is_compared_on_no_more_rows_than_needed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(crossfit, "COMPARED", 30)
     for fold in folds(np.arange(100, dtype=np.int32) % 2, 0):
         assert (len(fold.learned), len(fold.compared)) == (80, 30)
         assert set(fold.compared.tolist()) < set(fold.learned.tolist())
 
 
-def test_scores_of_a_shadow_are_put_in_the_place_of_those_of_the_model() -> None:
-    """A shadow whose scores are 3 times as large and shifted by 2 says the same."""
+def test_scores_of_a_fold_model_are_put_in_the_place_of_those_of_the_model() -> None:
+    """A fold model whose scores are 3 times as large and shifted by 2 says the same."""
     random = np.random.default_rng(8)
     y = (random.random(2000) < 0.4).astype(np.int32)
     score = 2.0 * y - 1 + random.normal(size=2000)
     (fold, *_) = folds(y, 0)
-    shadow, model = Scores(3 * score + 2, np.zeros(2000)), Scores(score, np.zeros(2000))
-    shade = Shade(fold, shadow.take(fold.compared), shadow.take(fold.held))
-    rows, found, z = held([shade], model.take, y, None)
+    fold_model, model = Scores(3 * score + 2, np.zeros(2000)), Scores(score, np.zeros(2000))
+    scored = FoldScores(fold, fold_model.take(fold.compared), fold_model.take(fold.held))
+    rows, found, z = held([scored], model.take, y, None)
     np.testing.assert_array_equal(rows, fold.held)
     np.testing.assert_array_equal(found, z)
     np.testing.assert_allclose(found, score[rows], atol=0.02)  # bins are 0.4 % wide
 
 
-@pytest.mark.parametrize("who", ["shadow", "model"])
-def test_a_shadow_cannot_stand_in_where_learned_scores_tell_nothing(who: str) -> None:
-    """If the scores of learned rows are in no order, either by the shadow or by the model, the
+@pytest.mark.parametrize("who", ["fold model", "model"])
+def test_a_fold_model_cannot_stand_in_where_learned_scores_tell_nothing(who: str) -> None:
+    """If the scores of learned rows are in no order, either by the fold model or by the model, the
     scores of the model itself count."""
     random = np.random.default_rng(9)
     y = (random.random(2000) < 0.4).astype(np.int32)
     good = Scores(2.0 * y - 1 + random.normal(size=2000), np.zeros(2000))
     bad = Scores(random.normal(size=2000) - 2.0 * y, np.zeros(2000))
-    shadow, model = (bad, good) if who == "shadow" else (good, bad)
+    fold_model, model = (bad, good) if who == "fold model" else (good, bad)
     (fold, *_) = folds(y, 0)
-    shade = Shade(fold, shadow.take(fold.compared), shadow.take(fold.held))
-    rows, found, _ = held([shade], model.take, y, None)
+    scored = FoldScores(fold, fold_model.take(fold.compared), fold_model.take(fold.held))
+    rows, found, _ = held([scored], model.take, y, None)
     np.testing.assert_array_equal(found, model.score[rows])
 
 
-def test_shadows_of_many_classes_count_nothing() -> None:
-    """Tables of counts would take K^2 numbers for each of the shadows of K classes."""
+def test_fold_models_of_many_classes_count_nothing() -> None:
+    """Tables of counts would take K^2 numbers for each of the fold models of K classes."""
     classes = [float(k) for k in range(40)]
     model = Model.new("arow", {"covariance": "full"}, labels=Labels(several=classes))
     y = np.arange(80) % 40
@@ -168,7 +170,7 @@ def test_shadows_of_many_classes_count_nothing() -> None:
     before = model.copy(model.packed(counted=False))
     assert (model.rows, before.rows) == (80, 0)
     assert (before.scores(rows).score == model.scores(rows).score).all()
-    found = Shadows(before, rows, Run())
+    found = FoldModels(before, rows, Run())
     assert found.parts
     assert all(part.model.progress.counts.size == 1 for part in found.parts)
     assert model.state.ghost.squares["sigma"].shape == (16, 16)

@@ -11,6 +11,7 @@ import pytest
 
 import cwtool
 import cwtool_ext
+from cwtool import registry
 
 PACKAGE = Path(cwtool.__file__).parent
 KERNELS = Path(cwtool_ext.__file__).parent
@@ -194,3 +195,13 @@ def test_starting_is_cheap(module: str) -> None:
     script = f"import sys, {module}; print('numpy' in sys.modules, 'scipy' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert out.stdout.split() == ["False", "False"]
+
+
+def test_the_top_of_the_algorithms_holds_algorithms_only() -> None:
+    """What algorithms are made of lies in folders, whose `__init__.py` says what belongs there."""
+    folder = PACKAGE / "algorithms"
+    top = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert top == {"base", *registry.MODULES.values()}
+    for path in folder.glob("*/__init__.py"):
+        (docstring,) = ast.parse(path.read_text()).body
+        assert isinstance(docstring, ast.Expr), path

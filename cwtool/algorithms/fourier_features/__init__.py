@@ -1,0 +1,1 @@
+"""Random Fourier features and the Markov chains that sample them (rff-markov)."""

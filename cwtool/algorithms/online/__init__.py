@@ -1,0 +1,1 @@
+"""What online learners share: the loop over rows, first-order and second-order rules."""

@@ -1,0 +1,231 @@
+"""The path of l1-regularized solutions over C, up to a given number of features; of several classes
+this is the number of features that any of them uses.
+
+C grows from the value at which the first weight appears, each solution starting from the one
+before, until there are p weights. Where no C gives exactly p, the p largest weights of the next
+solution are learned again by themselves, or kept as they are if that would make some of them 0.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from cwtool.algorithms.shards.sharded_columns import AnyColumns
+from cwtool.data.rows import Floats, Longs
+from cwtool.parallel import together
+
+GROWTH = 1.3  # factor from one C to the next
+BISECTIONS = 25  # between two C, at most
+WIDE = 1e22  # ratio of the last C of a path to the first; only values far apart need a larger one
+PATIENCE = 5  # solutions of a wide path that may end before they are as exact as `tol` says
+
+Kept = Any  # what `kept` returns and `back` takes
+
+
+class Solver(Protocol):
+    """What the path needs of a solver of one class or of several."""
+
+    @property
+    def passes(self) -> int:
+        """Passes made so far."""
+
+    @property
+    def early(self) -> int:
+        """The number of solutions that ended before they reached the accuracy `tol`."""
+
+    @property
+    def sizes(self) -> Floats:
+        """How much weight each feature has."""
+
+    @property
+    def steepest(self) -> float:
+        """The largest |gradient| at w = 0."""
+
+    @property
+    def everything(self) -> Longs:
+        """All features."""
+
+    @property
+    def chosen(self) -> Longs:
+        """The features that have a weight."""
+
+    def solve(self, C: float, among: Longs) -> None:
+        """Solve for this C from the present weights; only features `among` get a weight."""
+
+    def without(self, features: Longs) -> None:
+        """Set the weights of these features to 0."""
+
+    def kept(self) -> Kept:
+        """A copy of the present solution."""
+
+    def back(self, kept: Kept) -> None:
+        """Return to a solution that was kept."""
+
+
+class Fit(ABC):
+    """A solver for min ||w||_1 + C sum of weighted losses over one batch: w and the margins m =
+    y w.x while C changes. Features are columns of the batch."""
+
+    def __init__(self, columns: AnyColumns, y: Floats, params: Any, seed: int) -> None:
+        """At w = 0. The values of `columns` become z_ij = y_i x_ij."""
+        self.p, self.seed, self.weight = params, seed, columns.weight
+        self.squares = columns.squares
+        self.z = columns.signed(y)
+        self.w, self.m = np.zeros(len(self.squares)), np.zeros(len(y))
+        self.g0 = self.gradient()
+        self.passes = 0
+        self.early = 0  # solutions that were left before they were as exact as `tol` says
+
+    def gradient(self) -> Floats:
+        """The gradient of the weighted sum of losses, without C: squared hinge or logistic."""
+        if self.p.loss == "logistic":
+            slope = -np.exp(-np.logaddexp(0, self.m))
+        else:
+            slope = np.minimum(self.m - 1, 0)
+        return self.z.products(slope if self.weight is None else self.weight * slope)
+
+    @property
+    def sizes(self) -> Floats:
+        return np.abs(self.w)
+
+    @property
+    def steepest(self) -> float:
+        return float(np.abs(self.g0).max(initial=0))
+
+    @property
+    def everything(self) -> Longs:
+        """All features."""
+        return np.arange(len(self.w), dtype=np.int64)
+
+    @property
+    def chosen(self) -> Longs:
+        """The features that have a weight."""
+        return np.flatnonzero(self.w)
+
+    @abstractmethod
+    def solve(self, C: float, among: Longs) -> None:
+        """Solve for this C from the present weights; only features `among` get a weight."""
+
+    @abstractmethod
+    def without(self, features: Longs) -> None:
+        """Set the weights of these features to 0."""
+
+    @abstractmethod
+    def kept(self) -> Kept:
+        """A copy of the present solution."""
+
+    @abstractmethod
+    def back(self, kept: Kept) -> None:
+        """Return to a solution that was kept."""
+
+
+class Fits:
+    """The fits of several classes, with one C. A feature is chosen if it has a weight in any.
+    Classes may have the same fit."""
+
+    def __init__(self, fits: Sequence[Fit], jobs: int) -> None:
+        self.fits, self.jobs = fits, jobs
+        self.different = list(dict.fromkeys(fits))
+
+    @property
+    def passes(self) -> int:
+        return max(fit.passes for fit in self.different)
+
+    @property
+    def early(self) -> int:
+        return max(fit.early for fit in self.different)
+
+    @property
+    def sizes(self) -> Floats:
+        """The sum of |w_k| over the classes."""
+        total: Floats = np.sum([fit.sizes for fit in self.fits], axis=0)
+        return total
+
+    @property
+    def steepest(self) -> float:
+        return max(fit.steepest for fit in self.different)
+
+    @property
+    def everything(self) -> Longs:
+        return self.fits[0].everything
+
+    @property
+    def chosen(self) -> Longs:
+        return np.flatnonzero(np.any([fit.w != 0 for fit in self.different], axis=0))
+
+    def solve(self, C: float, among: Longs) -> None:
+        together(lambda fit: fit.solve(C, among), self.different, self.jobs)
+
+    def without(self, features: Longs) -> None:
+        for fit in self.different:
+            fit.without(features[fit.w[features] != 0])
+
+    def kept(self) -> Kept:
+        return [fit.kept() for fit in self.different]
+
+    def back(self, kept: Kept) -> None:
+        for fit, own in zip(self.different, kept, strict=True):
+            fit.back(own)
+
+
+def path(fit: Solver, features: int, most: float) -> tuple[float, Floats]:
+    """Solve for exactly this number of features, or fewer if there are no more or C = `most` does
+    not give more. Returns C, and for each feature with a weight the number of the step of the path
+    at which it came in, counted from 1. A wide path, of which most solutions do not converge, ends
+    when its patience does."""
+    entry = np.zeros(len(fit.everything))
+    step = 0
+    low = C = float(min(most, 1 / fit.steepest))  # w = 0 up to here
+    patience = PATIENCE if most > WIDE * C else np.inf
+    before = fit.kept()
+    while len(fit.chosen) < features and most > C and fit.early < patience:
+        low, before = C, fit.kept()
+        C, step = min(most, C * GROWTH), step + 1
+        fit.solve(C, fit.everything)
+        _enter(entry, fit.chosen, step)
+    C = _exactly(fit, features, low, before, C, patience)
+    _enter(entry, fit.chosen, step)
+    entry[np.delete(fit.everything, fit.chosen)] = 0
+    return C, entry
+
+
+def _enter(entry: Floats, chosen: Longs, step: int) -> None:
+    """Note the step for those of the chosen features that came in with it."""
+    entry[chosen] = np.where(entry[chosen], entry[chosen], step)
+
+
+def _exactly(
+    fit: Solver, features: int, low: float, before: Kept, high: float, patience: float
+) -> float:
+    """Bisect from the solution at C = high, where fit is now, towards the one before at C = low
+    that has too few features; if that finds no C with exactly this number, cut. Returns C."""
+    C, above, many = high, fit.kept(), len(fit.chosen)
+    for _ in range(BISECTIONS):
+        if len(fit.chosen) == features or many <= features or fit.early >= patience:
+            break
+        C = (low * high) ** 0.5
+        fit.back(before)
+        fit.solve(C, fit.everything)
+        if len(fit.chosen) < features:
+            low, before = C, fit.kept()
+        else:
+            high, above, many = C, fit.kept(), len(fit.chosen)
+    if len(fit.chosen) != features and many > features:
+        C = high
+        fit.back(above)
+        _cut(fit, features, C)
+    return C
+
+
+def _cut(fit: Solver, features: int, C: float) -> None:
+    """Only the largest weights remain; learn them again by themselves if all stay nonzero."""
+    order = np.argsort(-fit.sizes, kind="stable")
+    fit.without(order[features : len(fit.chosen)])
+    cut = fit.kept()
+    fit.solve(C, np.sort(order[:features]))
+    if len(fit.chosen) < features:
+        fit.back(cut)

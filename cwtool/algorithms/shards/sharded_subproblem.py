@@ -1,0 +1,201 @@
+"""The learning of rows over groups of chosen features where the columns stay in the shards: CoCoA+
+with adding (Ma et al. 2015) in the metric of the groups.
+
+In a pass every shard goes from m and its own dual variables b. With rows sqrt(S) x and a mean
+m / sqrt(S) its steps are those of one machine: see `cocoa`. Then m += Sigma sum of (b' - b) y x
+over all rows of all shards. What belongs to a row stays in its shard, which sends sums alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from math import sqrt
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cwtool.algorithms.batch.learner import Bounds, weights
+from cwtool.algorithms.batch.rows_by_column import Matrix, gram_of
+from cwtool.algorithms.selection.final_weights import Errors
+from cwtool.algorithms.selection.groups import Groups
+from cwtool.algorithms.selection.subproblem import Solution, Subproblem, sums_over
+from cwtool.algorithms.shards import sharded_columns
+from cwtool.algorithms.shards.sharded_columns import ShardedColumns, compressed, entries
+from cwtool.algorithms.shards.steps import Arrays, Shard
+from cwtool.data.rows import Floats, Ints, Longs
+from cwtool.order import seeded
+from cwtool.records import dataclass
+from cwtool_ext import sbcw
+
+
+class StayingColumns(ShardedColumns):
+    """Columns none of which is gathered."""
+
+    def gram(self, some: Longs) -> Floats:
+        """X'HX of the columns with these numbers, H the weights of the rows."""
+        common = {"width": np.array([len(some)])}
+        parts = self.shards.ask(gram_of_chosen, self.positions(some), common)
+        return np.asarray(sum(part["gram"] for part in parts))
+
+    def positions(self, chosen: Longs) -> list[Arrays]:
+        """For each shard those of its columns that are among the chosen, and their positions."""
+        position = np.full(len(self.slots), -1, dtype=np.int32)
+        position[chosen] = np.arange(len(chosen), dtype=np.int32)
+        found = []
+        for at in self.at:
+            own = np.flatnonzero(position[at] >= 0).astype(np.int32)
+            found.append({"columns": own, "positions": position[at[own]]})
+        return found
+
+
+@dataclass
+class ShardedSubproblem(Subproblem):
+    """A Subproblem whose rows stay in the shards. `beta` of its solutions is empty: the shards have
+    the dual variables of the last pass, and before the first one the weights of the rows."""
+
+    columns: StayingColumns | None = None
+    class_: int = 1
+    chosen: Longs = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    s: Floats = field(default_factory=lambda: np.empty(0))  # sum b_i y_i x_i, by position
+    every: Floats = field(default_factory=lambda: np.empty(0))  # the same of all columns
+    anew: bool = True  # the next pass starts from dual variables of 0
+    goes_back: ClassVar[bool] = False
+
+    def _ask(self, step: Any, given: list[Arrays] | None = None, **common: Any) -> list[Arrays]:
+        assert self.columns is not None
+        shards = self.columns.shards
+        own = [{} for _ in shards.slots] if given is None else given
+        common["class"] = self.class_
+        return shards.ask(step, own, {name: np.atleast_1d(a) for name, a in common.items()})
+
+    def _positions(self) -> list[Arrays]:
+        assert self.columns is not None
+        return self.columns.positions(self.chosen)
+
+    def widened(self, columns: Any, new: Longs) -> Subproblem:
+        return self
+
+    def joined(self, wide: Subproblem, groups: Groups, new: Longs, past: Floats) -> Subproblem:
+        s = self.every[new] if len(self.every) else np.zeros(len(new))
+        return replace(
+            self, groups=groups, past=np.append(self.past, past), s=np.append(self.s, s),
+            chosen=np.append(self.chosen, new),
+        )  # fmt: skip
+
+    def start(self, before: Solution | None = None) -> Solution:
+        if before is None:
+            self.anew, self.s = True, np.zeros(len(self.past))
+        return Solution(np.zeros(len(self.past)), np.empty(0), self.groups.share)
+
+    def products(self, columns: Any, beta: Floats) -> Floats:
+        self.every = columns.added(self._ask(products_of_duals), 1)[0]
+        return self.every
+
+    def moments(self, columns: Any, beta: Floats) -> tuple[Floats, Floats]:
+        self.every, curvature = columns.added(self._ask(moments_of_duals), 2)
+        return self.every, curvature
+
+    def carried(self, beta: Floats) -> Floats:
+        return self.groups.solve(self.past + self.s)
+
+    def metric_pass(self, metric: Floats, m: Floats, beta: Floats) -> None:
+        owner, first, sigma = self.covariance
+        parts = self._ask(
+            ascend, self._positions(), m=m, metric=metric, owner=owner, first=first, sigma=sigma,
+            seeds=np.array(self.seeds(), dtype=np.int64), anew=int(self.anew),
+        )  # fmt: skip
+        self.anew = False
+        for part in parts:
+            self.s += part["moved"]
+        m[:] = self.carried(beta)
+
+    def sums(self, mu: Floats, beta: Floats) -> tuple[float, float, float]:
+        parts = self._ask(sums_of_rows, self._positions(), mu=mu)
+        loss, linear, square = np.sum([part["sums"] for part in parts], axis=0)
+        return float(loss), float(linear), float(square)
+
+    def errors(self, mu: Floats) -> Errors:
+        parts = self._ask(errors_of_rows, self._positions(), mu=mu)
+        return Errors(np.asarray(sum(part["errors"] for part in parts)))
+
+
+# -- steps of a shard -----------------------------------------------------------------------------
+
+
+def gram_of_chosen(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+    """X'HX of the chosen columns."""
+    row, position, value = _chosen(algorithm, shard, given)
+    x = compressed(position, row, value, int(given["width"][0]))
+    return {"gram": gram_of(x, np.ascontiguousarray(weights(shard.rows)))}
+
+
+def products_of_duals(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+    """X'(b y) for each column."""
+    v = _duals(shard, given) * _signs(shard, given)
+    return sharded_columns.products(algorithm, shard, {"v": v})
+
+
+def moments_of_duals(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+    """X'(b y) for each column, and the sum of h_i x_ij^2 over the rows with an error."""
+    beta = _duals(shard, given)
+    wrong = np.where(beta != 0, weights(shard.rows), 0.0)
+    v = beta * _signs(shard, given)
+    return sharded_columns.products(algorithm, shard, {"v": v, "u": wrong})
+
+
+def ascend(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+    """A pass over the rows from m and the dual variables; how far it moves s."""
+    x, y, rows = _by_row(algorithm, shard, given), _signs(shard, given), shard.rows
+    groups = given["owner"], given["first"], given["sigma"]
+    wide = replace(x, value=sqrt(shard.shards) * x.value)
+    n = np.zeros(len(x.value))
+    sbcw.norms(wide.csr, *groups, 0, n)
+    before = np.zeros(rows.n_rows) if given["anew"][0] else _duals(shard, given)
+    beta, own = before.copy(), given["m"] / sqrt(shard.shards)
+    order = seeded(rows.n_rows, given["seeds"].tolist())
+    bounds: Bounds = algorithm.params.bounds(rows)
+    sbcw.metric_pass(wide.csr, y, order, *groups, n, given["metric"], *bounds, own, beta)
+    shard.kept[_name(given)] = beta
+    return {"moved": x.sums((beta - before) * y, len(own))}
+
+
+def sums_of_rows(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+    """The sums over the rows of h xi^q, b and b^2/h."""
+    q = 1 if algorithm.params.loss == "hinge" else 2
+    x, y = _by_row(algorithm, shard, given), _signs(shard, given)
+    found = sums_over(x, y, q, shard.rows.weight, given["mu"], _duals(shard, given))
+    return {"sums": np.array(found)}
+
+
+def errors_of_rows(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+    """The matrix of the rows with an error at the weights mu."""
+    x, y = _by_row(algorithm, shard, given), _signs(shard, given)
+    return {"errors": Errors.over(x, y, shard.rows.weight, given["mu"]).matrix}
+
+
+def _chosen(algorithm: Any, shard: Shard, given: Arrays) -> tuple[Ints, Ints, Floats]:
+    """The entries of the chosen columns: their rows, positions and values."""
+    position = np.zeros(shard.columns, dtype=np.int32)
+    position[given["columns"]] = given["positions"]
+    found = entries(algorithm, shard, given)
+    return found["row"], position[found["column"]], found["value"]
+
+
+def _by_row(algorithm: Any, shard: Shard, given: Arrays) -> Matrix:
+    """The rows over the chosen columns, by position."""
+    return compressed(*_chosen(algorithm, shard, given), shard.rows.n_rows)
+
+
+def _signs(shard: Shard, given: Arrays) -> Floats:
+    return shard.rows.signs(int(given["class"][0]))
+
+
+def _name(given: Arrays) -> str:
+    """The name of the dual variables of a class among what a shard keeps."""
+    return f"beta {given['class'][0]}"
+
+
+def _duals(shard: Shard, given: Arrays) -> Floats:
+    """The dual variables of the last pass, or those that give the first scores."""
+    kept = shard.kept.get(_name(given))
+    return np.ascontiguousarray(weights(shard.rows)) if kept is None else kept

@@ -1,0 +1,146 @@
+"""What a stage of stabilized truncated gradient descent holds in memory until it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cwtool.algorithms.stabilized_descent.burst_changes import Emitted, Pool
+from cwtool.algorithms.stabilized_descent.compact_copy import CompactCopy
+from cwtool.data.rows import Floats, Ints
+from cwtool.order import distinct
+from cwtool.state import State
+
+
+class Touched(NamedTuple):
+    """Features that the burst under way informed, with their weights before it: of one path, or a
+    column for each path."""
+
+    slots: Ints
+    began: Floats
+
+
+class Room:
+    """Memory by name that is used again and again: fresh memory would cost as much as learning."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, NDArray[Any]] = {}
+
+    def __call__(self, name: str, size: int, dtype: str = "f8") -> NDArray[Any]:
+        """An array of this size, with any values."""
+        if name not in self._arrays or size > len(self._arrays[name]):
+            self._arrays[name] = np.empty(size + size // 4, dtype=dtype)
+        return self._arrays[name][:size]
+
+    def longer(self, name: str, start: NDArray[Any], size: int) -> NDArray[Any]:
+        """An array of this size that begins with `start`, which may be there already."""
+        found = self(name, size, start.dtype.str)
+        if found.ctypes.data != start.ctypes.data:
+            found[: len(start)] = start
+        return found
+
+
+class StageMemory:
+    """What the stage under way emitted, and what was touched in its burst: of all paths together in
+    `all_paths`, or path by path in `touched` while there is a compact copy. Then features go by
+    their numbers in the compact copy instead of their slots."""
+
+    def __init__(self, pool: Pool, all_paths: Touched) -> None:
+        self.pool, self.all_paths = pool, all_paths
+        self.touched: list[Touched] = []
+        self.compact_copy: CompactCopy | None = None
+        self.room = Room()
+
+    @classmethod
+    def of(cls, state: State) -> StageMemory:
+        """The work under way of a state; the first call reads it from the arrays of the state."""
+        if "stage_memory" not in state.scratch:
+            state.scratch["stage_memory"] = cls._restored(state)
+        found: StageMemory = state.scratch["stage_memory"]
+        return found
+
+    @classmethod
+    def _restored(cls, state: State) -> StageMemory:
+        arrays = state.arrays
+        ids, value = arrays["pool.id"], arrays["pool.value"]
+        one = np.ones(len(ids), dtype=np.uint8)
+        pool = Pool([])
+        pool.add(Emitted(state.slots_of(ids), one, value, arrays["pool.kept"]))
+        slots, cuts = state.slots_of(arrays["touched.id"]), np.cumsum(arrays["touched.count"])[:-1]
+        parts = (np.split(a, cuts) for a in (slots, arrays["touched.began"]))
+        return cls(pool, _joined([Touched(*part) for part in zip(*parts, strict=True)], state))
+
+    def save(self, state: State) -> None:
+        """Put everything into the tables and arrays of the state, in an order that depends only on
+        the ids."""
+        self.close_compact_copy(state)
+        nothing = Emitted(np.empty(0, np.int32), *(np.empty(0, t) for t in ("u1", "f8", "u1")))
+        slots, paths, value, kept = (
+            np.concatenate(part) for part in zip(nothing, *self.pool.parts, strict=True)
+        )
+        ids = np.repeat(state.index.ids_of(slots), paths)
+        _put(state, "pool", np.lexsort((kept, value, ids)), id=ids, value=value, kept=kept)
+        touched = _apart(self.all_paths, state)
+        slots, began = (np.concatenate(part) for part in zip(*touched, strict=True))
+        counts = np.array([len(part.slots) for part in touched], dtype=np.int64)
+        ids = state.index.ids_of(slots)
+        by_path = np.lexsort((ids, np.repeat(np.arange(len(counts)), counts)))
+        _put(state, "touched", by_path, id=ids, began=began)
+        state.arrays["touched.count"] = counts
+
+    def tables(self, state: State) -> list[Floats]:
+        """The shared table, and that of all paths or those of the paths in the compact copy."""
+        return self.compact_copy.tables if self.compact_copy else state.tables
+
+    def open_compact_copy(self, state: State) -> CompactCopy:
+        """The compact copy; what is under way goes by its numbers from now on."""
+        if self.compact_copy is None:
+            compact_copy = self.compact_copy = CompactCopy(state)
+            self.touched = _apart(self.all_paths, state)
+            self._renumber(lambda slots: compact_copy.numbers(state, slots))
+        return self.compact_copy
+
+    def close_compact_copy(self, state: State) -> None:
+        """Put the compact copy back into the tables; what is under way goes by slots again."""
+        if self.compact_copy is not None:
+            compact_copy, self.compact_copy = self.compact_copy, None
+            compact_copy.put_back(state)
+            self._renumber(lambda numbers: compact_copy.own[numbers])
+            self.all_paths = _joined(self.touched, state)
+
+    def _renumber(self, new: Callable[[Ints], Ints]) -> None:
+        self.pool.renumber(new)
+        self.touched = [part._replace(slots=new(part.slots)) for part in self.touched]
+
+
+def put_back(state: State) -> None:
+    """Bring the tables of the state up to date, so that they can be read; a compact copy stays
+    open."""
+    stage_memory: StageMemory | None = state.scratch.get("stage_memory")
+    if stage_memory is not None and stage_memory.compact_copy is not None:
+        stage_memory.compact_copy.put_back(state)
+
+
+def _apart(all_paths: Touched, state: State) -> list[Touched]:
+    """What each path touched: the features with a count above 0."""
+    slots, began = all_paths
+    informed = state.tables[1][slots, began.shape[1] :] > 0
+    return [Touched(slots[mine], began[mine, m]) for m, mine in enumerate(informed.T)]
+
+
+def _joined(parts: list[Touched], state: State) -> Touched:
+    """What the paths touched, together. A path that did not touch a feature has the weight now."""
+    slots, table = distinct(np.concatenate([part.slots for part in parts])), state.tables[1]
+    began = table[slots, : table.shape[1] // 2]
+    for m, part in enumerate(parts):
+        began[np.searchsorted(slots, part.slots), m] = part.began
+    return Touched(slots, began)
+
+
+def _put(state: State, group: str, order: NDArray[Any], **arrays: NDArray[Any]) -> None:
+    """Put arrays in this order into the state under the names group.name."""
+    for name, array in arrays.items():
+        state.arrays[f"{group}.{name}"] = array[order]
