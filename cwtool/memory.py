@@ -40,6 +40,11 @@ def most(limit: int = 0) -> int:
     return limit or BOUNDS.limit or int(0.9 * available())
 
 
+def limited(limit: int = 0) -> bool:
+    """Whether anything but the free memory sets a limit."""
+    return bool(limit or BOUNDS.limit)
+
+
 def allowed(limit: int = 0) -> int:
     """Bytes that one object may take: its part of the limit, or of most of the free memory."""
     return of_process(limit) // BOUNDS.threads
@@ -67,7 +72,7 @@ def beside(held: int, limit: int = 0) -> int:
 def allowed_for(wanted: int, limit: int = 0) -> int:
     """The same for a thing that wants so many bytes. Where there is no limit, the system is not
     asked for few bytes: that takes longer than to use them, and each of many classes wants some."""
-    unasked = wanted <= FEW and not (limit or BOUNDS.limit)
+    unasked = wanted <= FEW and not limited(limit)
     return FEW if unasked else allowed(limit)
 
 

@@ -60,6 +60,13 @@ def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[
     return [results[k] for k in range(len(results))]
 
 
+def both(first: Callable[[], T], second: Callable[[], R], jobs: int) -> tuple[T, R]:
+    """The results of two functions, which run at the same time if `jobs` allows two threads."""
+    calls: list[Callable[[], Any]] = [first, second]
+    one, other = together(lambda call: call(), calls, jobs)
+    return one, other
+
+
 @cache
 def _threads() -> Executor:
     """The threads of `together`. They are kept, because starting threads takes as long as work of

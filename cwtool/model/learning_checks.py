@@ -31,7 +31,7 @@ def check_memory(
 ) -> None:
     """Refuse features whose tables, and what learning the rows of a batch takes beside them, would
     take more than may be used; `max_memory` 0: no limit."""
-    if not max_memory and not memory.BOUNDS.limit:
+    if not memory.limited(max_memory):
         return
 
     def bytes_for(features: int) -> int:

@@ -16,13 +16,14 @@ from cwtool.data.batches import batches
 from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
-from cwtool.data.rows import Longs, Origin, Rows, SlotRows
+from cwtool.data.rows import Floats, Longs, Origin, Rows, SlotRows
+from cwtool.memory import limited
 from cwtool.metrics.calibration import Calibration, Own
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import file, opening, packing, sample
 from cwtool.model.arithmetic import computing
 from cwtool.model.class_weight import ClassWeight
-from cwtool.model.crossfit import fold_scores, scorer
+from cwtool.model.crossfit import FoldScores, fold_scores, scorer
 from cwtool.model.interpretation import ScoreInterpretation
 from cwtool.model.learning_checks import check_memory, check_takes_weights, observed
 from cwtool.model.memory_estimate import check_load
@@ -37,6 +38,7 @@ from cwtool.model.results import (
 )
 from cwtool.model.sample import Sample
 from cwtool.model.scale import RowScale, slotted
+from cwtool.parallel import both
 from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, State
@@ -133,22 +135,36 @@ class Model(ScoreInterpretation):
         for part in self.scale.observe(by_slot):
             here = slice(done, done := done + part.n_rows)
             importance = None if rows.weight is None else rows.weight[here]
-            if not batch.untrained(self.state):
-                before.append(self.learner.learn(self.state, part, part.order, run))
-                self.count_batch(part.y, before[-1], importance)
-                self._recall(run)
+            if batch.untrained(self.state):
+                scores, fitted = self._learn_first(batch, part, importance, run)
+                after.append(fitted)
             else:
-                ask = run.calibrate and not isinstance(self.algorithm, Recalls)
-                found = fold_scores(self.learner, self.index, self.labels, part, run) if ask else []
-                before.append(self.learner.learn(self.state, part, part.order, run))
-                # the variances of all rows are needed only if no fold model gives probabilities
-                asked = replace(run, calibrate=run.calibrate and not found)
-                after.append(batch.fitted(self.state, part, asked))
-                own = scorer(self.learner, self.state, part, run)
-                self.count_first(part.y, found, after[-1], own, importance)
+                scores = self.learner.learn(self.state, part, part.order, run)
+                self.count_batch(part.y, scores, importance)
+                self._recall(run)
+            before.append(scores)
         scores = _joined(before)
         self.progress.add(rows.y, scores.score, rows.weight)
         return Learned(*scores, _joined(after).score if after else None, by_slot.weight)
+
+    def _learn_first(
+        self, batch: Batch | Several, part: SlotRows, importance: Floats | None, run: Run
+    ) -> tuple[Scores, Scores]:
+        """Learn the first batch of a model; the scores of its rows before and after. Fold models,
+        for the probabilities, learn at the same time if there is a second thread and no limit of
+        memory."""
+        learn = partial(self.learner.learn, self.state, part, part.order, run)
+        of_folds = partial(fold_scores, self.learner, self.index, self.labels, part, run)
+        if not run.calibrate or isinstance(self.algorithm, Recalls):
+            before, found = learn(), list[FoldScores]()
+        else:
+            before, found = both(learn, of_folds, 1 if limited(run.max_memory) else run.jobs)
+        # the variances of all rows are needed only if no fold model gives probabilities
+        asked = replace(run, calibrate=run.calibrate and not found)
+        fitted = batch.fitted(self.state, part, asked)
+        own = scorer(self.learner, self.state, part, run)
+        self.count_first(part.y, found, fitted, own, importance)
+        return before, fitted
 
     @computing
     def visit(self, parts: Iterable[SlotRows], run: Run) -> Scores:

@@ -15,6 +15,7 @@ from cwtool.parallel import (
     Threads,
     WorkerDied,
     attempt,
+    both,
     in_processes,
     opened,
     surviving,
@@ -36,6 +37,13 @@ def test_together_is_at_the_same_time() -> None:
         return current_thread().name
 
     assert len(set(together(meet, range(2), 2))) == 2
+
+
+def test_both_are_at_the_same_time_if_there_are_two_threads() -> None:
+    barrier = Barrier(2, timeout=60)
+    assert both(barrier.wait, barrier.wait, 2) in ((0, 1), (1, 0))
+    names = both(lambda: current_thread().name, lambda: current_thread().name, 1)
+    assert names == (current_thread().name,) * 2
 
 
 def test_together_passes_failures_on() -> None:
