@@ -197,7 +197,6 @@ def subject_of(
     ctx: click.Context, algo: str | None, resume: Path | None, others: dict[str, Any]
 ) -> Model:
     """A new model, or the model to continue; options that contradict the latter are errors."""
-    from cwtool.data.measuring import measured
     from cwtool.data.parse import Reading
     from cwtool.model import Model
     from cwtool.model.opening import doubt_labels, unasked_work
@@ -211,6 +210,8 @@ def subject_of(
     if resume is None:
         labels, reading = class_options.labels(classes), Reading(**wanted)
         if reading.normalize == "columns":
+            from cwtool.data.measuring import measured
+
             reading = measured(reading, ctx.params["data"])
         return Model.new(name, params, reading, labels=labels, **weight)
     model = Model.load(resume, max_memory=ctx.params["max_memory"])

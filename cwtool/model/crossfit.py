@@ -18,9 +18,8 @@ count.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -33,15 +32,18 @@ from cwtool.run import Run, no_note, no_progress
 from cwtool.state import FeatureIndex, State
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
     from cwtool.algorithms.multiclass.base import Several
+
+    # scores of the rows of these numbers, by a model that has learned them
+    Scorer: TypeAlias = Callable[[Longs], Scores]
 
 FOLDS = 5
 ENOUGH = 1000  # rows to fit a probability to: there are no more fold models
 MOST = 20_000  # rows that a fold model learns at most
 COMPARED = 5_000  # rows on which a fold model is compared with the model at most
-
-# scores of the rows of these numbers, by a model that has learned them
-Scorer: TypeAlias = Callable[[Longs], Scores]
 
 
 class Fold(NamedTuple):
@@ -175,8 +177,10 @@ def fold_scores(
         state.reserve()
         learned = rows.take(fold.learned)
         learner.learn(state, learned, learned.order, run)
-        by = scorer(learner, state, rows, run)
-        found.append(FoldScores(fold, by(fold.compared), by(fold.held)))
+        by, few = scorer(learner, state, rows, run), len(fold.compared) < learned.n_rows
+        unknown = np.zeros(learned.n_rows)
+        compared = by(fold.compared) if few else learner.scores(state, learned, unknown, run)
+        found.append(FoldScores(fold, compared, by(fold.held)))
     return found
 
 

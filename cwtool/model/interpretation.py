@@ -17,11 +17,12 @@ from cwtool.metrics.sigmoid import Sigmoid, bent, sigmoid, standardized
 from cwtool.metrics.tally import AnyTally, Tally
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model.arithmetic import computing
-from cwtool.model.crossfit import FoldScores, Scorer, held
+from cwtool.model.crossfit import FoldScores, held
 from cwtool.records import dataclass
 
 if TYPE_CHECKING:
     from cwtool.metrics.softmax import Ring, SoftmaxReliability
+    from cwtool.model.crossfit import Scorer
 
 # Where more of the rows of batches score 0 than this share, they tell the class of others that do.
 # Few of them say little: features are chosen so that the rows of training have some.
