@@ -42,6 +42,15 @@ class Scores(NamedTuple):
         return Scores(self.score[rows], self.variance[rows])
 
 
+def joined_scores(parts: Sequence[Scores]) -> Scores:
+    """The scores of all parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return Scores.zeros(0)
+    return Scores(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
 class Coefficients(NamedTuple):
     """A linear score: intercept + sum of weight_j x_j, for the features at some slots. With
     several classes weights and variances have a column, and the intercept a value, for each."""

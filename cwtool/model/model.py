@@ -11,19 +11,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwtool import __version__, params, registry
-from cwtool.algorithms.base import Algorithm, Batch, Coefficients, Linear, Ranks, Recalls, Scores
+from cwtool.algorithms.base import (
+    Algorithm,
+    Batch,
+    Coefficients,
+    Linear,
+    Ranks,
+    Scores,
+    joined_scores,
+)
 from cwtool.data.batches import batches
 from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
-from cwtool.data.rows import Floats, Longs, Origin, Rows, SlotRows
-from cwtool.memory import limited
-from cwtool.metrics.calibration import Calibration, Own
+from cwtool.data.rows import Longs, Origin, Rows, SlotRows
+from cwtool.metrics.calibration import Own
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import file, opening, packing, sample
 from cwtool.model.arithmetic import computing
+from cwtool.model.batch_learning import learn_batches
 from cwtool.model.class_weight import ClassWeight
-from cwtool.model.crossfit import FoldScores, fold_scores, scorer
 from cwtool.model.interpretation import ScoreInterpretation
 from cwtool.model.learning_checks import check_memory, check_takes_weights, observed
 from cwtool.model.memory_estimate import check_load
@@ -38,7 +45,6 @@ from cwtool.model.results import (
 )
 from cwtool.model.sample import Sample
 from cwtool.model.scale import RowScale, slotted
-from cwtool.parallel import both
 from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, State
@@ -131,46 +137,13 @@ class Model(ScoreInterpretation):
         by_slot = self.taken_in(rows, run)
         if self.batch is None:
             return self.count(rows, by_slot, self.visit(self.scale.observe(by_slot), run), run)
-        batch, before, after, done = self.several or self.batch, [], [], 0
-        for part in self.scale.observe(by_slot):
-            here = slice(done, done := done + part.n_rows)
-            importance = None if rows.weight is None else rows.weight[here]
-            if batch.untrained(self.state):
-                scores, fitted = self._learn_first(batch, part, importance, run)
-                after.append(fitted)
-            else:
-                scores = self.learner.learn(self.state, part, part.order, run)
-                self.count_batch(part.y, scores, importance)
-                self._recall(run)
-            before.append(scores)
-        scores = _joined(before)
-        self.progress.add(rows.y, scores.score, rows.weight)
-        return Learned(*scores, _joined(after).score if after else None, by_slot.weight)
-
-    def _learn_first(
-        self, batch: Batch | Several, part: SlotRows, importance: Floats | None, run: Run
-    ) -> tuple[Scores, Scores]:
-        """Learn the first batch of a model; the scores of its rows before and after. Fold models,
-        for the probabilities, learn at the same time if there is a second thread and no limit of
-        memory."""
-        learn = partial(self.learner.learn, self.state, part, part.order, run)
-        of_folds = partial(fold_scores, self.learner, self.index, self.labels, part, run)
-        if not run.calibrate or isinstance(self.algorithm, Recalls):
-            before, found = learn(), list[FoldScores]()
-        else:
-            before, found = both(learn, of_folds, 1 if limited(run.max_memory) else run.jobs)
-        # the variances of all rows are needed only if no fold model gives probabilities
-        asked = replace(run, calibrate=run.calibrate and not found)
-        fitted = batch.fitted(self.state, part, asked)
-        own = scorer(self.learner, self.state, part, run)
-        self.count_first(part.y, found, fitted, own, importance)
-        return before, fitted
+        return learn_batches(self, self.several or self.batch, rows, by_slot, run)
 
     @computing
     def visit(self, parts: Iterable[SlotRows], run: Run) -> Scores:
         """Let an online learner predict each row and then learn it; the parts come from the
         row scale, and there is room for them."""
-        return _joined([self.learner.learn(self.state, x, x.order, run) for x in parts])
+        return joined_scores([self.learner.learn(self.state, x, x.order, run) for x in parts])
 
     def count(self, rows: Rows, by_slot: SlotRows, scores: Scores, run: Run) -> Learned:
         """Count the scores of rows that an online learner has visited."""
@@ -221,16 +194,6 @@ class Model(ScoreInterpretation):
             logit = self.unshifted(found.score, found.variance)
             c, self.offset = sample.fitted(logit, rows.y, rows.weight, self.offset)
             self.slope *= c
-
-    def _recall(self, run: Run) -> None:
-        """Count all rows so far anew, if the algorithm keeps them: then probabilities do not depend
-        on how the rows were cut into batches."""
-        if self.several is not None or not isinstance(self.algorithm, Recalls):
-            return
-        if found := self.algorithm.recalled(self.state, run):
-            y, scores = found
-            self.calibration = Calibration()
-            self.calibration.add(y, *scores, at_once=True)
 
     @computing
     def relearn(self, rows: Rows, order: Longs, run: Run) -> Scores:
@@ -315,11 +278,3 @@ class Model(ScoreInterpretation):
         """The model of the bytes of a file; everything wrong with them is a ModelError."""
         path = Path("the model in memory")
         return file.parsed(path, data, partial(opening.unpacked, path))
-
-
-def _joined(parts: list[Scores]) -> Scores:
-    if len(parts) == 1:
-        return parts[0]
-    if not parts:
-        return Scores.zeros(0)
-    return Scores(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.algorithms.base import Scores
+from cwtool.algorithms.base import Scores, joined_scores
 from cwtool.algorithms.batch.learner import POSITIVE
 from cwtool.algorithms.multiclass.one_vs_rest import NO_CLASS, States
 from cwtool.algorithms.shards.steps import Arrays, Sharded
@@ -219,8 +219,3 @@ class BatchTrainer(ShardTrainer):
             "head": self.sharding.head,
             "gap": self.sharding.gap,
         }
-
-
-def joined_scores(parts: Sequence[Scores]) -> Scores:
-    """The scores of the rows of all shards."""
-    return Scores(*(np.concatenate(column) for column in zip(*parts, strict=True)))
