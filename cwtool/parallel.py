@@ -17,7 +17,7 @@ from cwtool.errors import CwtoolError, UsageError
 from cwtool.records import dataclass
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
+    from concurrent.futures import Future
     from threading import Thread
 
 T = TypeVar("T")
@@ -50,12 +50,16 @@ def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[
             results[k] = function(item)
 
     more = range(min(jobs, len(waiting)) - 1)
-    others = [_threads().submit(copy_context().run, work) for _ in more]
+    others = [_threads().submit(partial(copy_context().run, work)) for _ in more]
+    interrupted = False
     try:
         work()
+    except BaseException as failure:
+        interrupted = not isinstance(failure, Exception)
+        raise
     finally:  # after a failure no further item is begun
         waiting.clear()
-        for other in others:
+        for other in () if interrupted else others:  # an interrupt does not wait for the others
             other.result()
     return [results[k] for k in range(len(results))]
 
@@ -67,13 +71,48 @@ def both(first: Callable[[], T], second: Callable[[], R], jobs: int) -> tuple[T,
     return one, other
 
 
-@cache
-def _threads() -> Executor:
+class _Threads:
     """The threads of `together`. They are kept, because starting threads takes as long as work of
-    some milliseconds."""
-    from concurrent.futures import ThreadPoolExecutor
+    some milliseconds. They end with the process, which does not wait for them."""
 
-    return ThreadPoolExecutor(max(64, cores()), thread_name_prefix="cwtool-path")
+    def __init__(self) -> None:
+        from queue import SimpleQueue
+        from threading import Semaphore
+
+        self.asked: SimpleQueue[tuple[Future[None], Callable[[], None]]] = SimpleQueue()
+        self.idle = Semaphore(0)  # counts threads that wait and that no call was promised to
+
+    def submit(self, call: Callable[[], None]) -> Future[None]:
+        """Make the call in a thread that has nothing else to do."""
+        from concurrent.futures import Future
+        from threading import Thread
+
+        future: Future[None] = Future()
+        self.asked.put((future, call))
+        if not self.idle.acquire(blocking=False):
+            Thread(target=self._serve, name="cwtool-path", daemon=True).start()
+        return future
+
+    def _serve(self) -> None:
+        while True:
+            future, call = self.asked.get()
+            try:
+                call()
+                failure = None
+            except BaseException as raised:
+                failure = raised
+            del call  # and what it refers to is not kept while the next one is waited for
+            self.idle.release()
+            if failure is None:
+                future.set_result(None)
+            else:
+                future.set_exception(failure)
+            del future, failure
+
+
+@cache
+def _threads() -> _Threads:
+    return _Threads()
 
 
 @dataclass(frozen=True)

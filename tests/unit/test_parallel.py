@@ -1,8 +1,10 @@
 """Work on several items at once."""
 
 import os
+import subprocess
+import sys
 from contextvars import ContextVar
-from threading import Barrier, current_thread
+from threading import Barrier, Event, current_thread, main_thread
 
 import pytest
 
@@ -61,6 +63,42 @@ def test_together_begins_nothing_after_a_failure() -> None:
     with pytest.raises(KeyboardInterrupt):
         together(fail, range(1000), 2)
     assert len(begun) <= 2
+
+
+def test_an_interrupt_does_not_wait_for_other_threads() -> None:
+    """The other thread goes on only after `together` has ended."""
+    begun, ended = Event(), Event()
+
+    def work(k: int) -> None:
+        if current_thread() is main_thread():
+            assert begun.wait(60)
+            raise KeyboardInterrupt
+        begun.set()
+        assert ended.wait(60)
+
+    with pytest.raises(KeyboardInterrupt):
+        together(work, range(2), 2)
+    ended.set()
+
+
+def test_the_process_does_not_wait_for_threads_of_an_interrupted_call() -> None:
+    text = (
+        "from threading import Event, current_thread, main_thread\n"
+        "from cwtool.parallel import together\n"
+        "begun = Event()\n"
+        "def work(k):\n"
+        "    if current_thread() is main_thread():\n"
+        "        begun.wait()\n"
+        "        raise KeyboardInterrupt\n"
+        "    begun.set()\n"
+        "    Event().wait()\n"
+        "try:\n"
+        "    together(work, range(2), 2)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"interrupted\n", b"")
 
 
 def test_together_within_together() -> None:
