@@ -27,6 +27,8 @@ from cwtool.algorithms.batch.precision import (
     Precision,
     by_rows,
     bytes_of_variances,
+    check_room,
+    grown,
     variances,
 )
 from cwtool.algorithms.batch.row_space import NAMES, ROWS
@@ -111,6 +113,14 @@ class BCW(LinearBatchLearner):
             posterior.learn(states, classes, rows, loss_of(self.params), run)
         else:
             self._ascend_batch(states, classes, rows, divisor, run)
+
+    def make_room(self, states: Sequence[State], run: Run) -> None:
+        n = states[0].index.count
+        for state in states:
+            for name in state.squares:
+                check_room(n, "features", run, len(states))
+                grown(state, name, n)
+            state.refer(states[0], self.shared)
 
     def learn_shards(
         self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run

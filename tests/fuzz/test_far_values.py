@@ -17,6 +17,7 @@ from cwtool.merging import merge
 from cwtool.model import Model
 from cwtool.model.crossfit import Fold, FoldScores
 from cwtool.model.opening import unasked_work
+from cwtool.model.packing import pack, unpack
 from cwtool.run import Run
 
 
@@ -135,3 +136,17 @@ def test_settings_that_make_learning_long(algo: str, given: dict[str, int], name
     model = Model.new(algo, given)
     assert unasked_work(model, []) == name
     assert unasked_work(model, given) == ""
+
+
+@pytest.mark.parametrize("given", [{}, {"precision_divisor": 10.0}])
+@pytest.mark.parametrize("labels", [2, 4])
+def test_new_features_of_rows_that_are_too_long_to_learn_are_saved(
+    given: dict[str, float], labels: int
+) -> None:
+    """bcw has a matrix over all features beside its weights."""
+    model, rows = models.trained("bcw", given, labels, 0), models.rows_of(1, 60, labels)[0]
+    far = Rows(rows.indptr, rows.indices + np.int32(12), 1e60 * rows.values, rows.y)
+    model.learn(far, Run())
+    again = unpack(*pack(model))
+    assert again.index.count == 24
+    assert np.allclose(again.scores(rows).variance, model.scores(rows).variance)

@@ -114,6 +114,12 @@ class BatchLearner(Algorithm):
             self.learn_batch(states, classes, rows, run)
             for state in states:
                 state.numbers["batches"] += 1
+        else:
+            self.make_room(states, run)
+
+    def make_room(self, states: Sequence[State], run: Run) -> None:
+        """Give the features of a batch of which no row is learned the memory that the others have
+        beside the tables."""
 
     @abstractmethod
     def learn_batch(
