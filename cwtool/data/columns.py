@@ -54,7 +54,14 @@ class Columns:
         ids, mean, scale = (tuple(found[name]) for name in ("ids", "mean", "scale"))
         if not len(ids) == len(mean) == len(scale) or any(np.diff(ids) <= 0):
             raise Damage("the means and scales of its columns do not fit their ids")
+        if len(ids) > MOST:
+            raise Damage(f"it has {len(ids):,} columns with scales; {MOST:,} are possible")
         return cls(ids, tuple(map(float, mean)), tuple(map(float, scale)))
+
+    @property
+    def packed(self) -> dict[str, Any]:
+        """What the header of a model file has of them."""
+        return {"ids": list(self.ids), "mean": list(self.mean), "scale": list(self.scale)}
 
     @cached_property
     def arrays(self) -> tuple[Ints, Floats, Floats]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,7 +54,7 @@ class Reading:
     @property
     def packed(self) -> dict[str, Any]:
         """What the header of a model file has of it."""
-        return self.settings | ({} if self.columns is None else {"columns": asdict(self.columns)})
+        return self.settings | ({} if self.columns is None else {"columns": self.columns.packed})
 
     def room(self, n_rows: int) -> int:
         """The most entries that so many rows get beside their own."""

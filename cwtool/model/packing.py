@@ -213,6 +213,9 @@ def _check_whole(model: Model, header: dict[str, Any]) -> None:
     """Refuse parts that do not fit each other."""
     if header["features"] != model.index.count:
         raise Damage("its number of features is not that of its feature ids")
+    columns, whole = model.reading.columns, model.rows and not header.get("partial", False)
+    if columns and whole and columns.filled > model.index.count:
+        raise Damage("it has learned fewer features than there are columns that every row has")
     if header["rows"] != model.rows:
         raise Damage("its number of rows is not that of its confusion")
     if not 0 < model.scale.value < np.inf:

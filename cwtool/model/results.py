@@ -75,7 +75,7 @@ def in_units_of_columns(found: Weights, columns: Columns) -> Weights:
     _, at, of = np.intersect1d(found.ids, ids, return_indices=True)
     weight, variance = found.weight.copy(), found.variance
     shape = (-1,) + (1,) * (weight.ndim - 1)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # scale^2 may be 0
         weight[at] /= scale[of].reshape(shape)
         intercept = np.nan_to_num(found.intercept - mean[of] @ weight[at])
         if variance is not None:

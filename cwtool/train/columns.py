@@ -51,7 +51,7 @@ class ColumnSizes:
         """A sentence with a remedy if one column has nearly all of the squares, max_j q_j / Q, or
         if the mean row has most of them, sum_j s_j^2 / (n Q), with the sums s_j and the squares q_j
         of n rows, and Q = sum_j q_j."""
-        if self.n_rows < FEWEST:
+        if self.n_rows < FEWEST or model.reading.normalize == "columns":
             return None
         with np.errstate(over="ignore", invalid="ignore"):
             ids, sums, squares = self.sums()

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from cwtool.data.columns import Columns
 from cwtool.data.parse import Reading
 from cwtool.errors import DataError
 from cwtool.model import Model, file
+from cwtool.model.results import Weights, in_units_of_columns
 
 Run = Callable[..., str]
 GIVEN = ("--normalize", "columns", "--bias")
@@ -73,6 +75,20 @@ def test_blocks_threads_and_forms_of_files_change_nothing(ok: Run) -> None:
     for name in ("train.svm.gz", "train.cwrows", "train.svm"):
         ok("train", name, "-m", "other.cw", *GIVEN, *small)
         assert scores(ok, "other.cw", *small) == expected
+
+
+@pytest.mark.parametrize("more", [(), ("--holdout", 0.2), ("--shards", 2, "--engine", "inline")])
+def test_several_passes(ok: Run, more: tuple[object, ...]) -> None:
+    """A copy of the model is kept in memory before the passes."""
+    ok("train", "train.svm", "-m", "model.cw", "--passes", 3, *more, *GIVEN)
+    assert error(ok, "model.cw") < 0.15
+
+
+def test_what_is_done_is_not_proposed(cwtool: Callable[..., Any]) -> None:
+    Path("constant.svm").write_text("1 1:5 2:5 3:7\n-1 1:5 2:5 3:7\n" * 100)
+    for given, said in (((), True), (("--normalize", "columns"), False)):
+        ended = cwtool("train", "constant.svm", "-m", "model.cw", *given)
+        assert (ended.code, "--normalize columns" in ended.err) == (0, said)
 
 
 def test_python_and_exports_give_the_same_scores(ok: Run) -> None:
@@ -141,7 +157,13 @@ DAMAGES = {
     "a missing mean": lambda r: r["columns"]["mean"].pop(),
     "text": lambda r: r["columns"]["mean"].__setitem__(0, "1"),
     "no scales": lambda r: r["columns"].pop("scale"),
+    "more columns than are measured": lambda r: r.update(columns=many(100_001, 0.0)),
+    "columns that no row had": lambda r: r.update(columns=many(1000, 1.0)),
 }
+
+
+def many(n: int, mean: float) -> dict[str, Any]:
+    return {"ids": list(range(n)), "mean": [mean] * n, "scale": [1.0] * n}
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -152,6 +174,17 @@ def test_damaged_columns_are_refused(ok: Run, cwtool: Callable[..., Any], damage
     file.save(Path("model.cw"), header, arrays)
     ended = cwtool("predict", "test.svm", "-m", "model.cw")
     assert (ended.code, ended.out) == (4, "")
+
+
+def test_scales_whose_squares_are_0_and_means_that_overflow_give_numbers() -> None:
+    ids = np.array([0, 1], dtype=np.int32)
+    found = Weights(ids, np.array([0.0, 1.0]), np.array([0.0, 1.0]), 0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shown = in_units_of_columns(found, Columns((0, 1), (1e308, 1e308), (1e-300, 1e-300)))
+    assert shown.variance is not None
+    for numbers in (shown.weight, shown.variance, shown.intercept):
+        assert np.isfinite(numbers).all()
 
 
 def test_rows_that_would_fill_the_memory_are_refused() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from cwtool import registry
 from cwtool.algorithms.base import Algorithm
 from cwtool.algorithms.merging.base import Merging
+from cwtool.data.columns import Columns
 from cwtool.data.labels import Labels
 from cwtool.data.parse import Block, Reading, row_hashes
 from cwtool.data.rows import Origin, Rows
@@ -23,6 +24,7 @@ from cwtool.run import Run
 READINGS = (
     Reading(), Reading(bias=True), Reading(normalize="l2"), Reading(hash_bits=5),
     Reading(zero_based=True),
+    Reading(normalize="columns", columns=Columns((0, 3, 5), (0.5, 0.0, -2.0), (1.0, 2.0, 0.5))),
 )  # fmt: skip
 
 
