@@ -171,6 +171,6 @@ def main(folder: Path, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
     main(Path(sys.argv[1]), sys.argv[2:])
