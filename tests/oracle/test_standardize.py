@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array
 
 from cwtool.data.columns import Columns, standardized
 
@@ -12,7 +12,7 @@ from cwtool.data.columns import Columns, standardized
 def sparse(n_rows: int, n_columns: int, density: float, seed: int) -> csr_array:
     rng = np.random.default_rng(seed)
     shape = n_rows, n_columns
-    return csr_array(random_array(shape, density=density, rng=rng, data_sampler=rng.normal))
+    return csr_array(np.where(rng.random(shape) < density, rng.normal(size=shape), 0.0))
 
 
 def applied(columns: Columns, matrix: csr_array) -> csr_array:
