@@ -23,7 +23,9 @@ def opened(name: str) -> click.Context:
 def test_every_option_stands_once(name: str) -> None:
     context = opened(name)
     params = context.command.get_params(context)
-    options = [p.opts[0] for p in params if isinstance(p, click.Option) and not p.hidden]
+    named = [p.opts for p in params if isinstance(p, click.Option) and not p.hidden]
+    # -h stands before --help; old click has the two in either order
+    options = [min(names, key=lambda name: name.startswith("--")) for names in named]
     shown = re.findall(r"^  (-[\w-]+)", context.get_help(), flags=re.MULTILINE)
     assert sorted(shown) == sorted(options)
 
