@@ -1,4 +1,4 @@
-"""Work on several items at once, in threads or in processes."""
+"""Work on several items at once, in processes of this machine or elsewhere."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from contextvars import copy_context
 from dataclasses import field
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cwtool import memory
@@ -17,7 +16,6 @@ from cwtool.errors import CwtoolError, UsageError
 from cwtool.records import dataclass
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
     from threading import Thread
 
 T = TypeVar("T")
@@ -36,83 +34,6 @@ def one_blas_thread() -> None:
     The last bits of BLAS depend on the number of its threads, and `jobs` must change no result."""
     for library in ("OPENBLAS", "MKL", "OMP"):
         os.environ[f"{library}_NUM_THREADS"] = "1"
-
-
-def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[R]:
-    """list(map(function, items)), in `jobs` threads, of which this is one. All of them have its
-    context, so that np.errstate of NumPy 2 holds in each."""
-    waiting = list(items)
-    results: dict[int, R] = {}
-    todo = iter(enumerate(waiting))
-
-    def work() -> None:
-        for k, item in todo:
-            results[k] = function(item)
-
-    more = range(min(jobs, len(waiting)) - 1)
-    others = [_threads().submit(partial(copy_context().run, work)) for _ in more]
-    interrupted = False
-    try:
-        work()
-    except BaseException as failure:
-        interrupted = not isinstance(failure, Exception)
-        raise
-    finally:  # after a failure no further item is begun
-        waiting.clear()
-        for other in () if interrupted else others:  # an interrupt does not wait for the others
-            other.result()
-    return [results[k] for k in range(len(results))]
-
-
-def both(first: Callable[[], T], second: Callable[[], R], jobs: int) -> tuple[T, R]:
-    """The results of two functions, which run at the same time if `jobs` allows two threads."""
-    calls: list[Callable[[], Any]] = [first, second]
-    one, other = together(lambda call: call(), calls, jobs)
-    return one, other
-
-
-class _Threads:
-    """The threads of `together`. They are kept, because starting threads takes as long as work of
-    some milliseconds. They end with the process, which does not wait for them."""
-
-    def __init__(self) -> None:
-        from queue import SimpleQueue
-        from threading import Semaphore
-
-        self.asked: SimpleQueue[tuple[Future[None], Callable[[], None]]] = SimpleQueue()
-        self.idle = Semaphore(0)  # counts threads that wait and that no call was promised to
-
-    def submit(self, call: Callable[[], None]) -> Future[None]:
-        """Make the call in a thread that has nothing else to do."""
-        from concurrent.futures import Future
-        from threading import Thread
-
-        future: Future[None] = Future()
-        self.asked.put((future, call))
-        if not self.idle.acquire(blocking=False):
-            Thread(target=self._serve, name="cwtool-path", daemon=True).start()
-        return future
-
-    def _serve(self) -> None:
-        while True:
-            future, call = self.asked.get()
-            try:
-                call()
-                failure = None
-            except BaseException as raised:
-                failure = raised
-            del call  # and what it refers to is not kept while the next one is waited for
-            self.idle.release()
-            if failure is None:
-                future.set_result(None)
-            else:
-                future.set_exception(failure)
-            del future, failure
-
-
-@cache
-def _threads() -> _Threads:
-    return _Threads()
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ import numpy as np
 
 from cwtool.algorithms.merging.base import Merging, Refusal
 from cwtool.data.rows import Floats, Ints, Longs, Rows, SlotRows
-from cwtool.parallel import together
 from cwtool.params import declared
 from cwtool.run import Run
 from cwtool.state import FeatureIndex, Layout, State
+from cwtool.threads import together
 
 Variants = dict[str, dict[str, Any]]  # name -> parameters
 

@@ -25,11 +25,11 @@ from cwtool.algorithms.batch.rows_by_column import Columns
 from cwtool.algorithms.shards.cocoa import Momentum, Totals, descend, lower, primal
 from cwtool.algorithms.shards.steps import Shards
 from cwtool.data.rows import Floats, Ints, SlotRows
-from cwtool.parallel import together
 from cwtool.params import param
 from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import Column, Layout, State
+from cwtool.threads import together
 from cwtool_ext.dual_descent import DualDescent
 
 ROUNDS = 300  # of shards, at most

@@ -25,12 +25,12 @@ from cwtool.algorithms.neighbours.column_scale import deviations
 from cwtool.algorithms.neighbours.search import Near
 from cwtool.data.rows import Floats, Ints
 from cwtool.errors import Damage, UsageError
-from cwtool.parallel import together
 from cwtool.params import AUTO, param
 from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import Array, Layout, State
 from cwtool.state.layout import columns
+from cwtool.threads import together
 from cwtool_ext import rff_scores
 
 SAMPLES = 100  # of each chain

@@ -29,10 +29,10 @@ from cwtool.algorithms.stabilized_descent.stsgd_params import StsgdParams
 from cwtool.algorithms.stabilized_descent.stsgd_state import BEFORE, check, layout, restart
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.errors import Damage
-from cwtool.parallel import together
 from cwtool.params import AUTO
 from cwtool.run import Run
 from cwtool.state import Layout, State
+from cwtool.threads import together
 from cwtool_ext import path_weights, shuffle
 
 # stages that end within some hundred rows

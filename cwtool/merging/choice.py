@@ -9,7 +9,7 @@ import numpy as np
 from cwtool.algorithms.merging.base import Rule
 from cwtool.data.rows import Floats, Rows
 from cwtool.model import Model
-from cwtool.parallel import together
+from cwtool.threads import together
 
 HALVINGS, LARGEST = 60, 1024.0
 

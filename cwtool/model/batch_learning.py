@@ -12,8 +12,8 @@ from cwtool.memory import limited
 from cwtool.metrics.calibration import Calibration
 from cwtool.model.crossfit import FoldScores, fold_scores, scorer
 from cwtool.model.results import Learned
-from cwtool.parallel import both
 from cwtool.run import Run
+from cwtool.threads import both
 
 if TYPE_CHECKING:
     from cwtool.algorithms.multiclass.base import Several

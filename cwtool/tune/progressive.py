@@ -19,8 +19,9 @@ from cwtool.metrics.tally import ratio
 from cwtool.model import Model
 from cwtool.model.model_group import ModelGroup, SingleModel, grouped
 from cwtool.model.sharing import share_features
-from cwtool.parallel import Outcome, together
+from cwtool.parallel import Outcome
 from cwtool.run import Run
+from cwtool.threads import together
 from cwtool.tune.grid import READING, TuneOptions
 from cwtool.tune.halving import Race
 from cwtool.validation import CLASS_METRICS, METRICS, Judged, check_classes

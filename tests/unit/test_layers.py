@@ -25,7 +25,7 @@ MODULES = {
 # leaves use other leaves and kernels at most; `data` and `report` are packages of leaves
 LEAVES = (
     "errors", "clock", "params", "run", "order", "memory", "files", "parallel", "ahead", "metrics",
-    "lock", "catalog", "cluster", "records", "scratch",
+    "lock", "catalog", "cluster", "records", "scratch", "threads",
 )  # fmt: skip
 DATA, REPORT = "data", "report"
 STATE, ALGORITHMS, MODEL = "state", "algorithms", "model"
@@ -49,6 +49,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "catalog": (),
     "records": (),
     "scratch": (),
+    "threads": (),
     "parallel": ("errors", "cluster", "memory"),
     "cluster": ("errors",),
     "metrics": ("data.labels", "data.rows", "errors"),
@@ -58,7 +59,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     STATE: ("ahead", "data.growing", "data.rows", "errors"),
     ALGORITHMS: (
         STATE, "ahead", "data.growing", "data.rows", "errors", "memory", "order", "parallel",
-        "params", "run",
+        "params", "run", "threads",
     ),
     MODEL: (ALGORITHMS, STATE, DATA, "registry", *LEAVES),
     **dict.fromkeys(DRIVERS, (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES)),

@@ -17,12 +17,11 @@ from cwtool.parallel import (
     Threads,
     WorkerDied,
     attempt,
-    both,
     in_processes,
     opened,
     surviving,
-    together,
 )
+from cwtool.threads import both, together
 
 
 def test_together_keeps_the_order() -> None:
@@ -84,7 +83,7 @@ def test_an_interrupt_does_not_wait_for_other_threads() -> None:
 def test_the_process_does_not_wait_for_threads_of_an_interrupted_call() -> None:
     text = (
         "from threading import Event, current_thread, main_thread\n"
-        "from cwtool.parallel import together\n"
+        "from cwtool.threads import together\n"
         "begun = Event()\n"
         "def work(k):\n"
         "    if current_thread() is main_thread():\n"

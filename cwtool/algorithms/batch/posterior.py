@@ -15,9 +15,9 @@ from cwtool.algorithms.batch.precision import CURVED, by_rows, check_room, grown
 from cwtool.algorithms.shards.sharded_curvature import RowsInShards
 from cwtool.algorithms.shards.steps import Shards
 from cwtool.data.rows import SlotRows
-from cwtool.parallel import together
 from cwtool.run import Run
 from cwtool.state import State
+from cwtool.threads import together
 
 
 def learn(

@@ -12,8 +12,9 @@ import numpy as np
 from cwtool.algorithms.fourier_features.fourier import Prior, Samples
 from cwtool.data.rows import Floats, Ints
 from cwtool.errors import DataError
-from cwtool.parallel import EngineOptions, opened, together
+from cwtool.parallel import EngineOptions, opened
 from cwtool.run import Progress, no_progress
+from cwtool.threads import together
 from cwtool_ext import rff
 
 SPAN = 5000  # largest number of iterations in one call; each call sums f anew

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from cwtool.algorithms.merging.base import Merger, Part, Rule
 from cwtool.data.rows import Floats, Ints, Longs
-from cwtool.parallel import together
 from cwtool.run import Run
 from cwtool.state import State
+from cwtool.threads import together
 from cwtool_ext import slots as kernel
 
 RANGE = 1 << 16  # features that are merged at a time

@@ -18,9 +18,9 @@ from cwtool.algorithms.merging.base import Merger, Part, Rule
 from cwtool.algorithms.merging.merged_columns import Flags, Moved, places_of, union
 from cwtool.algorithms.merging.merged_rules import DIAGONAL, DiagonalMerger
 from cwtool.data.rows import Floats, Ints, Longs
-from cwtool.parallel import together
 from cwtool.run import Run
 from cwtool.state import State
+from cwtool.threads import together
 from cwtool_ext.factored import leading_directions
 
 RANGE = 1 << 14  # rows of W that are made at a time

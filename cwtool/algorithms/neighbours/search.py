@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cwtool.data.rows import Floats, Longs
-from cwtool.parallel import together
+from cwtool.threads import together
 from cwtool_ext import neighbours as kernel
 from cwtool_ext.csr import Csr
 

@@ -15,7 +15,7 @@ from cwtool.algorithms.selection.subproblem import Solution, Subproblem
 from cwtool.algorithms.shards.sharded_columns import AnyColumns
 from cwtool.data.rows import Floats, Longs
 from cwtool.order import added
-from cwtool.parallel import together
+from cwtool.threads import together
 
 NewProblem = Callable[..., Subproblem]  # as Subproblem.empty
 

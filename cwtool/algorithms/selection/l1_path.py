@@ -16,7 +16,7 @@ import numpy as np
 
 from cwtool.algorithms.shards.sharded_columns import AnyColumns
 from cwtool.data.rows import Floats, Longs
-from cwtool.parallel import together
+from cwtool.threads import together
 
 GROWTH = 1.3  # factor from one C to the next
 BISECTIONS = 25  # between two C, at most

@@ -17,9 +17,9 @@ import numpy as np
 from cwtool.algorithms.stabilized_descent.prepared_rows import Entries, joined
 from cwtool.algorithms.stabilized_descent.stsgd_state import COUNT, DAMP, NNZ
 from cwtool.data.rows import Floats, Ints, SlotRows
-from cwtool.parallel import together
 from cwtool.state import State
 from cwtool.state.tables import Table
+from cwtool.threads import together
 from cwtool_ext import prepared
 
 Memory = Callable[[str, int, str], Any]  # an array by its name, of this size and type

@@ -12,8 +12,8 @@ from cwtool.algorithms.stabilized_descent.schedule import Numbers
 from cwtool.algorithms.stabilized_descent.stage_memory import StageMemory, Touched
 from cwtool.algorithms.stabilized_descent.stsgd_params import StsgdParams
 from cwtool.data.rows import Floats, Longs
-from cwtool.parallel import together
 from cwtool.state import State
+from cwtool.threads import together
 from cwtool_ext import paths
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
-from cwtool.parallel import together
+from cwtool.threads import together
 from cwtool_ext.csr import Csr
 
 HEAVIEST = 1e30  # larger weights count as this, so that sums of squares stay finite

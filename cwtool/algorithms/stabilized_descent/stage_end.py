@@ -10,8 +10,8 @@ from cwtool.algorithms.stabilized_descent.stage_memory import StageMemory
 from cwtool.algorithms.stabilized_descent.stsgd_params import StsgdParams
 from cwtool.algorithms.stabilized_descent.stsgd_state import GONE
 from cwtool.data.rows import Floats, Ints
-from cwtool.parallel import together
 from cwtool.state import State
+from cwtool.threads import together
 from cwtool_ext import stability
 
 
