@@ -27,7 +27,7 @@ cdef int SPREAD_EVERY = 50  # iterations from one proposal of s to the next
 
 cdef inline void birth(Machine* m, const double* u, const double* normals) noexcept nogil:
     """Propose a feature with a weight near its mode. Its omega and phase are drawn from the prior,
-    and so is its chain unless there are telling chains."""
+    and so is its chain unless the screening has found chains of columns."""
     cdef Py_ssize_t q = m.new, t
     cdef double mean, spread, ratio
     if m.d == m.d_max:
@@ -194,7 +194,8 @@ cdef int check_features(Machine* m, const int32_t[::1] length, const int32_t[:, 
 
 
 cdef int check_telling(const int32_t[:, ::1] telling, Py_ssize_t p, Py_ssize_t t_max) except -1:
-    """Refuse telling chains that are empty or too long, lead out of the columns, or have gaps."""
+    """Refuse chains of columns from the screening that are empty or longer than t_max, name a
+    column outside the data, or go on after their end."""
     cdef Py_ssize_t i, t
     if telling.shape[0] and not 1 <= telling.shape[1] <= t_max:
         raise ValueError(f"telling chains have {telling.shape[1]} of 1..{t_max} variables")

@@ -162,7 +162,7 @@ cdef inline int32_t below(double u, Py_ssize_t n) noexcept nogil:
 
 cdef inline void draw_chain(Machine* m, const double* u) noexcept nogil:
     """Draw the chain of the new feature, with one uniform number for each atom: from the urn or, if
-    there are telling chains, in half of the cases one of these."""
+    the screening has found chains of columns, in half of the cases one of these."""
     cdef int32_t* z = m.z + m.new * m.t_max
     cdef Py_ssize_t t, count
     cdef double r = u[0]

@@ -88,7 +88,8 @@ class Metric(Choice):
     type=click.IntRange(min=2),
     default=5,
     show_default=True,
-    help="Number of folds of --by folds, or of parts of --by time.",
+    help="Number of parts that the rows are divided into: folds with --by folds, or parts that "
+    "follow each other in time with --by time.",
 )
 @click.option(
     "--metric",

@@ -18,7 +18,7 @@ REMEDY = "training with `normalize=columns` and `bias` often lowers the error"
 
 
 class ColumnSizes:
-    """The entries of the first rows, without the bias."""
+    """The sizes of the columns of the first rows that a new model learns."""
 
     def __init__(self) -> None:
         self.n_rows = 0
