@@ -130,6 +130,8 @@ class Labels:
     def _meet(self, strange: NDArray[Any]) -> None:
         """Assign the classes that have no label yet to the first of these labels."""
         for label in dict.fromkeys(strange.tolist()):
+            if label in self.values:
+                continue
             if self.complete and self.rest:
                 self.rest = 2
             if self.complete:

@@ -104,6 +104,16 @@ def test_rows_of_weight_0_decide_nothing() -> None:
         list(found.rows_of([block]))
 
 
+@pytest.mark.parametrize("label", [2.0, -2.0])
+def test_a_label_of_rows_with_and_without_weight_is_one_class(label: float) -> None:
+    found = Labels()
+    list(found.rows_of([replace(block_of([label, label]), weight=np.array([1.0, 0.0]))]))
+    assert not found.complete
+    against = Labels.against_rest(3.0)
+    against.encode(replace(block_of([5, 5, 3]), weight=np.array([1.0, 0.0, 1.0])))
+    assert against.names == ["5", "3"]
+
+
 def test_one_label_against_all_others() -> None:
     found = Labels.against_rest(3.0)
     assert [r.y.tolist() for r, _ in found.rows_of(blocks_of([3, 5, 3]))] == [[1, 0, 1]]
