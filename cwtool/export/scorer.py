@@ -61,7 +61,7 @@ class Scorer:
 
     @property
     def several(self) -> bool:
-        return len(self.labels) > 2
+        return len(self.labels) != 2
 
     @property
     def above(self) -> bool:

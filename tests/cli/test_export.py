@@ -386,6 +386,20 @@ def test_a_model_of_no_features(folder: Path, ok: Run, form: str) -> None:
     ok("export", "m.cw", "--format", form, "-o", "out")
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_model_of_one_class(folder: Path, ok: Run, form: str) -> None:
+    pytest.importorskip(NEEDED.get(form, "cwtool"))
+    (folder / "a.svm").write_text("3 1:1 2:2\n3 2:1\n")
+    ok("train", "a.svm", "-m", "m.cw", "--multiclass", "ovr")
+    ok("export", "m.cw", "--format", form, "-o", "out")
+    if form == "python":
+        made = execute(folder / "out")
+        score = json.loads(
+            ok("predict", "a.svm", "-m", "m.cw", "--output", "all", "--json").split("\n")[0]
+        )
+        assert made["scores"]({1: 1.0, 2: 2.0}) == pytest.approx([score["score_3"]])
+
+
 @pytest.mark.parametrize("form", ["liblinear", "onnx", "vw"])
 def test_few_features_with_large_ids_are_no_dense_rows(
     folder: Path, cwtool: Run, ok: Run, form: str
