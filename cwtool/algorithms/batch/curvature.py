@@ -45,7 +45,7 @@ class Gaussian(NamedTuple):
     def times(self, v: Floats) -> Floats:
         """P0 v"""
         found: Floats = v.copy()
-        if self.gram is not None:
+        if self.gram is not None and len(v):  # BLAS refuses vectors without numbers
             # the lower half in the order of C is the upper half in the order of Fortran
             found += fortran.blas().dsymv(self.C, self.gram.T, v, lower=0)
         return found
