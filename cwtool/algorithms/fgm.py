@@ -17,6 +17,7 @@ from cwtool import memory
 from cwtool.algorithms.base import Chosen, Coefficients, Scores, Variants
 from cwtool.algorithms.batch.learner import BATCHES, LinearBatchLearner, weights
 from cwtool.algorithms.batch.rows_by_column import Columns
+from cwtool.algorithms.selection.column_prior import LEAST
 from cwtool.algorithms.selection.fgm_params import FgmParams
 from cwtool.algorithms.selection.group_selection import GroupSelection, NewProblem, Side
 from cwtool.algorithms.selection.groups import Groups
@@ -31,7 +32,6 @@ from cwtool.state import Array, Column, Layout, Number, State
 from cwtool_ext import sbcw as kernel
 
 MEAN, DUAL, PLACE = 0, 1, 2  # columns of the table
-LEAST = 1e-290  # the smallest precision of a feature before any rows
 
 
 class FGM(LinearBatchLearner):

@@ -8,7 +8,7 @@ from group_cases import groups_of, mean_of, random_data, sbcw
 from taught import slot_rows
 
 from cwtool.algorithms.batch.rows_by_column import Columns
-from cwtool.algorithms.selection.column_prior import ASSUMED, prior_of
+from cwtool.algorithms.selection.column_prior import ASSUMED, LEAST, prior_of
 from cwtool.run import Run
 
 UNITS = np.exp(np.random.default_rng(3).normal(0, 3, size=12))
@@ -42,6 +42,13 @@ def test_the_mean_square_of_the_values_that_are_not_0(weighted: bool) -> None:
     scaled = x / np.sqrt(found)
     mean = np.average((scaled**2).sum(axis=1), weights=h if weighted else None)
     assert mean == pytest.approx(1)
+
+
+def test_tiny_values_have_a_prior_precision_above_0() -> None:
+    x, _ = random_data(1)
+    found = prior_of(columns_of(x * UNITS * 1e-148), "columns")
+    assert found is not None
+    assert (found >= LEAST).all()
 
 
 def test_auto_tells_units_from_noise() -> None:

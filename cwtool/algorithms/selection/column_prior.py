@@ -19,6 +19,7 @@ from cwtool.params import AUTO
 SPREAD = log(2)  # of log values; columns that differ more are in different units
 ASSUMED = 10.0  # typical values that every column is taken to have besides its own
 SCALES = (AUTO, "columns", "none")
+LEAST = 1e-290  # the smallest prior precision, so that its inverse is a number
 
 
 def prior_of(columns: AnyColumns, scale: str) -> Floats | None:
@@ -39,7 +40,7 @@ def prior_of(columns: AnyColumns, scale: str) -> Floats | None:
     found = np.full(len(squares), typical)
     found[there] = shrunk
     found *= float((squares[there] / shrunk).sum()) / columns.total_weight
-    return found
+    return np.maximum(found, LEAST)
 
 
 def _spread(values: Floats, weights: Floats) -> float:
