@@ -191,20 +191,27 @@ def joint_fit(z: Floats, n: Floats, *, shifted: bool = True) -> tuple[float, flo
     f falls, as far as rounding lets f tell. The steps end when they no longer shrink. There are
     n_1k rows of class 1 and n_0k of class 0."""
     total = n.sum(axis=1) if shifted else np.ones(2)
-    if not total[0] * (n[1] @ z) > total[1] * (n[0] @ z):  # the scores tell nothing
-        return LEAST, _log_odds(total)
+    with np.errstate(over="ignore", invalid="ignore"):  # steps that overflow are not taken
+        if not total[0] * (n[1] @ z) > total[1] * (n[0] @ z):  # the scores tell nothing
+            return LEAST, _log_odds(total)
+        a, b = _minimum(z, n, shifted=shifted)
+    return max(a, LEAST), b
+
+
+def _minimum(z: Floats, n: Floats, *, shifted: bool) -> tuple[float, float]:
+    """a and b where the steps of `joint_fit` end."""
     at, last = np.array([1.0, 0.0]), np.inf
     both = n.sum(axis=0)
     now, t, e = _loss_at(at, z, n, both)
     for _ in range(200):
         step, fall = _newton(t, e, z, n, both, shifted=shifted)
         rounding = 1e-12 * now
-        if fall < rounding and not 0 < fall < last / 4:
+        if not (fall >= rounding or 0 < fall < last / 4) or not np.isfinite(step).all():
             break
-        while (there := _loss_at(at + step, z, n, both))[0] > now - fall / 10 + rounding:
+        while not (there := _loss_at(at + step, z, n, both))[0] <= now - fall / 10 + rounding:
             step, fall = step / 2, fall / 2
         at, last, (now, t, e) = at + step, fall, there
-    return max(float(at[0]), LEAST), float(at[1])
+    return float(at[0]), float(at[1])
 
 
 def log_loss(at: tuple[float, float], z: Floats, n: Floats) -> float:

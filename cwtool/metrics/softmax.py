@@ -102,7 +102,9 @@ class Ring:
         if left > 0:
             self.rows += left
             there = there[left:]
-        z = score[there] / root[there, None]
+        with np.errstate(invalid="ignore"):
+            z = score[there] / root[there, None]
+        z[np.isnan(z)] = 0.0  # an infinite score with an infinite variance tells nothing
         self.extend(z, y[there], np.ones(len(there)) if weight is None else weight[there])
 
     def extend(self, z: Floats, y: Ints, weight: Floats) -> None:
@@ -161,7 +163,8 @@ def _known(y: Ints, values: Floats, unborn: float, root: Floats | None = None) -
     known: Flags = (y >= 0) & (y < values.shape[1])
     rows = np.flatnonzero(known)
     own = values[rows, y[rows]]
-    known[rows] = (own if root is None else own / root[rows]) > unborn
+    with np.errstate(invalid="ignore"):  # infinite scores with an infinite variance do not count
+        known[rows] = (own if root is None else own / root[rows]) > unborn
     return known
 
 

@@ -147,6 +147,17 @@ def test_the_ring_depends_on_no_split(seed: int, cuts: list[int], weighted: bool
     assert parts.fit() == whole.fit()
 
 
+@pytest.mark.filterwarnings("error")
+def test_infinite_scores_with_infinite_variances_leave_a_ring_that_can_be_saved() -> None:
+    y, score, variance = sample(20)
+    score[3], variance[3] = [np.inf, 1.0, -1.0, 0.0], np.inf
+    y[3] = 1
+    score[4, y[4]], variance[4] = np.inf, np.inf
+    ring = Ring()
+    ring.add(y, score, variance)
+    Ring.unpack(ring.rows, ring.pack(), 4)  # raises if a value cannot be
+
+
 def test_rows_of_weight_zero_are_not_counted() -> None:
     y, score, variance = sample(400)
     weight = np.where(np.arange(400) % 3, 1.0, 0.0)
