@@ -67,7 +67,9 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         p = self.model_.probability(score, variance)
         if self.model_.labels.several is None:
             return np.column_stack([1 - p, p])
-        return self._by_class(p, 0.0)
+        p = self._by_class(p, 0.0)
+        p[~p.any(axis=1)] = 1 / len(self.classes_)  # the model has learned no row of any class
+        return p
 
     def _calibrate(self) -> None:
         """Fit the probabilities, if rows were learned since they were fitted."""

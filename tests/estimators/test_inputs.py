@@ -190,3 +190,9 @@ def test_blas_has_one_thread_while_learning(monkeypatch: pytest.MonkeyPatch) -> 
             pytest.skip("BLAS has no second thread here")
         DCDClassifier().fit(np.eye(4), [0, 1, 0, 1]).predict(np.eye(4))
     assert found == [{1}, {1}]
+
+
+def test_rows_too_long_to_learn_leave_classes_that_are_equally_likely() -> None:
+    X = np.array([[1e200, 1.0], [1.0, 1e200]] * 3)
+    found = KNNClassifier().fit(X, [0, 1, 2, 0, 1, 2]).predict_proba(X)
+    np.testing.assert_allclose(found, 1 / 3)
