@@ -244,6 +244,18 @@ class Recalls(Protocol):
 
 
 @runtime_checkable
+class LeavesOut(Protocol):
+    """Can tell how it would score a row that it has learned if it had learned all rows but this
+    one."""
+
+    def leaves_out(self, state: State) -> bool:
+        """Whether it can after its first batch, as this state has learned it."""
+
+    def left_out(self, state: State, rows: SlotRows, run: Run) -> Scores:
+        """The scores of these rows of the first batch, each without the row itself."""
+
+
+@runtime_checkable
 class Describes(Protocol):
     """Has more to show of its state than weights."""
 

@@ -20,7 +20,14 @@ from cwtool.algorithms.base import Scores, Variants, each_choice
 from cwtool.algorithms.batch import metric, posterior, row_space
 from cwtool.algorithms.batch.curvature import loss_of
 from cwtool.algorithms.batch.dual_ascent import Ascended, Start
-from cwtool.algorithms.batch.learner import BATCHES, BatchParams, LinearBatchLearner
+from cwtool.algorithms.batch.learner import (
+    BATCHES,
+    POSITIVE,
+    BatchParams,
+    LinearBatchLearner,
+    usable,
+)
+from cwtool.algorithms.batch.leave_one_out import left_out
 from cwtool.algorithms.batch.precision import (
     ALL,
     CURVED,
@@ -144,6 +151,15 @@ class BCW(LinearBatchLearner):
         if known is not None and len(known) == rows.n_rows:
             return Scores(known, np.zeros(rows.n_rows))
         return super().scores(state, rows, np.empty(0), run)
+
+    def leaves_out(self, state: State) -> bool:
+        return self._divisor(state) is None
+
+    def left_out(self, state: State, rows: SlotRows, run: Run) -> Scores:
+        loss = loss_of(self.params)
+        fitted = self.scores(state, rows, np.empty(0), run)
+        cost = np.where(usable(rows), loss.cost(rows), 0.0)
+        return left_out(fitted, rows.signs(POSITIVE), cost, loss.squared)
 
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
         return self.score_classes([state], rows, unknown, run)[0]

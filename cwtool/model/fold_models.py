@@ -20,7 +20,8 @@ from cwtool.data.rows import Floats, Longs, Rows, joined
 from cwtool.metrics.calibration import Calibration
 from cwtool.metrics.confusion import Uncounted
 from cwtool.metrics.softmax import Ring
-from cwtool.model.crossfit import FOLDS, MOST, Fold, FoldScores, folds, quiet
+from cwtool.model.arithmetic import computing
+from cwtool.model.crossfit import FOLDS, MOST, Fold, FoldScores, folds, held, quiet
 from cwtool.model.model import Model
 from cwtool.model.packing import Packed
 from cwtool.model.sample import Sample
@@ -88,7 +89,8 @@ class FoldModels:
         assert self.calibration is not None
         model.calibration, model.sample = deepcopy(self.calibration), Sample()
         own = partial(self._scores, model)
-        model.count_held(self.rows.y, fold_scores, own, self.rows.weight)
+        y, weight = self.rows.y, self.rows.weight
+        model.count_held(y, computing(lambda _: held(fold_scores, own, y, weight))(model), weight)
 
     def _scores(self, model: Model, rows: Longs) -> Scores:
         found = model.scores(self.rows.take(rows), self.run)

@@ -16,13 +16,11 @@ from cwtool.metrics.reliability import Reliability
 from cwtool.metrics.sigmoid import Sigmoid, bent, sigmoid, standardized
 from cwtool.metrics.tally import AnyTally, Tally
 from cwtool.metrics.threshold import OperatingPoint
-from cwtool.model.arithmetic import computing
-from cwtool.model.crossfit import FoldScores, held
 from cwtool.records import dataclass
 
 if TYPE_CHECKING:
     from cwtool.metrics.softmax import Ring, SoftmaxReliability
-    from cwtool.model.crossfit import Scorer
+    from cwtool.model.crossfit import Held
 
 # Where more of the rows of batches score 0 than this share, they tell the class of others that do.
 # Few of them say little: features are chosen so that the rows of training have some.
@@ -157,29 +155,21 @@ class ScoreInterpretation:
             self.judge(y, found.score, weight, predicted=True)
 
     def count_first(
-        self,
-        y: Ints,
-        fold_scores: list[FoldScores],
-        fitted: Scores,
-        own: Scorer,
-        weight: Floats | None,
+        self, y: Ints, found: Held | None, fitted: Scores, weight: Floats | None
     ) -> None:
-        """Count the scores of a first batch, `fitted` by the model that has learned it; `own` gives
-        them with their variances. For the probabilities those of models that have not learned it
-        take their place, if there are any."""
+        """Count the scores of a first batch, `fitted` by the model that has learned it. For the
+        probabilities those that are as if it had not learned them take their place, if there are
+        any."""
         if self.labels.several is None:
             self.judge(y, fitted.score, weight, predicted=False)
-        if fold_scores:
-            self.count_held(y, fold_scores, own, weight)
-        else:
+        if found is None:
             self.calibration.add(y, *fitted, weight, at_once=True)
+        else:
+            self.count_held(y, found, weight)
 
-    @computing
-    def count_held(
-        self, y: Ints, fold_scores: list[FoldScores], own: Scorer, weight: Floats | None
-    ) -> None:
-        """Count the scores of rows that fold models have held back; all rows are of the classes y,
-        and `own` scores them by this model."""
-        rows, score, z = held(fold_scores, own, y, weight)
+    def count_held(self, y: Ints, found: Held, weight: Floats | None) -> None:
+        """Count scores of rows as if the model had not learned them; all rows are of the classes
+        y."""
+        rows, score, z = found
         weight = None if weight is None else weight[rows]
         self.calibration.count(y[rows], score, z, weight, at_once=True)

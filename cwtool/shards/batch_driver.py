@@ -17,7 +17,7 @@ from cwtool.algorithms.shards.steps import Arrays, Sharded
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.data.rows import Rows, joined
 from cwtool.model.arithmetic import computing
-from cwtool.model.crossfit import FoldScores, fold_scores
+from cwtool.model.crossfit import FoldScores, fold_scores, held
 from cwtool.model.scale import slotted
 from cwtool.shards.asking import Asking, rows_of
 from cwtool.shards.batch_task import Reading, Scoring, perform, untrained
@@ -207,8 +207,9 @@ class BatchTrainer(ShardTrainer):
         if after is None:
             self.model.count_batch(rows.y, before, rows.weight)
         else:
-            fitted = joined_scores(after)
-            self.model.count_first(rows.y, found, fitted, fitted.take, rows.weight)
+            fitted, y, weight = joined_scores(after), rows.y, rows.weight
+            of_folds = computing(lambda _: held(found, fitted.take, y, weight))
+            self.model.count_first(y, of_folds(self.model) if found else None, fitted, weight)
         self.model.progress.add(rows.y, before.score, rows.weight)
 
     def _dealt(self) -> dict[str, Any]:

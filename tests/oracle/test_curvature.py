@@ -273,3 +273,33 @@ def test_shards_find_the_same_optimum(exact: None) -> None:
         np.tril(model.state.squares["curvature"]), np.tril(whole.squares["curvature"]), atol=1e-9
     )
     assert {"losses_of", "curved_gram_of"} == set(shards.asked)
+
+
+@pytest.mark.parametrize("n", [150, 12])  # by pairs of features, and by rows
+@both
+def test_scores_without_the_row_itself(squared: bool, n: int) -> None:
+    """Against the optimum without each row. With the squared hinge loss and a small C no row passes
+    a corner of the loss when another one is left out, with the hinge loss some do."""
+    x, rows = made(11, n, 20, weighted=True)
+    loss, C = ("squared-hinge", 0.01) if squared else ("hinge", 0.3)
+    algorithm, state = learned([rows], C=C, loss=loss)
+    y, cost, wanted, variance = rows.signs(1), costs(rows, C), np.empty(n), np.empty(n)
+    for i in range(n):
+        some = np.arange(n) != i
+        each = x[some], y[some], cost[some], squared, np.zeros(20), np.eye(20)
+        mu, precision, _ = slow_optimum(*each)
+        wanted[i], variance[i] = x[i] @ mu, x[i] @ np.linalg.solve(precision, x[i])
+    found = algorithm.left_out(state, rows, Run())
+    changed = algorithm.scores(state, rows, np.empty(0), Run()).score - wanted
+    away = np.abs(found.score - wanted).mean() / np.abs(changed).mean()
+    assert away < (1e-6 if squared else 0.2)
+    if squared:
+        np.testing.assert_allclose(found.variance, variance, rtol=1e-6, atol=1e-12)
+
+
+def test_rows_too_long_to_learn_keep_their_score() -> None:
+    algorithm, state = learned([made(12, 60, 5)[1]])
+    rows = made(13, 4, 5)[1]
+    rows = replace(rows, values=rows.values * 1e60)
+    found = algorithm.left_out(state, rows, Run())
+    assert found.score.tolist() == algorithm.scores(state, rows, np.empty(0), Run()).score.tolist()

@@ -42,7 +42,7 @@ def learn(
 
     found = together(one, range(len(states)), run.jobs)
     _keep(states, priors, found)
-    if len(states) == 1 and not run.calibrate and first.numbers["batches"] == 0:
+    if len(states) == 1 and first.numbers["batches"] == 0:
         first.scratch["fitted"] = found[0].scores  # which are asked for next
     run.note(f"batch of {rows.n_rows:,} rows, {n:,} features: by pairs of features")
 

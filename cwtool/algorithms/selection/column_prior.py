@@ -40,7 +40,8 @@ def prior_of(columns: AnyColumns, scale: str) -> Floats | None:
     found = np.full(len(squares), typical)
     found[there] = shrunk
     found *= float((squares[there] / shrunk).sum()) / columns.total_weight
-    return np.maximum(found, LEAST)
+    bounded: Floats = np.maximum(found, LEAST)
+    return bounded
 
 
 def _spread(values: Floats, weights: Floats) -> float:
