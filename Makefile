@@ -76,12 +76,13 @@ docs: .venv/docs
 man: .venv/docs
 	$(SPHINX) -b man docs build/man
 
-# changed lines and model files, many more than the tests try; FUZZ=N: how many model files, and 100
-# times as many lines
+# changed lines and model files and random settings, many more than the tests try; FUZZ=N: how many
+# model files, 100 times as many lines, and a tenth as many settings
 FUZZ ?= 20000
 fuzz: .venv/test
 	$(BIN)/python tools/fuzz_lines.py --lines $(FUZZ)00
 	$(BIN)/python tools/fuzz_models.py --count $(FUZZ)
+	$(BIN)/python tools/fuzz_settings.py --count $$(($(FUZZ) / 10))
 
 # libFuzzer on the parser, for SECONDS; it needs clang: apt install clang libclang-rt-14-dev
 SECONDS ?= 300
