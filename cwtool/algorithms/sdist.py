@@ -142,7 +142,10 @@ class SDist(Voter):
         keys, scale = state.arrays["metric.keys"], state.arrays["metric.scale"]
         if not ((keys >= 0).any(axis=1).all() and (scale > 0).all()):
             raise Damage("its metric has a product of no columns, or without a scale")
-        if state.numbers["dense"] and not is_dense(self.rows(state)):
+        rows = self.rows(state)
+        if len(state.labels):
+            rows, _ = several(rows, state.arrays["y"].astype(np.int32))  # those that were fitted
+        if state.numbers["dense"] and not is_dense(rows):
             raise Damage("its number dense is 1, and its rows are sparse")
 
     def points(self, state: State, rows: csr_array) -> Any:

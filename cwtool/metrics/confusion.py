@@ -56,6 +56,8 @@ class Confusion:
         """Count these scores, one column per class, of rows of the classes y (-1: never learned),
         with these row weights (None: all 1)."""
         y, score, weight = counted(weight, y, score)
+        if not len(y):
+            return
         if self.weighted is None and uneven(weight):
             self.weighted = self.in_units()
         self._reach(len(self.labels))

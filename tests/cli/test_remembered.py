@@ -170,3 +170,20 @@ def test_advice_for_sparse_rows(width: int, advised: bool, cwtool: Run, planted:
     ended = cwtool("train", data, "--algo", "sdist", "--steps", "3", "-m", "m.cw")
     assert ended.code == 0
     assert ("these rows are sparse" in ended.err) == advised
+
+
+def test_sdist_reads_its_model_if_the_rows_of_one_class_alone_are_sparse(
+    folder: Path, ok: Run
+) -> None:
+    """A class of one row is not fitted; the other rows are dense without it."""
+    rows = ["1 1:1 2:1 3:1 4:1", "1 1:1 2:2 3:1 4:2", "2 1:3 2:1 3:2 4:1", "2 1:2 2:1 3:1 4:1"]
+    rows += ["3 1:1" + "".join(f" {j}:1" for j in range(5, 40))]
+    (folder / "a.svm").write_text("\n".join(rows) + "\n")
+    ok("train", "a.svm", "--algo", "sdist", "-m", "m.cw")
+    assert len(ok("predict", "a.svm", "-m", "m.cw").splitlines()) == 5
+
+
+def test_a_batch_of_several_classes_may_have_no_rows(folder: Path, ok: Run) -> None:
+    """Each row is a batch, and some of them are held out."""
+    (folder / "a.svm").write_text("".join(f"{k % 3} {1 + k % 5}:1\n" for k in range(40)))
+    ok("train", "a.svm", "--algo", "knn", "--batch-rows", "1", "--holdout", "0.3", "-m", "m.cw")
