@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from cwtool.algorithms.batch import row_space
+from cwtool.algorithms.batch.precision import by_rows
 from cwtool.algorithms.bcw import BCW, BcwParams
 from cwtool.data.rows import Rows, SlotRows
 from cwtool.model import Model
@@ -42,6 +43,27 @@ def learned(parts, *, by_features, **given):
             state.squares["gram"] = np.zeros((FEATURES, FEATURES))
         algorithm.learn(state, part, part.order, Run())
     return algorithm, state
+
+
+@pytest.mark.parametrize(
+    ("before", "new", "features", "expected"),
+    [
+        (0, 39, 40, True),
+        (0, 40, 40, False),
+        (0, 4_999, 6_000, True),
+        (3_000, 2_000, 6_000, False),
+        (3_000, 6_603, 29_648, True),
+        (0, 14_824, 29_648, False),
+        (0, 19_999, 1_000_000, True),
+        (0, 20_000, 1_000_000, False),
+    ],
+)
+def test_rows_are_kept_while_they_are_few_beside_the_features(before, new, features, expected):
+    state = BCW(BcwParams()).new_state()
+    state.arrays["rows.indptr"] = np.zeros(before + 1, dtype=np.int64)
+    assert by_rows(state, new, features) == expected
+    state.squares["curvature"] = np.zeros((1, 1))
+    assert not by_rows(state, new, features), "pairs of features stay"
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])

@@ -1,5 +1,5 @@
 """The precision of bcw, X'HX over rows of all batches: as a matrix over pairs of features, or by
-the rows themselves as long as these are fewer than the features, and than MOST_ROWS."""
+the rows themselves as long as these are few (`by_rows`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from cwtool.run import Run
 from cwtool.state import State
 from cwtool_ext import dual
 
-MOST_ROWS = 5000  # kept instead of pairs of features: time grows with the cube of their number
+# rows kept instead of pairs of features, at most: time grows with the cube of their number
+FEW_ROWS, MOST_ROWS = 5_000, 20_000
 ENTRY = 110  # bytes of an entry of rows that are kept: as read, joined, kept, by columns, to save
 COLUMNS = 36  # bytes of an entry of rows by columns, and of the rows themselves as they are taken
 AT_ONCE = 256  # rows whose variances are computed together
@@ -72,8 +73,11 @@ class Precision:
 
 def by_rows(state: State, new: int, n: int) -> bool:
     """Whether the state keeps its rows themselves, once there are so many new ones, of n features
-    in all, and no pairs of features."""
-    return not state.squares and row_space.count(state) + new < min(n, MOST_ROWS)
+    in all, and no pairs of features. The rows must be fewer than the features and than FEW_ROWS;
+    or fewer than half of the features, which makes their matrix a quarter as large, and than
+    MOST_ROWS."""
+    most = min(max(n // 2, FEW_ROWS), MOST_ROWS)
+    return not state.squares and row_space.count(state) + new < min(n, most)
 
 
 def bytes_of_variances(states: Sequence[State], square: str, jobs: int) -> int:
