@@ -266,11 +266,8 @@ class Trainer:
             self.reported += 1
 
     def _status(self) -> dict[str, Any]:
-        so_far = self.counts.total + self.counts.file
         return {
-            "rows": so_far.rows,
-            "error": so_far.error,
-            **({"auc": so_far.auc} if self.model.several is None else {}),
+            **self.counts.so_far(),
             "features": self.model.index.count,
             "done": ratio(self.report.bytes, self.report.size),
         }
