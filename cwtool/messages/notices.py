@@ -41,8 +41,7 @@ def worse_than_one_class(matrix: NDArray[Any], names: Sequence[str]) -> str | No
         return None
     return (
         f"the error is {_percent(error)}, and that of predicting every row as {names[most]} is "
-        f"only {_percent(of_one)}; try another `algo`, such as `algo=arow`, other parameters, or "
-        "newer training rows"
+        f"only {_percent(of_one)}; try newer training rows, other parameters or another `algo`"
     )
 
 

@@ -99,7 +99,7 @@ def test_predictions_that_are_worse_than_one_class() -> None:
     found = worse_than_one_class(np.array([[800, 60], [190, 10]]), TWO)
     assert found is not None
     assert found.startswith(
-        "the error is 23.6 %, and that of predicting every row as -1 is only 18.9 %; try another"
+        "the error is 23.6 %, and that of predicting every row as -1 is only 18.9 %; try newer"
     )
     assert worse_than_one_class(np.array([[850, 20], [190, 10]]), TWO) is None  # perhaps by chance
     assert worse_than_one_class(np.array([[700, 160], [20, 180]]), TWO) is None  # better
