@@ -52,7 +52,8 @@ class Trainer:
         )
         self.curve = Curve(options.trace, console)
         self.turns = Turns()
-        self.columns = None if model.rows else ColumnSizes()
+        scaled = model.reading.normalize == "columns"
+        self.columns = ColumnSizes(last=scaled) if scaled or not model.rows else None
         self.report = ReadReport()
         self.kept: Spool | None = None
         aside = None
