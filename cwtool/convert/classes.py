@@ -67,9 +67,22 @@ class Classes:
 
     def __init__(self, given: dict[str, str], naming: Naming, tell: Callable[[str], None]) -> None:
         self.known = {"": NO_LABEL, **naming.names.labels, **given}
-        self.taken = set(self.known.values()) - {NO_LABEL}
+        self.taken = {float(number) for number in self.known.values()} - {float(NO_LABEL)}
         self.naming, self.tell = naming, tell
         self.told = False
+        for name, number in given.items():
+            self._keep(name, number)
+
+    def _keep(self, name: str, number: str) -> None:
+        """The names file has the number that was given, so that the next file gets it as well."""
+        kept = self.naming.names.labels.get(name)
+        if kept is None:
+            self.naming.label(number, cleaned(name))
+        elif float(kept) != float(number):
+            raise UsageError(
+                f"`labels`: {name} is {number}, but {self.naming.path} has the number {kept}",
+                "files with the same names file have the same numbers of labels",
+            )
 
     def number(self, label: str) -> str:
         return self.known.get(label) or self._new(label)
@@ -77,16 +90,19 @@ class Classes:
     def _new(self, label: str) -> str:
         number = number_text(label)
         if number is None:
-            number = next(n for n in map(str, range(1, len(self.taken) + 2)) if n not in self.taken)
-            self.taken.add(number)
+            free = next(n for n in range(1, len(self.taken) + 2) if n not in self.taken)
+            number = str(free)
+            self.taken.add(free)
             self.naming.label(number, cleaned(label))
             more = "; `names` keeps these numbers for the next file, and `labels` sets them"
             more = "" if self.naming.path or self.told else more
+            if len(self.taken) == 2 and free == max(self.taken):
+                more = "; if there are only two labels, it is the positive class"
             self.tell(f"label {cleaned(label)} is written as {number}{more}")
             self.told = True
             self.known[label] = number
-        elif number in self.taken:
-            name = next(name for name, n in self.known.items() if n == number)
+        elif float(number) in self.taken:
+            name = next(name for name, n in self.known.items() if float(n) == float(number))
             raise DataError(
                 f"label {label} is also the number of the label {name}",
                 "convert the files apart, or give names their numbers with `labels`",

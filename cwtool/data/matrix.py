@@ -78,7 +78,8 @@ def _matrix(
     width = int(indices.max(initial=-1)) + 1
     if n_features is not None and width > n_features:
         raise DataError(
-            f"{name}: there is a feature {width - zero_based}, and `n_features` is {n_features}"
+            f"{name}: there is a feature {width - zero_based}, and `n_features` is {n_features}",
+            "read all files with an `n_features` that is large enough for each of them",
         )
     if len(values) < 2**31:  # SciPy has one type for both
         indptr = indptr.astype(np.int32)

@@ -67,6 +67,13 @@ def _remark(line: str, names: Names, place: str) -> None:
         names.hash_bits = int(bits)
     elif line.startswith(LABEL):
         number, _, name = line.removeprefix(LABEL).partition(" ")
+        try:
+            float(number)
+        except ValueError:
+            raise UsageError(
+                f"{place}: the label {name[:40]} has the number {number[:40]}",
+                f"write {LABEL.strip()}, a number and a name",
+            ) from None
         names.labels[name] = number
 
 

@@ -1,4 +1,4 @@
-"""Notices about predictions in which a class is missing or rare."""
+"""Notices about predictions in which a class is missing or rare, or that are worse than none."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from cwtool.model import Model
 FEWEST = 20  # rows below which predictions say too little
 RARE = 0.1  # a class with at most this share of the rows is rare
 SHARE, RECALL = 0.01, 0.05  # a class with this share of the rows should have this recall
+SURE = 2.0  # standard errors by which the predictions are worse than those of one class
 
 
 def noticed(model: Model, tally: AnyTally) -> str | None:
@@ -21,7 +22,27 @@ def noticed(model: Model, tally: AnyTally) -> str | None:
     matrix = tally.measured[1] if isinstance(tally, Tally) else tally.measured[1:, 1:]
     names = model.labels.names[: len(matrix)]
     setting = model.operating_point.setting
-    return imbalance(matrix, names, bias=model.reading.bias, threshold=setting)
+    found = imbalance(matrix, names, bias=model.reading.bias, threshold=setting)
+    if found or setting or model.class_weight.setting:  # these are meant to change the error
+        return found
+    return worse_than_one_class(matrix, names)
+
+
+def worse_than_one_class(matrix: NDArray[Any], names: Sequence[str]) -> str | None:
+    """A sentence if the most frequent class as the prediction of every row has fewer errors. The
+    variance of the difference of two errors is at most their sum divided by the number of rows."""
+    total = float(matrix.sum())
+    if total < FEWEST:
+        return None
+    support = matrix.sum(axis=1)
+    most = int(np.argmax(support))
+    error, of_one = 1 - np.trace(matrix) / total, 1 - support[most] / total
+    if error - of_one <= SURE * np.sqrt((error + of_one) / total):
+        return None
+    return (
+        f"the error is {_percent(error)}, and that of predicting every row as {names[most]} is "
+        f"only {_percent(of_one)}; try newer training rows, other parameters or another `algo`"
+    )
 
 
 def imbalance(

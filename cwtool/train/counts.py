@@ -46,6 +46,17 @@ class Counts:
         self.file = self.new()
         return found
 
+    def so_far(self) -> dict[str, Any]:
+        """The rows until now, and the metrics of those that there was a model to predict with."""
+        met = self.total + self.file
+        predicted = met - self.untrained
+        found: dict[str, Any] = {"rows": met.rows}
+        if predicted.rows:
+            found["error"] = predicted.error
+        if predicted.rows and isinstance(predicted, Tally):
+            found["auc"] = predicted.auc
+        return found
+
     @property
     def predicted(self) -> AnyTally | None:
         """The predictions before learning, without the rows of a first batch, which there was no

@@ -52,7 +52,8 @@ class Trainer:
         )
         self.curve = Curve(options.trace, console)
         self.turns = Turns()
-        self.columns = None if model.rows else ColumnSizes()
+        scaled = model.reading.normalize == "columns"
+        self.columns = ColumnSizes(last=scaled) if scaled or not model.rows else None
         self.report = ReadReport()
         self.kept: Spool | None = None
         aside = None
@@ -266,11 +267,8 @@ class Trainer:
             self.reported += 1
 
     def _status(self) -> dict[str, Any]:
-        so_far = self.counts.total + self.counts.file
         return {
-            "rows": so_far.rows,
-            "error": so_far.error,
-            **({"auc": so_far.auc} if self.model.several is None else {}),
+            **self.counts.so_far(),
             "features": self.model.index.count,
             "done": ratio(self.report.bytes, self.report.size),
         }

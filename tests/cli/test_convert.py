@@ -102,10 +102,27 @@ def test_labels_that_are_text(folder: Path, ok: Run, cwtool: Run) -> None:
     ended = cwtool("convert", "a.csv", "-o", "-")
     assert ended.out == "1 1:1\n2 1:2\n1 1:3\n"
     assert "label spam is written as 1; --names keeps these numbers for the next file" in ended.err
+    assert "label ham is written as 2; if there are only two labels, it is the" in ended.err
     assert ok("convert", "a.csv", "-o", "-", "--labels", "spam=+1,ham=-1").split()[2] == "-1"
     ok("convert", "a.csv", "-o", "a.svm", "--names", "n.tsv")
     ok("convert", "b.csv", "-o", "b.svm", "--names", "n.tsv")
     assert (folder / "b.svm").read_text() == "2 1:2\n3 1:3\n"
+
+
+def test_a_names_file_keeps_the_numbers_of_the_option_labels(
+    folder: Path, ok: Run, cwtool: Run
+) -> None:
+    write(folder, a_csv="class,x\nspam,1\nham,2\n", b_csv="class,x\nham,2\nspam,3\neggs,4\n")
+    kept = ["--names", "n.tsv"]
+    ok("convert", "a.csv", "-o", "a.svm", *kept, "--labels", "spam=+1,ham=-1")
+    ok("convert", "b.csv", "-o", "b.svm", *kept)
+    assert (folder / "b.svm").read_text() == "-1 1:2\n+1 1:3\n2 1:4\n"
+    ok("convert", "a.csv", "-o", "a.svm", *kept, "--labels", "spam=1")
+    ended = cwtool("convert", "a.csv", "-o", "c.svm", *kept, "--labels", "ham=0")
+    assert ended.code == 2 and "ham is 0, but n.tsv has the number -1" in ended.err
+    (folder / "n.tsv").write_text("# label one spam\n")
+    ended = cwtool("convert", "a.csv", "-o", "c.svm", *kept)
+    assert ended.code == 2 and "n.tsv:1: the label spam has the number one" in ended.err
 
 
 def test_names_of_labels_come_back(folder: Path, ok: Run) -> None:

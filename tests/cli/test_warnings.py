@@ -70,6 +70,28 @@ def test_columns_that_should_be_scaled(cwtool: Callable, folder: Path) -> None:
         assert "--normalize columns" not in cwtool("train", *asked, *args).err
 
 
+def test_a_scaled_column_that_changes_later(cwtool: Callable, folder: Path) -> None:
+    """The first 1,000 rows are of one day, the last 500 of a later one."""
+    draw = np.random.default_rng(1)
+    x = draw.normal(size=(1500, 3))
+    x[:, 1] = 300 + draw.integers(0, 2, 1500)
+    x[1000:, 1] += 50
+    rows = [f"{y} 1:{a:.3f} 2:{b:.0f} 3:{c:.3f}\n" for y, (a, b, c) in
+            zip(draw.integers(0, 2, 1500), x, strict=True)]  # fmt: skip
+    Path("time.svm").write_text("".join(rows))
+    Path("mixed.svm").write_text("".join(rows[i] for i in draw.permutation(1500)))
+    args = ["--normalize", "columns", "--bias", "-m", "m.cw", "--block-size", 65536]
+    assert (
+        "the values of feature 2 in the last rows differ" in cwtool("train", "time.svm", *args).err
+    )
+    assert "in the last rows" not in cwtool("train", "mixed.svm", *args).err
+    Path("next.svm").write_text("".join(rows[1000:]))
+    Path("first.svm").write_text("".join(rows[:1000]))
+    assert "in the last rows" not in cwtool("train", "first.svm", *args).err
+    more = ["train", "next.svm", "--resume", "m.cw", "-m", "m.cw"]
+    assert "the values of feature 2 in the last rows differ" in cwtool(*more).err
+
+
 def test_a_model_that_is_replaced(cwtool: Callable, planted: Run) -> None:
     args = ["train", planted("a.svm", 1, 100), "-m", "m.cw"]
     assert "replaced" not in cwtool(*args).err

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from cwtool.messages.notices import imbalance
+from cwtool.data.labels import Labels
+from cwtool.messages.notices import imbalance, noticed, worse_than_one_class
+from cwtool.metrics.tally import Tally
+from cwtool.model import Model
 
 TWO, THREE = ("-1", "+1"), ("1", "2", "3")
 
@@ -90,3 +93,25 @@ def test_rows_of_one_class_may_lack_labels() -> None:
     assert found is not None
     assert found.startswith("all rows have the label +1; a line that begins with a feature")
     assert imbalance(np.array([[0, 0], [1, 9]]), TWO, bias=True, threshold="f1") is None
+
+
+def test_predictions_that_are_worse_than_one_class() -> None:
+    found = worse_than_one_class(np.array([[800, 60], [190, 10]]), TWO)
+    assert found is not None
+    assert found.startswith(
+        "the error is 23.6 %, and that of predicting every row as -1 is only 18.9 %; try newer"
+    )
+    assert worse_than_one_class(np.array([[850, 20], [190, 10]]), TWO) is None  # perhaps by chance
+    assert worse_than_one_class(np.array([[700, 160], [20, 180]]), TWO) is None  # better
+    assert worse_than_one_class(np.array([[9, 9], [1, 0]]), TWO) is None  # few rows
+    assert worse_than_one_class(np.array([[20, 20, 20], [9, 0, 0], [9, 0, 0]]), THREE) is not None
+
+
+@pytest.mark.parametrize(("settings", "told"), [({}, True), ({"class_weight": "balanced"}, False)])
+def test_a_higher_error_by_class_weights_is_not_told(settings: dict[str, str], told: bool) -> None:
+    model = Model.new("arow", {}, **settings)
+    model.labels = Labels.against_rest(1.0)
+    tally = Tally()
+    y = np.repeat(np.array([0, 1], dtype=np.int32), [800, 200])
+    tally.add(y, np.where(np.arange(1000) % 3 == 0, 1.0, -1.0))
+    assert (noticed(model, tally) is not None) == told
