@@ -18,6 +18,7 @@ from cwtool.algorithms.batch.learner import (
     BatchParams,
     Bounds,
     LinearBatchLearner,
+    loss_param,
     squared_norms,
 )
 from cwtool.algorithms.batch.newton import Newton, passes_for
@@ -39,6 +40,8 @@ NONE: Ints = np.empty(0, dtype=np.int32)
 
 @dataclass(frozen=True)
 class DcdParams(BatchParams):
+    # the hinge loss of rare or overlapping classes is often least with all weights near 0
+    loss: str = loss_param("squared-hinge")
     tol: float = param(
         0.1,
         "Relative duality gap in percent at which a batch is solved: its objective is then at "

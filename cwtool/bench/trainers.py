@@ -81,7 +81,7 @@ def liblinear(solver: int) -> Fit:
 FITS: dict[str, Callable[[], Fit]] = {
     "bcw-1": lambda: ours("bcw", 1),
     "bcw": lambda: ours("bcw", 2),
-    "dcd-hinge": lambda: ours("dcd", 1),
+    "dcd-hinge": lambda: ours("dcd", 1, loss="hinge"),
     "dcd-squared": lambda: ours("dcd", 1, loss="squared-hinge"),
     "liblinear-hinge": lambda: liblinear(3),
     "liblinear-squared": lambda: liblinear(1),

@@ -1270,7 +1270,7 @@ class DCDClassifier(LinearScore, WeightedClassifier):
     C : float, default=1.0
         Weight C of the training loss against the regularizer, for rows of length 1. Larger
         values fit the training rows more closely. Must be above 0.
-    loss : 'hinge' or 'squared-hinge', default='hinge'
+    loss : 'hinge' or 'squared-hinge', default='squared-hinge'
         Loss of a margin error xi = max(0, 1 - m) of a row with margin m: hinge is C xi,
         squared-hinge is C/2 xi^2.
     batch_rows : int, default=0
@@ -1316,7 +1316,7 @@ class DCDClassifier(LinearScore, WeightedClassifier):
         self,
         *,
         C: float = 1.0,
-        loss: str = "hinge",
+        loss: str = "squared-hinge",
         batch_rows: int = 0,
         prior: float | str = "auto",
         tol: float = 0.1,

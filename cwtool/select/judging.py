@@ -72,7 +72,7 @@ class Judge:
 
     def refit(self, found: Selection) -> Metrics:
         """The metrics of an L2-regularized support vector machine on the selected features."""
-        return self._fitted(self._new(found, "dcd", {"C": self.refit_C}), found)
+        return self._fitted(self._new(found, "dcd", {"C": self.refit_C, "loss": "hinge"}), found)
 
     def _new(self, found: Selection, name: str, params: dict[str, Any]) -> Model:
         """An untrained model with the class weights of the one that selected."""

@@ -15,7 +15,8 @@ from cwtool.data.rows import Rows
 from cwtool.errors import ModelError
 from cwtool.merging import merge
 from cwtool.model import Model
-from cwtool.model.crossfit import Fold, FoldScores
+from cwtool.model.arithmetic import computing
+from cwtool.model.crossfit import Fold, FoldScores, held
 from cwtool.model.opening import unasked_work
 from cwtool.model.packing import pack, unpack
 from cwtool.run import Run
@@ -116,7 +117,8 @@ def test_held_scores_that_overflow_are_told_without_a_warning() -> None:
     scored = FoldScores(Fold(some, some, some), scores, scores._replace(score=scores.score * 1e308))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.count_held(rows.y, [scored], lambda _: scores, None)
+        found = computing(lambda _: held([scored], lambda _: scores, rows.y, None))(model)
+        model.count_held(rows.y, found, None)
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,16 @@ class Bounds(NamedTuple):
         return cls(np.broadcast_to(D, n), np.broadcast_to(U, n))
 
 
+def loss_param(default: str) -> Any:
+    """The parameter `loss`."""
+    return param(
+        default,
+        "Loss of a margin error xi = max(0, 1 - m) of a row with margin m: hinge is C xi, "
+        "squared-hinge is C/2 xi^2.",
+        choices=("hinge", "squared-hinge"),
+    )
+
+
 @dataclass(frozen=True)
 class BatchParams:
     C: float = param(
@@ -53,12 +63,7 @@ class BatchParams:
         "values fit the training rows more closely.",
         above=0,
     )
-    loss: str = param(
-        "hinge",
-        "Loss of a margin error xi = max(0, 1 - m) of a row with margin m: hinge is C xi, "
-        "squared-hinge is C/2 xi^2.",
-        choices=("hinge", "squared-hinge"),
-    )
+    loss: str = loss_param("hinge")
     batch_rows: int = param(
         0,
         "Number of rows that are learned together as one batch; 0 learns each file as one batch. "
