@@ -143,6 +143,9 @@ def ascent(phi: csr_array, xi: Floats, kappa: int, draw: Draw) -> Floats:
         if stays.sum() < kappa:
             stays = np.zeros(p, dtype=np.bool_)
             stays[np.argsort(-np.abs(found) - (active > 0), kind="stable")[:kappa]] = True
+        if (active[~stays] > 0).any():
+            phi = _within(phi, stays)
+            rows = csr(phi)
         active = stays.astype(np.uint8)
         for path in paths:
             path.mask(active, found)
@@ -154,6 +157,13 @@ def ascent(phi: csr_array, xi: Floats, kappa: int, draw: Draw) -> Floats:
         if still or left <= kappa:
             break
     return consensus(paths)
+
+
+def _within(phi: csr_array, columns: NDArray[np.bool_]) -> csr_array:
+    """The matrix without the entries of other columns."""
+    there = columns[phi.indices]
+    starts = np.append(0, np.cumsum(there))[phi.indptr]
+    return csr_array((phi.data[there], phi.indices[there], starts), shape=phi.shape)
 
 
 def _nonzero(column: Floats) -> tuple[Longs, Floats]:
