@@ -29,7 +29,7 @@ def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[
             results[k] = function(item)
 
     more = range(min(jobs, len(waiting)) - 1)
-    others = [_threads().submit(partial(copy_context().run, work)) for _ in more]
+    others = [in_thread(work) for _ in more]
     interrupted = False
     try:
         work()
@@ -42,6 +42,12 @@ def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[
             if failed := other.get():
                 raise failed
     return [results[k] for k in range(len(results))]
+
+
+def in_thread(call: Callable[[], None]) -> Ended:
+    """Make the call in a thread that has nothing else to do, with the context of this one. When it
+    has ended, the queue holds what it raised, or None."""
+    return _threads().submit(partial(copy_context().run, call))
 
 
 def both(first: Callable[[], T], second: Callable[[], R], jobs: int) -> tuple[T, R]:

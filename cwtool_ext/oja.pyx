@@ -22,31 +22,24 @@ cdef struct Walk:
     int64_t* last  # the last pair that met feature j
 
 
-cdef inline double product(Row x, const Walk* w) noexcept nogil:
-    """x'xi over the active features."""
-    cdef Py_ssize_t s
-    cdef double total = 0
-    for s in range(x.nnz):
-        if w.active[x.index[s]]:
-            total += w.xi[x.index[s]] * x.value[s]
-    return total
-
-
-cdef inline Py_ssize_t inform(Row x, Walk* w, int64_t pair, Py_ssize_t n) noexcept nogil:
-    """Count the active features of a row, each once for a pair. n features were touched before;
-    returns how many are touched now."""
+cdef inline double look(Row x, Walk* w, int64_t pair, Py_ssize_t* n) noexcept nogil:
+    """x'xi over the active features of a row, which are counted, each once for a pair; n features
+    have been touched."""
     cdef Py_ssize_t s
     cdef int32_t j
+    cdef double total = 0
     for s in range(x.nnz):
         j = x.index[s]
-        if w.active[j] and w.last[j] != pair:
-            w.last[j] = pair
-            if w.count[j] == 0:
-                w.before[j] = w.xi[j]
-                w.touched[n] = j
-                n += 1
-            w.count[j] += 1
-    return n
+        if w.active[j]:
+            total += w.xi[j] * x.value[s]
+            if w.last[j] != pair:
+                w.last[j] = pair
+                if w.count[j] == 0:
+                    w.before[j] = w.xi[j]
+                    w.touched[n[0]] = j
+                    n[0] += 1
+                w.count[j] += 1
+    return total
 
 
 cdef inline void move(Row x, Walk* w, double c) noexcept nogil:
@@ -128,10 +121,8 @@ def bursts(
             n = 0
             for t in range(b, end):
                 x, z = row_at(phi, first[t]), row_at(phi, second[t])
-                c = product(x, &w) - product(z, &w)
-                n = inform(x, &w, t, n)
-                n = inform(z, &w, t, n)
-                c *= step * sign[t]
+                c = look(x, &w, t, &n)
+                c = (c - look(z, &w, t, &n)) * (step * sign[t])
                 move(x, &w, c)
                 move(z, &w, -c)
             if n:

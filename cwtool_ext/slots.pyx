@@ -151,6 +151,8 @@ def members(const uint64_t[::1] seen, int32_t[::1] ids):
     cdef uint64_t bits
     with nogil:
         for word in range(seen.shape[0]):
+            if n == room:  # few ids, in a long array
+                break
             bits = seen[word]
             while bits:
                 if n < room:

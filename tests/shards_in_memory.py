@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 
 from cwtool.algorithms.batch.learner import learnable
-from cwtool.algorithms.shards.steps import Arrays, Shard, Step, columns_of
+from cwtool.algorithms.shards.questions import Asks, Question
+from cwtool.algorithms.shards.steps import Arrays, Shard, columns_of
 from cwtool.data.rows import Rows, SlotRows, joined
 from cwtool.model.scale import slotted
 from cwtool.shards import GAP
 from cwtool.state import FeatureIndex
 
 
-class InMemory:
+class InMemory(Asks):
     """Rows cut into shards; the features of all of them are known to the index of a state."""
 
     def __init__(
@@ -36,11 +37,11 @@ class InMemory:
         self.rows = slotted(bare, bare.indices)
         self.ends = np.cumsum([r.n_rows for r in kept]).tolist()
 
-    def ask(
-        self, step: Step, given: Sequence[Arrays], common: Arrays | None = None
-    ) -> list[Arrays]:
-        self.asked.append(step.__name__)
-        return [
-            step(self.algorithm, shard, (common or {}) | own)
-            for shard, own in zip(self.shards, given, strict=True)
-        ]
+    def answers(self, questions: Sequence[Question]) -> list[list[Arrays]]:
+        self.asked += [question.step.__name__ for question in questions]
+
+        def steps(q: Question) -> list[Arrays]:
+            each = zip(self.shards, q.given, strict=True)
+            return [q.step(self.algorithm, shard, q.common | own) for shard, own in each]
+
+        return [steps(question) for question in questions]

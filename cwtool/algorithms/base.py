@@ -145,12 +145,13 @@ class Algorithm(ABC):
         states: Sequence[State],
         classes: Sequence[int],
         rows: SlotRows,
-        order: Longs,
+        orders: Sequence[Longs],
         run: Run,
     ) -> list[Scores]:
-        """One against the rest: learn the rows with each of these states, to which the rows of one
-        class are positive. The first state is the ghost, to which no row is positive."""
-        return each_class(self.learn, states, classes, rows, order, run)
+        """One against the rest: learn the rows with each of these states, in its own order; the
+        rows of one class are positive to it. The first state is the ghost, to which no row is
+        positive."""
+        return each_class(self.learn, states, classes, rows, orders, run)
 
     def score_classes(
         self, states: Sequence[State], rows: SlotRows, unknown: Floats, run: Run
@@ -178,15 +179,15 @@ def each_class(
     states: Sequence[State],
     classes: Sequence[int],
     rows: SlotRows,
-    order: Longs,
+    orders: Sequence[Longs],
     run: Run,
 ) -> list[Scores]:
-    """Learn the rows with each state and its own class as the positive one, in `run.jobs` threads,
-    which share nothing that changes."""
+    """Learn the rows with each state in its own order and with its own class as the positive one,
+    in `run.jobs` threads, which share nothing that changes."""
     alone = replace(run, jobs=1)
     return together(
-        lambda one: learn(one[0], rows.against(one[1]), order, alone),
-        zip(states, classes, strict=True),
+        lambda one: learn(one[0], rows.against(one[1]), one[2], alone),
+        zip(states, classes, orders, strict=True),
         run.jobs,
     )
 

@@ -178,8 +178,10 @@ class FGM(LinearBatchLearner):
         choice.choose(partial(self.score, prior=prior), gram, prior)
         choice.refine()
         self.settle(states, choice)
-        for state, side in zip(states, sides, strict=True):
-            _store(state, choice, side, keep, scaled=again or prior is not None)
+        scaled = again or prior is not None
+        each = zip(states, sides, strict=True)
+        columns.together(lambda one: _store(one[0], choice, one[1], keep, scaled=scaled), each, 1)
+        for state in states:
             state.numbers["learned"] = learned + rows.n_rows
             state.numbers["surplus"] += total - rows.n_rows
             state.refer(first, self.shared)

@@ -7,6 +7,7 @@ With a number of features given, C is found by selection/l1_path.py. Every batch
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from cwtool.algorithms.base import Chosen, Variants, each_choice
 from cwtool.algorithms.batch.learner import BATCHES, EARLY, BatchParams, LinearBatchLearner
 from cwtool.algorithms.batch.rows_by_column import Columns
 from cwtool.algorithms.selection.l1_descent import Descent
-from cwtool.algorithms.selection.l1_path import Fit, Fits, Solver, path
+from cwtool.algorithms.selection.l1_path import Fit, Fits, Solver, Together, path
 from cwtool.algorithms.shards.sharded_columns import AnyColumns, ShardedColumns
 from cwtool.algorithms.shards.steps import Shards
 from cwtool.data.rows import Ints, Rows, SlotRows
@@ -23,9 +24,11 @@ from cwtool.params import param
 from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import Column, Layout, Number, State
+from cwtool.threads import together
 
 MEAN, ENTRY = 0, 1  # columns of the table
 NONE: Ints = np.empty(0, dtype=np.int32)
+NO_ROW = -2  # stands for all classes without a row in a batch
 
 
 @dataclass(frozen=True)
@@ -101,9 +104,11 @@ class SparseLearner(LinearBatchLearner):
     def learn_batch(
         self, states: Sequence[State], classes: Sequence[int], rows: SlotRows, run: Run
     ) -> None:
+        assert rows.csr  # made here, before several threads ask for it
         self._learn_columns(
-            states, classes, rows, lambda: Columns(rows, states[0].index, NONE), run
-        )
+            states, classes, rows, lambda: Columns(rows, states[0].index, NONE),
+            partial(together, jobs=run.jobs), run,
+        )  # fmt: skip
 
     def _learn_columns(
         self,
@@ -111,28 +116,31 @@ class SparseLearner(LinearBatchLearner):
         classes: Sequence[int],
         rows: SlotRows,
         columns_of: Callable[[], AnyColumns],
+        together: Together,
         run: Run,
     ) -> None:
         """Of several classes, the state of the ghost notes the features of all of them. Each class
         has columns of its own, because its signs go into them; all classes without a row have the
         same signs, and so one fit."""
         p, first = self.params, states[0]
-        seed, fits = run.seed + int(first.numbers["batches"]), []
-        met, known = set(rows.y.tolist()), dict[int | None, Fit]()
-        for class_ in classes[1:] or classes:
-            key = class_ if class_ in met else None
-            if key not in known:
-                columns = columns_of()
-                known[key] = self.Fit(columns, rows.signs(class_), p, seed)
-            fits.append(known[key])
-        fit: Solver = fits[0] if len(states) == 1 else Fits(fits, run.jobs)
+        seed, met = run.seed + int(first.numbers["batches"]), set(rows.y.tolist())
+        keys = [class_ if class_ in met else NO_ROW for class_ in classes[1:] or classes]
+
+        def new_fit(class_: int) -> tuple[Ints, Fit]:
+            columns = columns_of()
+            return columns.slots, self.Fit(columns, rows.signs(class_), p, seed)
+
+        different = list(dict.fromkeys(keys))
+        known = dict(zip(different, together(new_fit, different), strict=True))
+        slots, fits = known[keys[0]][0], [known[key][1] for key in keys]
+        fit: Solver = fits[0] if len(states) == 1 else Fits(fits, together)
         C, entry = p.C, np.zeros(len(fit.everything))
         if p.features == 0:
             fit.solve(C, fit.everything)
             entry[fit.chosen] = 1
         elif fit.steepest > 0:
             C, entry = path(fit, p.features, p.C)
-        seen, slots = first.index.ids_and_slots()[1], columns.slots
+        seen = first.index.ids_and_slots()[1]
         for state in states:
             state.table[seen] = 0
             state.numbers["C"] = C
@@ -172,7 +180,8 @@ class L1SVM(SparseLearner):
         self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run
     ) -> None:
         columns = ShardedColumns(shards, states[0].index, NONE, run)
-        self._learn_columns(states, classes, shards.rows, lambda: columns, run)
+        together = partial(columns.together, jobs=1)
+        self._learn_columns(states, classes, shards.rows, lambda: columns, together, run)
 
 
 ALGORITHMS = {"l1svm": L1SVM}

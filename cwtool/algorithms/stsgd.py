@@ -89,7 +89,9 @@ class Stsgd(Algorithm):
         done = counted = 0
         while done < n:
             if self.schedule.stopped(numbers):
-                return self.scores(state, rows, np.zeros(rows.n_rows), run)
+                rest = order[done:]
+                out.score[rest] = self.scores(state, rows, np.zeros(rows.n_rows), run).score[rest]
+                return out
             again = self.schedule.refit(numbers)
             if counted < len(places) and self.schedule.fit_due(numbers, again):
                 self._fit(state)

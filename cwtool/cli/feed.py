@@ -183,7 +183,9 @@ def command(
         if undo:
             undo_last(model, console)
             return
-        feed.feed(subject, list(data), model, _options(ctx, subject(), others), console)
+        loaded = [subject()]  # of the first day
+        chosen = _options(ctx, loaded[0], others)
+        feed.feed(lambda: loaded.pop() if loaded else subject(), list(data), model, chosen, console)
 
 
 def _options(ctx: click.Context, model: Any, given: dict[str, Any]) -> FeedOptions:

@@ -81,9 +81,10 @@ def pack(model: Model, *, calibrated: bool = True, jobs: int = 1) -> Packed:
         header["known_level"] = model.known.level
         counts["known"] = model.known.hashes.view(np.int64)
     arrays = model.state.pack(jobs=jobs) | counts
+    lows = {column.name: column.low for column in model.algorithm.layout.columns}
     for name, values in arrays.items():
         if values.dtype.kind == "f" and values.size:
-            _check_numbers(model.algorithm, name, values)
+            _check_numbers(model.algorithm, name, values, lows)
     header |= own
     grown = [header.get(name) for name in COUNTED]
     grown += [int(a.max(initial=0)) for name, a in arrays.items() if name.endswith(".rounds")]
@@ -92,13 +93,16 @@ def pack(model: Model, *, calibrated: bool = True, jobs: int = 1) -> Packed:
     return header, arrays
 
 
-def _check_numbers(algorithm: Algorithm, name: str, values: NDArray[Any]) -> None:
-    """Refuse to write an array that could not be read again."""
-    if not values.max() < np.inf or (values.min() == -np.inf and name != NOT_YET):
+def _check_numbers(
+    algorithm: Algorithm, name: str, values: NDArray[Any], lows: dict[str, float]
+) -> None:
+    """Refuse to write an array that could not be read again; `lows` are the least values of the
+    columns."""
+    least = values.min()
+    if not values.max() < np.inf or (least == -np.inf and name != NOT_YET):
         raise too_large(algorithm.name)
     column = name.partition("feature.")[2].split(".")[0]
-    low = max((c.low for c in algorithm.layout.columns if c.name == column), default=-np.inf)
-    if values.min() < low or ("square." in name and negative_diagonal(values)):
+    if least < lows.get(column, -np.inf) or ("square." in name and negative_diagonal(values)):
         raise ModelError(
             f"a variance of the {algorithm.name} model has become negative",
             "restore the model from a copy, or train it anew",

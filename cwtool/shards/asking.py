@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from cwtool.algorithms.batch.learner import learnable
-from cwtool.algorithms.shards.steps import Arrays, Step
+from cwtool.algorithms.shards.questions import Asks, Question, apart, packed
+from cwtool.algorithms.shards.steps import Arrays
 from cwtool.data.rows import Ints, Rows, SlotRows
 from cwtool.model import Model
 from cwtool.model.scale import slotted
@@ -26,7 +27,7 @@ from cwtool.shards.working import run_all
 Tell = Callable[[dict[str, Any]], None]
 
 
-class Asking:
+class Asking(Asks):
     """Steps that are asked of all shards, through files of the work folder. The name of a result
     has a digest of everything that was asked before it, so that a run that was interrupted finds
     what is finished."""
@@ -63,19 +64,18 @@ class Asking:
         self.first = slotted(rows, slots, self.model.scale.value)
         self.head = learnable(self.first)
 
-    def ask(
-        self, step: Step, given: Sequence[Arrays], common: Arrays | None = None
-    ) -> list[Arrays]:
+    def answers(self, questions: Sequence[Question]) -> list[list[Arrays]]:
         began = perf_counter()
         self.asked += 1
         before = self.digest
-        self.digest = _digest(self.digest, step, [*given, common or {}])
+        self.digest = _digest(self.digest, questions)
         shared = self._path("common")
-        down = write(shared, {}, common or {}) * len(given)
+        down = write(shared, {}, packed([q.common for q in questions])) * len(self.reads)
         tasks = []
-        for k, own in enumerate(given):
+        for k in range(len(self.reads)):
+            own = packed([q.given[k] for q in questions])
             down += write(self._path(f"{k:05d}.given"), {}, own)
-            tasks.append(self._task(step, k, shared, before))
+            tasks.append(self._task(questions, k, shared, before))
         run_all(self.engine, perform, tasks)
         headers, found = zip(*(contents(Path(task.target)) for task in tasks), strict=True)
         self.keeps = [header["keeps"] for header in headers]
@@ -86,25 +86,26 @@ class Asking:
         self.written += map(Path, done)
         self.written += [Path(path) for task in tasks for path in (task.target, task.keeps)]
         self.tell({
-            "round": self.asked, "shards": len(tasks), "step": step.__name__.replace("_", " "),
+            "round": self.asked, "shards": len(tasks), "step": _names(questions),
             "bytes": up + down, "seconds": {"tasks": perf_counter() - began},
         })  # fmt: skip
-        return list(found)
+        by_shard = [apart(one, len(questions)) for one in found]
+        return [list(of_question) for of_question in zip(*by_shard, strict=True)]
 
     def _path(self, what: str, number: int | None = None, digest: str = "") -> Path:
         number = self.asked if number is None else number
         return self.folder / f"step-{number:04d}-{digest or self.digest}.{what}"
 
-    def _task(self, step: Step, k: int, shared: Path, before: str) -> Asked:
+    def _task(self, asked: Sequence[Question], k: int, shared: Path, before: str) -> Asked:
         kept = self._path(f"{k:05d}.kept", self.asked - 1, before)
         keeps = self._path(f"{k:05d}.kept")
         target = self._path(f"{k:05d}.part")
         model, read = self.model, self.reads[k]
         return Asked(
             f"shard {k + 1}, step {self.asked}", str(target), read.rows, read.learn, (),
-            step, model.algorithm.name, asdict(model.algorithm.params), model.labels,
-            model.class_weight, model.scale.value, len(self.reads),
-            (str(shared), str(self._path(f"{k:05d}.given"))),
+            tuple(q.step for q in asked), model.algorithm.name,
+            asdict(model.algorithm.params), model.labels, model.class_weight, model.scale.value,
+            len(self.reads), (str(shared), str(self._path(f"{k:05d}.given"))),
             str(kept) if self.keeps[k] else "", str(keeps),
         )  # fmt: skip
 
@@ -119,10 +120,18 @@ def rows_of(met: Sequence[Arrays]) -> Rows:
     return Rows(indptr, np.empty(0, dtype=np.int32), np.empty(0), y, weight)
 
 
-def _digest(before: str, step: Step, given: Sequence[Arrays]) -> str:
-    found = hashlib.sha256(f"{before} {step.__module__} {step.__name__}".encode())
-    for arrays in given:
-        for name, array in arrays.items():
-            found.update(f"{name} {array.dtype} {array.shape}".encode())
-            found.update(np.ascontiguousarray(array).data)
+def _names(questions: Sequence[Question]) -> str:
+    """The names of the steps, each once."""
+    names = dict.fromkeys(q.step.__name__.replace("_", " ") for q in questions)
+    return ", ".join(names)
+
+
+def _digest(before: str, questions: Sequence[Question]) -> str:
+    found = hashlib.sha256(before.encode())
+    for step, given, common, _ in questions:
+        found.update(f" {step.__module__} {step.__name__}".encode())
+        for arrays in (*given, common):
+            for name, array in arrays.items():
+                found.update(f"{name} {array.dtype} {array.shape}".encode())
+                found.update(np.ascontiguousarray(array).data)
     return found.hexdigest()[:16]

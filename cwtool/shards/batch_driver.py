@@ -140,7 +140,7 @@ class BatchTrainer(ShardTrainer):
                 if state.parts[class_] is None:
                     state.birth(class_)
             states = state.known
-            classes = [NO_CLASS, *(k for k, part in enumerate(state.parts) if part is not None)]
+            classes = [NO_CLASS, *state.known_classes]
         if asking.rows.n_rows:
             run = replace(self.settings, jobs=1)
             computing(lambda _: algorithm.learn_shards(states, classes, asking, run))(self.model)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from cwtool.algorithms.batch.learner import usable
+from cwtool.algorithms.shards.questions import apart, packed
 from cwtool.algorithms.shards.steps import Arrays, Shard, Step, columns_of
 from cwtool.data.labels import Labels
 from cwtool.data.pipeline import ReadOptions, read_blocks
@@ -128,10 +129,10 @@ def untrained(model: Model) -> bool:
 
 @dataclass(frozen=True)
 class Asked(Task):
-    """Take a step. `given` are files of arrays; `kept` and `keeps` those of what the shard keeps
-    for itself, before the step and after it."""
+    """Take steps, one after the other. `given` are files of arrays for all of them; `kept` and
+    `keeps` those of what the shard keeps for itself, before the steps and after them."""
 
-    step: Step | None = None
+    steps: tuple[Step, ...] = ()
     algorithm: str = ""
     params: dict[str, Any] = field(default_factory=dict)
     labels: Labels = field(default_factory=Labels)
@@ -151,10 +152,11 @@ class Asked(Task):
         return Shard(by_slot, len(arrays["ids"]), self.shards, kept)
 
     def work(self) -> None:
-        assert self.step is not None
-        kind = algorithm(self.algorithm)
-        given = _common(self.given[0]) | contents(Path(self.given[1]))[1]
-        found = self.step(kind(build(kind.Params, self.params)), self.shard, given)
+        kind, n = algorithm(self.algorithm), len(self.steps)
+        learner = kind(build(kind.Params, self.params))
+        given = apart(_common(self.given[0]) | contents(Path(self.given[1]))[1], n)
+        each = zip(self.steps, given, strict=True)
+        found = packed([step(learner, self.shard, own) for step, own in each])
         if self.shard.kept:
             write(Path(self.keeps), {}, self.shard.kept)
         write(Path(self.target), {"keeps": bool(self.shard.kept)}, found)

@@ -42,8 +42,9 @@ def ascending(values: NDArray[Any]) -> bool:
 
 
 def _outside(values: NDArray[Any], low: float, below: float) -> bool:
-    """Whether some value is less than `low` or not less than `below`."""
-    return values.size > 0 and bool(values.min() < low or values.max() >= below)
+    """Whether some of these finite values is less than `low` or not less than `below`."""
+    too_low = low > -np.inf and values.size > 0 and values.min() < low
+    return bool(too_low or (below < np.inf and values.size > 0 and values.max() >= below))
 
 
 def check_ids(packed: Packed, *, compact: bool) -> Ints:

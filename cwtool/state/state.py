@@ -35,6 +35,11 @@ class State:
         self.ghosts = 0  # places that belong to no class, before that of class 0
         self.labels: Floats = np.empty(0)  # of several classes, by class number
         self._tables = [Table(self.index.room, len(group)) for group in layout.tables]
+        self._column_places = {  # the number of its table and its place there, by name
+            column.name: (t, k)
+            for t, group in enumerate(layout.tables)
+            for k, column in enumerate(group)
+        }
         self.numbers: dict[str, int | float] = {n.name: n.start for n in layout.numbers}
         self.arrays: dict[str, NDArray[Any]] = {
             a.name: np.zeros(a.shape, dtype=a.dtype) for a in layout.arrays
@@ -123,11 +128,8 @@ class State:
 
     def _places(self, name: str, first: int, stop: int) -> Floats:
         """The declared column, at these places."""
-        for table, group in zip(self._tables, self.layout.tables, strict=True):
-            for k, column in enumerate(group):
-                if column.name == name:
-                    return table.rows[:, k * self.places + first : k * self.places + stop]
-        raise KeyError(name)
+        t, k = self._column_places[name]
+        return self._tables[t].rows[:, k * self.places + first : k * self.places + stop]
 
     def shrink(self, name: str, factor: float) -> None:
         """Multiply a column by this number. Only the memory of features seen is looked at."""

@@ -22,6 +22,7 @@ from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import Selects
 from cwtool.algorithms.multiclass.votes import Voting
+from cwtool.algorithms.stsgd import Stsgd
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
 from cwtool.model import Model
@@ -155,3 +156,17 @@ def test_classes_without_a_row_in_a_batch_are_fitted_as_one(name: str) -> None:
         two = learned(variant.new(), against(a, k), against(b, k))
         assert np.array_equal(weight[:, k], two.weights().weight)
     assert not np.array_equal(weight[:, 1], weight[:, 2])
+
+
+def test_many_new_classes_are_each_learned_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise all learners would be called again at the first row of each new class."""
+    variant = next(v for v in VARIANTS if str(v) == "stsgd")
+    model, rows, calls = several(variant, 40), quartered(1, 80), []
+    learn = Stsgd.learn
+    monkeypatch.setattr(Stsgd, "learn", lambda *given: calls.append(given[3]) or learn(*given))
+    y = np.arange(rows.n_rows, dtype=np.int32) % 40
+    learned(model, frozen(replace(rows, y=y)))
+    ghost, last, each_class = calls[:39], calls[39], calls[40:]
+    assert [len(order) for order in ghost] == [1] * 39
+    assert [order[0] for order in (last, *each_class)] == [39, *range(40)]
+    assert all(order[-1] == rows.n_rows - 1 for order in (last, *each_class))

@@ -11,7 +11,7 @@ from taught import taught
 from cwtool.algorithms.neighbours.boosting import Boost, hood
 from cwtool.algorithms.neighbours.eigenvector import sparse_eigenvector
 from cwtool.algorithms.neighbours.monomials import Candidates, Monomials
-from cwtool.algorithms.neighbours.oja import Oja, ascent, pairs
+from cwtool.algorithms.neighbours.oja import Oja, ascent, drawing
 from cwtool.algorithms.sdist import SDist, space_of
 
 
@@ -19,7 +19,7 @@ def test_pairs_follow_u():
     around = crowd()[-1]
     bag = np.arange(0, 70, 2)
     u = np.where(bag < 10, 1.0, 0.0)
-    found = pairs(around, bag, u, 2000, 1)
+    found = drawing(around, bag, u, 2000)(1)
     assert set(found.first) == {0, 2, 4, 6, 8}
     for i, j, s in zip(*found, strict=True):
         assert j in (around.opposite if s > 0 else around.same)[i]
@@ -33,7 +33,7 @@ def test_ascent_finds_planted_columns():
         y = np.where(x[:, 3] + x[:, 7] - x[:, 20] > 0, 1.0, -1.0)
         around, bag, u = hood(x, y > 0, 3, 1), np.arange(300), np.full(300, 1 / 300)
         A = x.T @ pulled(x, around, bag, u)
-        draw = [pairs(around, bag, u, 250, seed, m) for m in range(32)]
+        draw = drawing(around, bag, u, 250, seed)
         start = np.sqrt(np.maximum(np.diag(A), 0))
         xi = ascent(csr_array(x), start / np.linalg.norm(start), 3, draw)
         assert np.linalg.norm(xi) == pytest.approx(1)

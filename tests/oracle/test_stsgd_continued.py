@@ -90,3 +90,14 @@ def test_advice_says_how_many_rows_a_stage_takes():
     for _ in range(2):
         algo.learn(state, rows, rows.order, RUN)
     assert algo.advice(state) is None
+
+
+def test_where_rows_are_cut_does_not_change_predictions_if_learning_stops():
+    """Rows before the stop keep the scores that they had before they were learned."""
+    X, y = problem(22)
+    algo, rows = algorithm(burst=2, stability=0.0, tol=1e9), rows_of(X, y)
+    one, many = fresh(algo, rows), fresh(algo, rows)
+    whole = algo.learn(one, rows, rows.order, RUN).score
+    assert 0 < one.numbers["rows"] < len(y)
+    for i in rows.order:
+        assert algo.learn(many, rows, rows.order[i : i + 1], RUN).score[i] == whole[i]

@@ -104,7 +104,7 @@ class BatchLearner(Algorithm):
         states: Sequence[State],
         classes: Sequence[int],
         rows: SlotRows,
-        order: Longs,
+        orders: Sequence[Longs],
         run: Run,
     ) -> list[Scores]:
         before = self.score_classes(states[1:], rows, np.empty(0), run)

@@ -54,15 +54,18 @@ def learn_shards(
     priors = _priors(states, states[0].index.count, loss, run)
     head = shards.head
     more = float(weights(shards.rows).sum() / max(weights(head).sum(), 1e-300))
-    found = []
-    for prior, class_ in zip(priors, classes, strict=True):
-        many = loss._replace(C=loss.C * more)
+    many = loss._replace(C=loss.C * more)
+
+    def one(k: int) -> Optimum:
+        prior, class_ = priors[k], classes[k]
         mu = prior.mean
         if head.n_rows:
             mu = optimum(prior, many, head, head.signs(class_), run.jobs).mean
         whole = RowsInShards(prior, loss, shards, class_)
         mu = minimize(whole, mu, TOLERANCE, shards.rounds or STEPS)
-        found.append(Optimum(mu, whole.gram_here(), np.empty(0)))
+        return Optimum(mu, whole.gram_here(), np.empty(0))
+
+    found = shards.together(one, range(len(states)), states[0].index.count ** 2)
     _keep(states, priors, found)
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.records import dataclass
 from cwtool.state import FeatureIndex
+from cwtool.threads import together
 from cwtool_ext import inverted as kernel
 from cwtool_ext.csr import Csr
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -122,6 +128,11 @@ class Columns:
         """X'HX of the columns with these numbers, H the weights of the rows."""
         weight = np.broadcast_to(1.0, self.n_rows) if self.weight is None else self.weight
         return gram_of(self.x.take(some), weight)
+
+    @staticmethod
+    def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[R]:
+        """list(map(function, items)), in `jobs` threads."""
+        return together(function, items, jobs)
 
     def signed(self, y: Floats) -> Matrix:
         """The columns of the rows times these signs; they replace x."""

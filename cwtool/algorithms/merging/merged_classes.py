@@ -24,11 +24,11 @@ class Source:
 
     def __init__(self, state: State, unit: float = 1.0) -> None:
         self.state, self.unit = state, unit
+        self._numbers = {label: k for k, label in enumerate(state.labels.tolist())}
 
     def number(self, label: float) -> int:
         """The number of the class with this label, or NONE."""
-        known = self.state.labels.tolist()
-        return known.index(label) if label in known else NONE
+        return self._numbers.get(label, NONE)
 
 
 def new_state(

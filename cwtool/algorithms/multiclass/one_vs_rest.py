@@ -9,7 +9,6 @@ from the first on.
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -51,6 +50,11 @@ class States(State):
     def known(self) -> list[State]:
         """The ghost and the states of all classes that have had a row."""
         return [self.ghost, *(part for part in self.parts if part is not None)]
+
+    @property
+    def known_classes(self) -> list[int]:
+        """The numbers of the classes that have had a row."""
+        return [k for k, part in enumerate(self.parts) if part is not None]
 
     def admit(self, labels: list[float]) -> None:
         super().admit(labels)
@@ -156,68 +160,61 @@ class OneVsRest(Several):
 
     def learn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
         assert isinstance(state, States)
-        found: list[Scores | None] = [None] * len(state.parts)
-        for some, born in self._between_births(state, rows, order):
-            for class_ in born:
-                state.birth(class_)
-            self._visit(state, rows, some, run, found, again=False)
-            alone = some if isinstance(self.base, Batch) else some[:1]
-            for class_ in born:  # its first row, or batch, is predicted by the others alone
-                self._score(found, class_, rows.n_rows).score[alone] = -np.inf
-        return side_by_side(found, rows.n_rows)
+        first = self._first_visits(state, rows, order)
+        last = self._births(state, rows, order, first, run)
+        orders = [order[last:], *(order[first.get(k, 0) :] for k in state.known_classes)]
+        with_ghost = state.known, [NO_CLASS, *state.known_classes]
+        scores = self.base.learn_classes(*with_ghost, rows, orders, run)
+        found = self._placed(state, scores, orders, rows.n_rows)
+        for class_, at in first.items():  # its first row, or batch, is predicted by others alone
+            alone = order if isinstance(self.base, Batch) else order[at : at + 1]
+            found[class_].score[alone] = -np.inf
+        return side_by_side([found.get(k) for k in range(len(state.parts))], rows.n_rows)
 
     def relearn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
         assert isinstance(state, States)
-        found: list[Scores | None] = [None] * len(state.parts)
-        self._visit(state, rows, order, run, found, again=True)
-        return side_by_side(found, rows.n_rows)
+        with_ghost = state.known, [NO_CLASS, *state.known_classes]
+        orders = [order] * len(state.known)
+        scores = each_class(self.base.relearn, *with_ghost, rows, orders, run)
+        found = self._placed(state, scores, orders, rows.n_rows)
+        return side_by_side([found.get(k) for k in range(len(state.parts))], rows.n_rows)
 
-    def _between_births(
-        self, state: States, rows: SlotRows, order: Longs
-    ) -> list[tuple[Longs, list[int]]]:
-        """The visits, cut before the first row of each new class, with the classes that come
-        there. A batch is learned at once, so all its classes come before it."""
+    def _first_visits(self, state: States, rows: SlotRows, order: Longs) -> dict[int, int]:
+        """The places in the order from which new classes learn, the first one first: those of their
+        first rows. A batch is learned at once, so all its classes come before it."""
         y = rows.y[order]
         if rows.weight is not None:
             y = np.where(rows.weight[order] > 0, y, -1)
-        new = [k for k, part in enumerate(state.parts) if part is None]
-        first = sorted((int(np.argmax(y == k)), k) for k in new if (y == k).any())
-        if isinstance(self.base, Batch):
-            return [(order, [k for _, k in first])]
-        cuts = [0, *(at for at, _ in first), len(order)]
-        born: list[list[int]] = [[], *([k] for _, k in first)]
-        pieces = [order[a:b] for a, b in pairwise(cuts)]
-        return list(zip(pieces, born, strict=True))
+        classes, places = np.unique(y, return_index=True)
+        first = sorted(zip(places.tolist(), classes.tolist(), strict=True))
+        new = {k: at for at, k in first if k >= 0 and state.parts[k] is None}
+        return dict.fromkeys(new, 0) if isinstance(self.base, Batch) else new
 
-    def _visit(
-        self,
-        state: States,
-        rows: SlotRows,
-        order: Longs,
-        run: Run,
-        found: list[Scores | None],
-        *,
-        again: bool,
-    ) -> None:
-        """Visit these rows with the ghost and all classes that have had a row; their scores go into
-        `found`."""
-        classes = [k for k, part in enumerate(state.parts) if part is not None]
-        with_ghost = state.known, [NO_CLASS, *classes]
-        if again:
-            parts = each_class(self.base.relearn, *with_ghost, rows, order, run)
-        else:
-            parts = self.base.learn_classes(*with_ghost, rows, order, run)
-        for class_, part in zip(classes, parts[1:], strict=True):
-            whole = self._score(found, class_, rows.n_rows)
-            whole.score[order], whole.variance[order] = part.score[order], part.variance[order]
+    def _births(
+        self, state: States, rows: SlotRows, order: Longs, first: dict[int, int], run: Run
+    ) -> int:
+        """The ghost learns up to the last one of these places, and at each of them a class starts
+        as a copy of it. Returns the last place. All other learners can then learn their rows at
+        once, however many classes come."""
+        negative, done = rows.against(NO_CLASS), 0
+        for class_, at in first.items():
+            if at > done:
+                self.base.learn(state.ghost, negative, order[done:at], run)
+            state.birth(class_)
+            done = at
+        return done
 
     @staticmethod
-    def _score(found: list[Scores | None], class_: int, n_rows: int) -> Scores:
-        """The scores of a class; -infinity where it has none yet."""
-        whole = found[class_]
-        if whole is None:
+    def _placed(
+        state: States, scores: list[Scores], orders: list[Longs], n_rows: int
+    ) -> dict[int, Scores]:
+        """The scores of each class, which are the second to last of these; -infinity for rows that
+        it did not visit."""
+        found = {}
+        for class_, part, order in zip(state.known_classes, scores[1:], orders[1:], strict=True):
             whole = found[class_] = Scores(np.full(n_rows, -np.inf), np.zeros(n_rows))
-        return whole
+            whole.score[order], whole.variance[order] = part.score[order], part.variance[order]
+        return found
 
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
         assert isinstance(state, States)

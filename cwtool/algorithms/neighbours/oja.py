@@ -11,7 +11,7 @@ replaced by the exact solution on these entries.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -49,18 +49,24 @@ class Pairs(NamedTuple):
     sign: Floats
 
 
-def pairs(around: Hood, bag: Longs, u: Floats, n: int, *seeds: int) -> Pairs:
-    """n pairs of a row i ~ u and one of its neighbours of either class. The weights make both
-    classes count as if they had equally many neighbours."""
+Draw = Callable[[int], Pairs]
+
+
+def drawing(around: Hood, bag: Longs, u: Floats, n: int, *seeds: int) -> Draw:
+    """What draws n pairs of a row i ~ u and one of its neighbours of either class, given one more
+    seed. The weights make both classes count as if they had equally many neighbours."""
     far, near = around.opposite.shape[1], around.same.shape[1]
-    draws = uniforms(2 * n, *seeds)
-    total = np.cumsum(u)
-    at = np.searchsorted(total, draws[:n] * total[-1], side="right")
-    first = bag[np.minimum(at, len(bag) - 1)]
-    place = (draws[n:] * (far + near)).astype(np.int64)
-    second = np.hstack([around.opposite, around.same])[first, place]
-    sign = np.where(place < far, (far + near) / (2 * far), -(far + near) / (2 * near))
-    return Pairs(first, second, sign)
+    total, neighbours = np.cumsum(u), np.hstack([around.opposite, around.same])
+    weight = np.repeat([(far + near) / (2 * far), -(far + near) / (2 * near)], [far, near])
+
+    def pairs(number: int) -> Pairs:
+        draws = uniforms(2 * n, *seeds, number)
+        at = np.searchsorted(total, draws[:n] * total[-1], side="right")
+        first = bag[np.minimum(at, len(bag) - 1)]
+        place = (draws[n:] * (far + near)).astype(np.int64)
+        return Pairs(first, neighbours[first, place], weight[place])
+
+    return pairs
 
 
 def laplacian(around: Hood, bag: Longs, u: Floats) -> csr_array:
@@ -115,9 +121,9 @@ def consensus(paths: Sequence[Path]) -> Floats:
     return total / length if length else paths[0].xi
 
 
-def ascent(phi: csr_array, xi: Floats, kappa: int, draw: Sequence[Pairs]) -> Floats:
+def ascent(phi: csr_array, xi: Floats, kappa: int, draw: Draw) -> Floats:
     """The mean direction after stages of bursts from xi, until it stands still or has no more than
-    kappa entries. `draw` has the pairs of each path in each stage."""
+    kappa entries. `draw` gives the pairs of each path in each stage, by a number."""
     p = phi.shape[1]
     rows = csr(phi)
     step = 0.5 / (2 * max(float((phi.data**2).sum()) / phi.shape[0], 1e-300))
@@ -125,10 +131,9 @@ def ascent(phi: csr_array, xi: Floats, kappa: int, draw: Sequence[Pairs]) -> Flo
     updated, kept = np.zeros(p), np.zeros(p)
     paths, found, gravity = [Path(xi) for _ in range(PATHS)], xi, 0.0
     for stage in range(STAGES):
-        some = draw[stage * PATHS : (stage + 1) * PATHS]
         moves = [
-            path.walk(rows, mine, active, step, gravity, updated, kept)
-            for path, mine in zip(paths, some, strict=True)
+            path.walk(rows, draw(stage * PATHS + m), active, step, gravity, updated, kept)
+            for m, path in enumerate(paths)
         ]
         before, found = found, consensus(paths)
         judged = updated > INFORMATIVE
@@ -138,6 +143,9 @@ def ascent(phi: csr_array, xi: Floats, kappa: int, draw: Sequence[Pairs]) -> Flo
         if stays.sum() < kappa:
             stays = np.zeros(p, dtype=np.bool_)
             stays[np.argsort(-np.abs(found) - (active > 0), kind="stable")[:kappa]] = True
+        if (active[~stays] > 0).any():
+            phi = _within(phi, stays)
+            rows = csr(phi)
         active = stays.astype(np.uint8)
         for path in paths:
             path.mask(active, found)
@@ -149,6 +157,13 @@ def ascent(phi: csr_array, xi: Floats, kappa: int, draw: Sequence[Pairs]) -> Flo
         if still or left <= kappa:
             break
     return consensus(paths)
+
+
+def _within(phi: csr_array, columns: NDArray[np.bool_]) -> csr_array:
+    """The matrix without the entries of other columns."""
+    there = columns[phi.indices]
+    starts = np.append(0, np.cumsum(there))[phi.indptr]
+    return csr_array((phi.data[there], phi.indices[there], starts), shape=phi.shape)
 
 
 def _nonzero(column: Floats) -> tuple[Longs, Floats]:
@@ -193,10 +208,7 @@ class Oja:
         length = np.linalg.norm(xi)
         if not length:
             return keys, xi, 0.0
-        draw = [
-            pairs(around, bag, u, BURST * BURSTS, *seeds, PAIRS, step, m)
-            for m in range(STAGES * PATHS)
-        ]
+        draw = drawing(around, bag, u, BURST * BURSTS, *seeds, PAIRS, step)
         xi = ascent(phi, xi / length, kappa, draw)
         return keys, *self._exact(phi, xi, around, bag, u)
 

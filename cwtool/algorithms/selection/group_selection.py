@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from cwtool.algorithms.selection.subproblem import Solution, Subproblem
 from cwtool.algorithms.shards.sharded_columns import AnyColumns
 from cwtool.data.rows import Floats, Longs
 from cwtool.order import added
-from cwtool.threads import together
 
+T = TypeVar("T")
+R = TypeVar("R")
 NewProblem = Callable[..., Subproblem]  # as Subproblem.empty
 
 
@@ -110,7 +111,7 @@ class GroupSelection:
             self.groups.grow(k, self.columns.gram(chosen[at]))
         if self.groups.sizes:
             self._widen(chosen)
-            self._each(lambda side: side.solve(None, self.params.group_passes))
+            self._each(lambda side: side.solve(None, self.params.group_passes), self.sides)
 
     def choose(self, score: Score, gram: Callable[[Longs], Floats], prior: Floats | None) -> None:
         """Add groups of the features with the largest scores until there are enough, no other
@@ -131,7 +132,7 @@ class GroupSelection:
             self.chosen = np.append(self.chosen, new)
             self.score += (unit * values[new]).tolist()
             unit = 1.0
-            self._each(lambda side: side.solve(side.found if side.theta else None, p.group_passes))
+            self._each(self._solve, self.sides)
             for side in self.sides:
                 side.theta.append(side.found.primal)
             theta.append(added(side.found.primal for side in self.choosing))
@@ -141,7 +142,7 @@ class GroupSelection:
     def _scores(self, score: Score) -> Floats:
         """The score of each column: of several classes the sum or the maximum."""
         K = len(self.groups.sizes) + 1
-        found = together(lambda side: score(side, self.columns, K), self.choosing, self.jobs)
+        found = self._each(lambda side: score(side, self.columns, K), self.choosing)
         if len(found) == 1:
             return found[0]
         combine: Any = np.maximum if self.params.group == "max" else np.add
@@ -152,13 +153,13 @@ class GroupSelection:
         """The final passes over the rows, with all groups."""
         p = self.params
         if p.final_passes and self.groups.sizes and p.solver != "printed":
-            self._each(self._refine)
+            self._each(self._refine, self.sides)
 
     def settle(self, past: Sequence[Errors]) -> list[Errors]:
         """Learn the final weights of all sides; the rows with an error of each, with those of
         earlier batches."""
         each, candidates = list(zip(self.sides, past, strict=True)), len(self.columns.slots)
-        return together(lambda one: one[0].settle(one[1], candidates), each, self.jobs)
+        return self._each(lambda one: one[0].settle(one[1], candidates), each)
 
     @property
     def refined(self) -> bool:
@@ -167,6 +168,9 @@ class GroupSelection:
         if not p.final_passes or not self.groups.sizes or p.solver == "printed":
             return True
         return all(side.found.near(p.tol) for side in self.choosing)
+
+    def _solve(self, side: Side) -> None:
+        side.solve(side.found if side.theta else None, self.params.group_passes)
 
     def _refine(self, side: Side) -> None:
         if not side.found.near(self.params.tol):
@@ -180,8 +184,8 @@ class GroupSelection:
         for side in self.sides:
             side.widen(self.groups, wide, new)
 
-    def _each(self, work: Callable[[Side], None]) -> None:
-        together(work, self.sides, self.jobs)
+    def _each(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        return self.columns.together(work, items, self.jobs)
 
 
 def largest(values: Floats, n: int) -> Longs:

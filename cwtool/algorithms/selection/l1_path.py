@@ -9,14 +9,13 @@ solution are learned again by themselves, or kept as they are if that would make
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from cwtool.algorithms.shards.sharded_columns import AnyColumns
 from cwtool.data.rows import Floats, Longs
-from cwtool.threads import together
 
 GROWTH = 1.3  # factor from one C to the next
 BISECTIONS = 25  # between two C, at most
@@ -24,6 +23,7 @@ WIDE = 1e22  # ratio of the last C of a path to the first; only values far apart
 PATIENCE = 5  # solutions of a wide path that may end before they are as exact as `tol` says
 
 Kept = Any  # what `kept` returns and `back` takes
+Together = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]  # (f, items) -> f of each
 
 
 class Solver(Protocol):
@@ -127,8 +127,8 @@ class Fits:
     """The fits of several classes, with one C. A feature is chosen if it has a weight in any.
     Classes may have the same fit."""
 
-    def __init__(self, fits: Sequence[Fit], jobs: int) -> None:
-        self.fits, self.jobs = fits, jobs
+    def __init__(self, fits: Sequence[Fit], together: Together) -> None:
+        self.fits, self.together = fits, together
         self.different = list(dict.fromkeys(fits))
 
     @property
@@ -158,7 +158,7 @@ class Fits:
         return np.flatnonzero(np.any([fit.w != 0 for fit in self.different], axis=0))
 
     def solve(self, C: float, among: Longs) -> None:
-        together(lambda fit: fit.solve(C, among), self.different, self.jobs)
+        self.together(lambda fit: fit.solve(C, among), self.different)
 
     def without(self, features: Longs) -> None:
         for fit in self.different:

@@ -6,9 +6,10 @@ It has the methods of `Columns` and `Matrix` (batch/rows_by_column.py) that lear
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from cwtool.state import FeatureIndex
 
 ENTRY = 2 * 12 + 16  # bytes of a gathered entry, with a copy by row and one to work in
 
+T = TypeVar("T")
+R = TypeVar("R")
 AnyColumns: TypeAlias = "Columns | ShardedColumns"
 AnyMatrix: TypeAlias = "Matrix | ShardedMatrix"
 
@@ -71,6 +74,10 @@ class ShardedColumns:
         self.held = Matrix.empty(0, 0)  # the columns gathered so far
         self.place = np.full(len(slots), -1, dtype=np.int64)  # of each column among them
 
+    def together(self, function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[R]:
+        """list(map(function, items)); the questions of several calls are asked at once."""
+        return self.shards.together(function, items, 2 * (self.n_rows + len(self.slots)))
+
     def signed(self, y: Floats) -> ShardedMatrix:
         """The columns of the rows times these signs."""
         return ShardedMatrix(self, y)
@@ -92,7 +99,7 @@ class ShardedColumns:
         """For each column j the sum over the rows i of h_i x_ij^2, with the row weights h."""
         h = np.ascontiguousarray(weights(self.shards.rows))
         given: list[Arrays] = [{"u": part} for part in self._of_shard(h)]
-        found: Floats = self.added(self.shards.ask(products, given), 1)[0]
+        found: Floats = self.added(self.shards.ask(products, given, alone=True), 1)[0]
         return found
 
     @cached_property
@@ -108,7 +115,7 @@ class ShardedColumns:
     def _lengths(self, h: Floats) -> Floats:
         """The sum over the entries of each column of the numbers h of their rows."""
         given: list[Arrays] = [{"h": part} for part in self._of_shard(h)]
-        found: Floats = self.added(self.shards.ask(lengths, given), 1)[0]
+        found: Floats = self.added(self.shards.ask(lengths, given, alone=True), 1)[0]
         return found
 
     @property
@@ -140,7 +147,7 @@ class ShardedColumns:
         wanted = np.zeros(len(self.slots), dtype=np.bool_)
         wanted[new] = True
         own = [np.flatnonzero(wanted[at]).astype(np.int32) for at in self.at]
-        parts = self.shards.ask(entries, [{"columns": some} for some in own])
+        parts = self.shards.ask(entries, [{"columns": some} for some in own], alone=True)
         starts = [0, *self.shards.ends[:-1]]
         row = np.concatenate([p["row"] + s for p, s in zip(parts, starts, strict=True)])
         column = np.concatenate([at[p["column"]] for p, at in zip(parts, self.at, strict=True)])

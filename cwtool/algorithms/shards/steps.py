@@ -7,10 +7,10 @@ columns of its own: the features of its rows, in the order in which it has met t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from cwtool.state import FeatureIndex, State
 from cwtool_ext import dual
 
 Arrays = dict[str, NDArray[Any]]
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass
@@ -70,10 +72,20 @@ class Shards(Protocol):
     gap: float  # a relative duality gap that is small enough
 
     def ask(
-        self, step: Step, given: Sequence[Arrays], common: Arrays | None = None
+        self,
+        step: Step,
+        given: Sequence[Arrays],
+        common: Arrays | None = None,
+        *,
+        alone: bool = False,
     ) -> list[Arrays]:
         """Let each shard run this step with its own arrays and with those common to all shards.
-        Returns the results in the order of the shards."""
+        Returns the results in the order of the shards. What is not asked for one class of several
+        is asked `alone`."""
+
+    def together(self, function: Callable[[T], R], items: Iterable[T], size: int) -> list[R]:
+        """list(map(function, items)), of which each asks questions: see `questions`. Of these and
+        their answers each has about `size` numbers."""
 
 
 def gathered(shards: Shards) -> SlotRows:

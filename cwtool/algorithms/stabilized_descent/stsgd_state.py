@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from cwtool.errors import Damage
@@ -46,6 +48,7 @@ NUMBERS = (
 )
 
 
+@cache  # states of many classes ask for it
 def layout(paths: int) -> Layout:
     """The shared columns in one table, and those of all paths in another. The arrays pool.* and
     touched.* hold what is under way when a model is saved; touched.count is empty if nothing is."""
