@@ -1,5 +1,7 @@
 """bcw by the rows instead of by the features, and the variance of its scores."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -111,6 +113,17 @@ def test_variances_are_those_of_the_inverse_precision(sizes, weighted):
     found = algorithm.scores(state, new, unknown, Run()).variance
     target = np.einsum("ij,jk,ik->i", x, np.linalg.inv(precision), x) + unknown
     np.testing.assert_allclose(found, target, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_whose_square_overflows_have_an_infinite_variance(weighted):
+    parts = batches(3, (20,), weighted)
+    algorithm, state = learned(parts, by_features=False)
+    far = replace(parts[0], values=parts[0].values * 1e300)
+    with np.errstate(over="ignore", invalid="ignore"):  # as in all computations of a model
+        found = algorithm.scores(state, far, np.empty(0), Run()).variance
+    entries = np.diff(far.indptr) > 0
+    assert (found[entries] == np.inf).all()
 
 
 def test_features_that_came_later_have_their_prior_variance():

@@ -150,10 +150,11 @@ class RowSpace(Metric):
         return b - self.c * pull(self.x, divided, self.n)
 
     def variances(self, x: SlotRows) -> Floats:
-        """x' Sigma x of each row x."""
+        """x' Sigma x of each row x; inf where it is no number."""
         total = np.empty(x.n_rows)
         dual.squared_norms(x.csr, total)
         seen = np.ascontiguousarray(cross(x, self.columns, self.x.n_rows).T)
+        seen[:, ~np.isfinite(total)] = 0.0  # |x|^2 overflows before x . y does
         solved = self.divide(self.weighed(seen), True)
         found: Floats = np.maximum(total - self.c * (seen * solved).sum(axis=0), 0)
         return found
