@@ -177,7 +177,7 @@ def check_room(n: int, what: str, run: Run, more: int = 0, entries: int = 0) -> 
         raise UsageError(
             f"bcw over {n:,} {what} needs {memory.words(needed)} for "
             f"{_beside(what, entries)}its precision matrix, "
-            f"and {memory.words(free)} may be used",
+            f"and {memory.may_be_used(free)}",
             "use `algo=sbcw`, `algo=cw-fact` or `algo=cw`, whose memory grows only linearly with "
             "the number of features, or fold the ids with `hash_bits`",
         )
