@@ -170,8 +170,9 @@ def check_room(n: int, what: str, run: Run, more: int = 0, entries: int = 0) -> 
     """Refuse matrices over so many features or rows that do not fit into memory; `more` is the
     number of those that are kept beside the first, and `entries` are those of rows that are
     kept."""
-    # a matrix, its factor, its inverse, and copies to work in, to change and to save
-    needed = (6 + more) * 8 * n * n + ENTRY * entries
+    # a matrix, its factor, its inverse, copies to work in, to change and to save, and the memory of
+    # two smaller ones of batches before, into which larger ones do not fit
+    needed = (8 + more) * 8 * n * n + ENTRY * entries
     free = memory.allowed_for(needed, run.max_memory)
     if needed > free:
         raise UsageError(
