@@ -1,8 +1,10 @@
 """A run that needs more memory than it may use is refused before it uses it."""
 
+import gc
 import gzip
 import lzma
 import tracemalloc
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from cwtool.data.spool import Spool
 from cwtool.errors import DataError, UsageError
 from cwtool.export.covariance import covariance_of
 from cwtool.metrics.ranking import ROW, Ranking
-from cwtool.model import Model
+from cwtool.model import Model, file
 from cwtool.predict import MOST_SCORES, scored, unlabelled
 from cwtool.validation import COUNTS, held_bytes
 
@@ -554,3 +556,23 @@ def test_counts_of_models_that_are_judged_count(planted: Run) -> None:
         found = held_bytes(rows, copied=True, models=models)
         assert found == others + models * COUNTS
         assert held_bytes(few, copied=True, models=models) < COUNTS
+
+
+@pytest.mark.parametrize("algo", registry.names())
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_model_does_not_keep_the_bytes_of_its_file(
+    algo: str, classes: int, ok: Run, planted: Run, brief: Callable[[str], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    lines = Path(planted("a.svm", 1, 90, width=30)).read_text().splitlines()
+    rows = (f"{k % classes} {line.split(' ', 1)[1]}\n" for k, line in enumerate(lines))
+    Path("a.svm").write_text("".join(rows))
+    ok("train", "a.svm", *brief(algo), "-m", "m.cw")
+    room = np.frombuffer(Path("m.cw").read_bytes(), dtype=np.uint8).copy()
+    kept = weakref.ref(room)
+    monkeypatch.setattr(file, "_read", lambda path, data=[room]: data.pop().data.toreadonly())
+    del room
+    model = Model.load(Path("m.cw"))
+    gc.collect()
+    assert model.rows == 90
+    assert kept() is None
