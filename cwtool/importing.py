@@ -152,7 +152,7 @@ def imported(
         model.index.observe(found.ids)
         memory.check(
             f"{algo} with {len(found.ids):,} features",
-            bytes_of(model.state) + found.weight.nbytes + found.ids.nbytes,
+            bytes_of(model.state) + found.weight.nbytes + 2 * found.ids.nbytes,  # with slots
             max_memory, "import a model with fewer features, or use `algo=perceptron`",
         )  # fmt: skip
     _fill(model, found, precision)

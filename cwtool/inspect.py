@@ -23,6 +23,7 @@ from cwtool.model.memory_estimate import MemoryEstimate
 from cwtool_ext.shortest import lines
 
 AT_ONCE = 1 << 16  # numbers that become text
+TEXT = 100  # bytes of each of them meanwhile, at most
 
 
 def bytes_of_weights(model: MemoryEstimate) -> int:
@@ -32,8 +33,11 @@ def bytes_of_weights(model: MemoryEstimate) -> int:
 
 
 def bytes_shown(model: MemoryEstimate, top: int) -> int:
-    """The same with `top` features that are shown, each with the weights of all classes."""
-    return bytes_of_weights(model) + min(top, len(model.ids)) * (600 + 150 * model.classes)
+    """The same with `top` features that are shown, each with the weights of all classes, or with
+    the text of weights that are written before."""
+    written = TEXT * min(AT_ONCE, 2 * model.classes * len(model.ids))
+    shown = min(top, len(model.ids)) * (600 + 150 * model.classes)
+    return bytes_of_weights(model) + max(written, shown)
 
 
 def external(model: Model, feature: int) -> str:

@@ -30,6 +30,7 @@ class Bounds:
     limit: int = 0  # bytes of all processes together; 0: most of what is free
     processes: int = 1  # that share it
     threads: int = 1  # of this process that share its part
+    reading: int = 0  # bytes for reading, which limits that are checked leave out
 
 
 BOUNDS = Bounds()
@@ -63,7 +64,7 @@ def beside(held: int, limit: int = 0) -> int:
     if 0 < limit <= held:
         raise UsageError(
             f"the rows, which are kept in memory, need {words(held)} with copies of them, and "
-            f"{words(limit)} may be used",
+            f"{may_be_used(limit)}",
             "give fewer rows, or raise `max_memory`",
         )
     return limit - held if limit else 0
@@ -78,13 +79,32 @@ def allowed_for(wanted: int, limit: int = 0) -> int:
 
 def check(what: str, needed: float, limit: int, instead: str, purpose: str = "") -> None:
     """Refuse what needs more bytes, for this purpose, than one thing may take; `instead` is what
-    else can be done."""
+    else can be done, if anything."""
     if needed > (free := allowed(limit)):
         raise UsageError(
-            f"{what} needs {' '.join([words(needed), *purpose.split()])}, and {words(free)} may "
-            "be used",
-            f"{instead}, or raise `max_memory`",
+            f"{what} needs {' '.join([words(needed), *purpose.split()])}, and {may_be_used(free)}",
+            f"{instead}, or raise `max_memory`" if instead else "raise `max_memory`",
         )
+
+
+def counted(needed: int) -> int:
+    """The bytes of a part of a run, as they count: few do not, because the program has them
+    anyway."""
+    return needed if needed > FEW else 0
+
+
+def without(what: str, needed: int, limit: int, instead: str) -> int:
+    """What is left of a limit beside a thing that is held all the time; 0 if there is no limit."""
+    if not limit:
+        return 0
+    check(what, needed, limit, instead)
+    return max(1, limit - needed)
+
+
+def may_be_used(free: float) -> str:
+    """How much may be used, as a clause; with what is taken for reading beside it."""
+    aside = f", beside {words(BOUNDS.reading)} for reading" if BOUNDS.reading else ""
+    return f"{words(free)} may be used{aside}"
 
 
 def _lines(path: str) -> list[str]:

@@ -13,7 +13,7 @@ from cwtool.metrics.ranking import Ranking, cells
 from cwtool.metrics.tally import ratio
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import Model
-from cwtool.predict import scored
+from cwtool.predict import left_to_score, scored
 
 
 def from_validation(
@@ -23,6 +23,7 @@ def from_validation(
     sentence with its rates on these rows."""
     _check_two(model)
     ranking = Ranking()
+    ranking.most = left_to_score(model, options)
     for block, (score, variance, _) in scored(model, paths, options, report):
         rows = model.labels.encode(block, learning=False)
         ranking.add(rows.y, score, model.probability(score, variance), rows.weight)

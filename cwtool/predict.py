@@ -44,7 +44,9 @@ def predict(
     """Pass the requested columns of each block to `write`, and the labelled rows with their scores
     to `watch` and, with two classes, to `ranking`. Returns the counts."""
     report = ReadReport() if report is None else report
-    judged = Evaluation(model, watch, ranking or Ranking()) if evaluate else None
+    ranking = ranking or Ranking()
+    ranking.most = left_to_score(model, options)
+    judged = Evaluation(model, watch, ranking) if evaluate else None
     n_rows = nnz = unknown = 0
     wanted = evaluate or "probability" in columns
     for block, (score, variance, dropped) in scored(model, paths, options, report):
@@ -116,6 +118,11 @@ class Evaluation:
         return found
 
 
+def left_to_score(model: Model, options: ReadOptions) -> int:
+    """What predicting leaves of `max_memory`, which is refused if it takes more; 0: no limit."""
+    return check_scoring(model.algorithm, model.state, options.max_memory, options.jobs)
+
+
 def scored(
     model: Model, paths: list[str], options: ReadOptions, report: ReadReport | None = None
 ) -> Iterator[tuple[Block, Prediction]]:
@@ -123,7 +130,7 @@ def scored(
     at a time, unless the algorithm compares rows with those that it keeps: it then uses all threads
     for one block. Blocks with so many scores that those of several blocks would take much memory
     come in parts."""
-    check_scoring(model.algorithm, model.state, options.max_memory, options.jobs)
+    left_to_score(model, options)
     at_once = 1 if isinstance(model.algorithm, Recalls) else options.jobs
     run, preparing = Run(jobs=options.jobs // at_once), Lock()
     prepared: list[bool] = []

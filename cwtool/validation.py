@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 METRICS = ("error", "auc", "f1")  # of two classes
 CLASS_METRICS = ("error", "macro_f1", "balanced_error")  # of several
 LOWER_IS_BETTER = ("error", "balanced_error", "log_loss")
+COUNTS = 4 << 20  # bytes of the counts that a model is judged by, at most
 BLOCK = 1 << 20  # entries of rows that are learned or predicted at once
 
 Point = dict[str, Any]  # parameters by name
@@ -98,10 +100,11 @@ def _blocks(rows: Rows, numbers: Longs | None) -> Iterator[Rows]:
 def held_bytes(rows: Rows, *, copied: bool, models: int = 1) -> int:
     """What judging models by folds of these rows holds besides the models: the rows and the numbers
     of those of each fold, and for each thread copies of a block, or of all rows of a fold if these
-    are `copied`, with the scores of so many `models` side by side."""
+    are `copied`, with the scores and the counts of so many `models` side by side."""
     share = 1.0 if copied else min(1.0, BLOCK / max(1, rows.nnz))
     again = int(share * (rows.nbytes + (32 + 32 * models) * rows.n_rows))
-    return rows.nbytes + 56 * rows.n_rows + memory.BOUNDS.threads * again
+    counts = memory.counted(models * min(COUNTS, mmap.PAGESIZE * rows.n_rows))
+    return rows.nbytes + 56 * rows.n_rows + memory.BOUNDS.threads * (again + counts)
 
 
 def _fold_models(before: Model, model: Model, rows: Rows, run: Run) -> FoldModels:

@@ -212,7 +212,7 @@ class FGM(LinearBatchLearner):
         if needed > free:
             raise UsageError(
                 f"{self.name} needs {memory.words(needed)} for a batch of {rows.n_rows:,} rows and "
-                f"{features:,} features, and {memory.words(free)} may be used",
+                f"{features:,} features, and {memory.may_be_used(free)}",
                 "use smaller batches with `batch_rows`, or smaller groups with `group_size`",
             )
 

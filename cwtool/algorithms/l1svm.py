@@ -92,13 +92,14 @@ class SparseLearner(LinearBatchLearner):
         numbers=(BATCHES, Number("C", 0.0)),  # the C of the last batch
     )
     Fit: ClassVar[type[Fit]]
-    # bytes for each entry and each feature of a batch, in a class: what `Fit` has and works with
-    entry_bytes, feature_bytes = 12, 112
+    # bytes for each entry, feature and row of a batch, in a class: what `Fit` has and works with
+    entry_bytes, feature_bytes, row_bytes = 12, 112, 96
 
     def bytes_beside(self, state: State, features: int, rows: Rows | None) -> int:
         if rows is None:
             return 0
         one = self.entry_bytes * rows.nnz + self.feature_bytes * features
+        one += self.row_bytes * rows.n_rows
         return super().bytes_beside(state, features, rows) + max(1, len(state.labels)) * one
 
     def learn_batch(

@@ -205,8 +205,9 @@ def command(
             raise click.UsageError("--delimiter is one character, and no quote")
     console = options.console(as_json, quiet, verbose)
     read = options.read_options(
-        Reading(zero_based=zero_based), on_bad_line, max_bad_lines, block_size, jobs, max_memory
-    )
+        Reading(zero_based=zero_based), on_bad_line, max_bad_lines, block_size, jobs, max_memory,
+        data,
+    )  # fmt: skip
     table["tell"] = console.note
     numbers = parse_labels(labels or "")
     table["classes"] = frozenset(numbers)

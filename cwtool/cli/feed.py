@@ -200,14 +200,19 @@ def _options(ctx: click.Context, model: Any, given: dict[str, Any]) -> FeedOptio
         raise click.UsageError("--require-after needs --validation or --reservoir")
     if model.rows == 0 and any(gate.metric in OF_PROBABILITIES for gate in before):
         raise click.UsageError("--require log_loss or ece needs a model: the first day has none")
-    names = ("on_bad_line", "max_bad_lines", "block_size", "jobs")
+    dealt = sharding.shard_options(ctx, given, given["jobs"])
+    read = options.read_options(
+        model.reading, given["on_bad_line"], given["max_bad_lines"], given["block_size"],
+        given["jobs"], given["max_memory"], [*ctx.params["data"], *given["validation"]],
+        sharded=dealt is not None,
+    )  # fmt: skip
     same = ("validation", "accept", "again", "known_share", "reservoir", "keep", "seed")
     return FeedOptions(
         require=before,
         require_after=after,
         limits=Limits(given["tolerance"], given["wrong_labels"], given["days"]),
-        max_memory=given["max_memory"],
-        read=options.read_options(model.reading, *(given[name] for name in names)),
-        sharding=sharding.shard_options(ctx, given, given["jobs"]),
+        max_memory=read.max_memory,
+        read=read,
+        sharding=dealt,
         **{name: given[name] for name in same},
     )

@@ -56,12 +56,14 @@ def command(
     as_json: bool,
 ) -> None:
     """Show the algorithm, parameters, history and largest weights of a model."""
+    from cwtool.data.names import bytes_of_names
     from cwtool.inspect import bytes_shown, class_number, describe, names_of, write_weights
     from cwtool.messages.inspect_text import text
     from cwtool.model import Model
     from cwtool.model.memory_estimate import check_load
 
-    check_load(model, max_memory, lambda found: bytes_shown(found, top))
+    named = bytes_of_names(feature_names)
+    check_load(model, max_memory, lambda found: named + bytes_shown(found, top))
     subject = Model.load(model)
     names = names_of(feature_names, subject.reading) if feature_names else {}
     class_ = None if label is None else class_number(subject, label)

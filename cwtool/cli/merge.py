@@ -104,7 +104,9 @@ def command(
     with locked(model, wait=lock == "wait"):
         files = Files(models, base, max_memory, jobs or cores())
         read = options.read_options(
-            files.models[0].reading, on_bad_line, max_bad_lines, block_size, jobs
+            files.models[0].reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory, tail
         )
-        run = Run(jobs=read.jobs, max_memory=max_memory, note=console.detail, warn=console.warn)
+        run = Run(
+            jobs=read.jobs, max_memory=read.max_memory, note=console.detail, warn=console.warn
+        )
         files.merge(tail, model, replace(read, sampled=True), run, console)

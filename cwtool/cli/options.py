@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cwtool import __version__
+from cwtool import __version__, memory
 from cwtool.data.sources import display
 from cwtool.memory import parse_size
 from cwtool.messages.console import Console
@@ -59,9 +59,9 @@ max_memory = click.option(
     "--max-memory",
     metavar="SIZE",
     callback=lambda ctx, param, text: parse_size(text) if text else 0,
-    help="Largest memory for the model, the working memory of its algorithm, and the rows and "
-    "names that are kept, such as 4GB; a run that needs more is refused. Several processes share "
-    "it.  "
+    help="Largest memory for reading, the model, the working memory of its algorithm, and the "
+    "rows, scores and names that are kept, such as 4GB; a run that needs more is refused. Several "
+    "processes share it.  "
     "[default: most of the free memory]",
 )
 
@@ -131,8 +131,8 @@ parsing = apply(
         type=click.IntRange(min=1 << 16),
         default=3 << 19,
         show_default=True,
-        help="Bytes of text that are parsed at a time. Smaller blocks need less memory and more "
-        "time; the result is the same.",
+        help="Largest number of bytes of text that are parsed at a time; a small --max-memory "
+        "lowers it. Smaller blocks need less memory and more time; the result is the same.",
     ),
     click.option(
         "-j",
@@ -193,14 +193,22 @@ def read_options(
     max_bad_lines: int,
     block_size: int,
     jobs: int | None,
-    max_memory: int = 0,
+    max_memory: int,
+    paths: Sequence[str],
+    *,
+    sharded: bool = False,
 ) -> ReadOptions:
-    """The settings of the reading options; `max_memory` is for rows that are kept."""
+    """The settings of the reading options. Their `max_memory` is what the run may take beside
+    reading these files. In shards some results depend on it: it is then that of one thread, so that
+    they do not depend on `jobs`."""
     from cwtool.data.pipeline import ReadOptions
+    from cwtool.data.reading_memory import beside_reading
     from cwtool.parallel import cores
 
-    found = click.get_current_context().meta
-    return ReadOptions(
+    ctx = click.get_current_context()
+    found = ctx.meta
+    ctx.call_on_close(lambda: setattr(memory.BOUNDS, "reading", 0))
+    read = ReadOptions(
         store=cache_in(found[CACHE], found[CONSOLE]) if found.get(CACHE) else None,
         reading=reading,
         max_bad_lines=max_bad_lines if on_bad_line == "skip" else 0,
@@ -208,6 +216,7 @@ def read_options(
         jobs=jobs or cores(),
         max_memory=max_memory,
     )
+    return beside_reading(read, paths, 1 if sharded else read.jobs)
 
 
 def cache_in(folder: str, console: Console) -> Cache:

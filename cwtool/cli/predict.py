@@ -178,7 +178,13 @@ def command(
     doubt_labels(subject, model)
     read = replace(
         options.read_options(
-            subject.reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory
+            subject.reading,
+            on_bad_line,
+            max_bad_lines,
+            block_size,
+            jobs,
+            max_memory,
+            [*data, *validation],
         ),
         **predicting.labelling(subject, evaluate, unlabeled),
         comments=with_id,

@@ -64,6 +64,7 @@ def command(
 ) -> None:
     """Show the days of a feed: errors, AUC, base rate, calibration, shifts of the probabilities,
     sizes, days that were refused, and features whose weights changed."""
+    from cwtool.data.names import bytes_of_names
     from cwtool.feed.report import FIGURES, days_of, moved, work_of_moved
     from cwtool.files import complete_text
     from cwtool.inspect import names_of
@@ -73,7 +74,9 @@ def command(
 
     if out is None and not as_text:
         raise click.UsageError("give --out for a page, or --text")
-    check_load(model, max_memory, work_of_moved(model, since if top else 0))
+    named = bytes_of_names(feature_names)
+    work = work_of_moved(model, since if top else 0)
+    check_load(model, max_memory, lambda found: named + work(found))
     subject = Model.load(model)
     names = names_of(feature_names, subject.reading) if feature_names else {}
     days = days_of(subject, model.stat().st_size, log)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from cwtool import registry
+from cwtool import memory, registry
 from cwtool.cli import class_options, options, sharding
 from cwtool.cli.algorithm import ALGO, AlgorithmCommand, given
 from cwtool.params import declared
@@ -180,6 +180,7 @@ def command(
     from dataclasses import replace
 
     from cwtool.data.measuring import measured
+    from cwtool.data.names import bytes_of_names
     from cwtool.data.parse import Reading
     from cwtool.files import check_kept, complete_text
     from cwtool.inspect import names_of
@@ -199,7 +200,14 @@ def command(
     reading = Reading(**given(ctx, others, options.ROWS))
     if reading.normalize == "columns":
         reading = measured(reading, data)
+    if named := bytes_of_names(feature_names):
+        max_memory = memory.without(
+            f"{feature_names}", named, max_memory, "leave out `feature_names`"
+        )
     names = names_of(feature_names, reading) if feature_names else {}
+    read = options.read_options(
+        reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory, [*data, *test]
+    )
     wanted = SelectOptions(
         sizes=features,
         algo=ctx.meta[ALGO],
@@ -212,12 +220,10 @@ def command(
         stability=stability or 0,
         share=subsample,
         seed=seed,
-        max_memory=max_memory,
+        max_memory=read.max_memory,
         warn=console.warn,
         engine=sharding.engine_options(ctx, others, jobs),
-        read=options.read_options(
-            reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory
-        ),
+        read=read,
     )
     sources: list[str | Path] = [*data, *test, *([feature_names] if feature_names else [])]
     if plot is not None:

@@ -167,6 +167,10 @@ def command(
         if not paths:
             subject.save(model)
             return
+        read = options.read_options(
+            subject.reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory,
+            [*paths, *validation], sharded=dealt is not None,
+        )  # fmt: skip
         learned = train(
             subject,
             paths,
@@ -180,11 +184,9 @@ def command(
                 require=gates,
                 again=again,
                 trace=trace or 0,
-                max_memory=max_memory,
+                max_memory=read.max_memory,
                 engine=sharding.inner_engine(ctx, others, jobs),
-                read=options.read_options(
-                    subject.reading, on_bad_line, max_bad_lines, block_size, jobs
-                ),
+                read=read,
             ),
             console,
             dealt,

@@ -204,7 +204,9 @@ def command(
     tried: Any = points.get("normalize", [])
     if "columns" in (reading.normalize, *tried):
         reading = measured(reading, data)
-    read = options.read_options(reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory)
+    read = options.read_options(
+        reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory, data
+    )
     if model is not None:
         check_target(model, data)
     engine = sharding.engine_options(ctx, others, jobs)
@@ -217,7 +219,7 @@ def command(
         wanted = TuneOptions(
             algo, points, fixed, class_weight=class_weight, by=by, folds=cv, metric=metric,
             random=random or 0, halving=halving or 0, passes=passes, seed=seed, engine=engine,
-            max_memory=max_memory, read=read, **classes,
+            max_memory=read.max_memory, read=read, **classes,
         )  # fmt: skip
         options.names_data(console, data)
         found = tune(list(data), wanted, console)
@@ -229,7 +231,7 @@ def command(
             chosen = {**classes, **{k: v for k, v in winner.items() if k == "multiclass"}}
             subject = wanted.model(winner, class_options.labels(chosen))
             how = TrainOptions(
-                passes=wanted.passes_of(winner), seed=seed, max_memory=max_memory,
+                passes=wanted.passes_of(winner), seed=seed, max_memory=read.max_memory,
                 read=wanted.read_of(winner),
             )  # fmt: skip
             train(subject, list(data), model, how, console)

@@ -55,6 +55,6 @@ def _too_large(source: str, waiting: list[Rows], held: int, free: int) -> UsageE
     n_rows = sum(part.n_rows for part in waiting)
     return UsageError(
         f"{source}: a batch of {n_rows:,} rows or more needs at least {memory.words(held)} of "
-        f"memory, and {memory.words(free)} may be used",
+        f"memory, and {memory.may_be_used(free)}",
         f"cut the file into smaller batches: `batch_rows={max(1, n_rows // 2)}`",
     )

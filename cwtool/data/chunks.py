@@ -28,6 +28,7 @@ SENTINEL = np.frombuffer(ROOM, dtype=np.uint8)
 MAX_LINE = 1 << 30
 PART = 1 << 20  # of a long line, by which one that is no text is told
 ROWS = 1 << 16  # lines of a chunk, about; chunks of usual text have fewer
+LINE = 24  # bytes of a line in a chunk of so many lines as its bytes allow, about
 HEAD = 1 << 16  # bytes that are looked at to tell what the rows are
 SLACK = 1 << 14  # looked at behind a range for the end of its last line
 PAGE = 4096  # bytes that the system copies at a time
@@ -77,7 +78,7 @@ class Text(NamedTuple):
 def chunks_of(
     source: str | Span, step: int, *, prompt: bool = False, follow: bool = False
 ) -> Iterator[Chunk]:
-    """The chunks of a source, of about `step` bytes, or of ROWS lines where these are short. If
+    """The chunks of a source, of about `step` bytes, or of fewer where the lines are short. If
     they are wanted `prompt`, the lines of a pipe come as soon as they were read; if the file is to
     be followed, it has no end."""
     span = source if isinstance(source, Span) else Span(source)
@@ -150,12 +151,13 @@ def _stream_chunks(
 
 
 def _size(text: bytes, step: int) -> int:
-    """The bytes of a chunk of lines such as these: `step`, or those of about ROWS lines. What is
-    kept for each row would take several times the memory of what usual lines hold."""
-    lines = text.count(NEWLINE)
-    if lines * step <= ROWS * len(text):
+    """The bytes of a chunk of lines such as these: `step`, or those of about ROWS lines, or of
+    step / LINE lines where these are fewer. What is kept for each row would take several times the
+    memory of what usual lines hold."""
+    lines, most = text.count(NEWLINE), min(ROWS, step // LINE)
+    if lines * step <= most * len(text):
         return step
-    return min(step, max(HEAD, ROWS * len(text) // lines >> 16 << 16))
+    return min(step, max(HEAD, most * len(text) // lines >> 16 << 16))
 
 
 def is_rows(head: bytes) -> bool:

@@ -15,6 +15,8 @@ from cwtool.records import dataclass
 
 HASHED = "# hash bits "
 LABEL = "# label "
+NAME = 240  # bytes of a pair of strings in a list and in a dictionary, without their characters
+PART = 1 << 20  # bytes that are read at a time
 
 
 @dataclass
@@ -36,25 +38,42 @@ class Names:
 
 def read_names(path: Path) -> Names:
     """The names in a file."""
+    names = Names()
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open(encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, 1):
+                _add(line, names, f"{path}:{number}")
     except OSError as failure:
         raise UsageError(f"{path}: {failure.strerror}") from None
     except UnicodeDecodeError as failure:
         raise UsageError(f"{path}: {failure}", "names are UTF-8 text") from None
-    names = Names()
-    for number, line in enumerate(text.split("\n"), 1):
-        key, tab, name = line.partition("\t")
-        if tab:
-            names.pairs.append((key.strip(), name.strip()))
-        elif line.startswith("#"):
-            _remark(line.strip(), names, f"{path}:{number}")
-        elif line.strip():
-            raise UsageError(
-                f"{path}:{number}: expected id, tab, name",
-                "a line of a names file is a feature id, a tab and a name",
-            )
     return names
+
+
+def bytes_of_names(path: Path | None) -> int:
+    """Upper bound of the bytes that the names in a file, if there is one, take while they are read
+    and by id."""
+    if path is None:
+        return 0
+    try:
+        with path.open("rb") as file:
+            n_lines = sum(part.count(b"\n") for part in iter(lambda: file.read(PART), b""))
+        return NAME * (n_lines + 1) + 4 * path.stat().st_size  # up to 4 bytes a character
+    except OSError:
+        return 0  # reading says what is wrong
+
+
+def _add(line: str, names: Names, place: str) -> None:
+    key, tab, name = line.partition("\t")
+    if tab:
+        names.pairs.append((key.strip(), name.strip()))
+    elif line.startswith("#"):
+        _remark(line.strip(), names, place)
+    elif line.strip():
+        raise UsageError(
+            f"{place}: expected id, tab, name",
+            "a line of a names file is a feature id, a tab and a name",
+        )
 
 
 def _remark(line: str, names: Names, place: str) -> None:

@@ -227,7 +227,7 @@ def _kept(
             raise UsageError(
                 f"{origin.source}: all rows are kept in memory; the first of them need "
                 f"{memory.words(held)}, and "
-                f"{memory.words(memory.of_process(options.max_memory))} may be used",
+                f"{memory.may_be_used(memory.of_process(options.max_memory))}",
                 "give fewer rows, or raise `max_memory`",
             )
         yield rows, origin

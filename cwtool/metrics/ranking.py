@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from cwtool import memory
 from cwtool.data.rows import Floats, Ints
 from cwtool.metrics.tally import counted, ratio
 from cwtool.metrics.threshold import Cells
 
 RATES = (0.001, 0.01)  # false positive rates at which the recall is shown
 POINTS = 200  # of a curve that is drawn
+ROW = 150  # bytes for each row while the metrics are computed, at most
 TOPS = (10, 100, 1000)  # numbers of highest scores among which the precision is shown
 
 
@@ -21,10 +23,18 @@ class Ranking:
 
     def __init__(self) -> None:
         self._parts: list[tuple[Any, Floats, Floats, Floats | None]] = []
+        self.n_rows = 0
+        self.most = 0  # bytes that it may take; 0: no limit
 
     def add(self, y: Ints, score: Floats, p: Floats, weight: Floats | None = None) -> None:
         y, score, p, weight = counted(weight, y, score, p)
         self._parts.append(((y == 1), score.copy(), p, weight))
+        self.n_rows += len(y)
+        if self.most:
+            memory.check(
+                f"the ranking of {self.n_rows:,} rows or more by their scores", ROW * self.n_rows,
+                self.most, "give fewer rows",
+            )  # fmt: skip
 
     def columns(self) -> tuple[Any, Floats, Floats, Floats]:
         """Whether each row is positive, its score, probability and weight."""

@@ -51,19 +51,19 @@ def check_memory(
             f"{rows.n_rows:,} rows of {what}",
         )
     raise UsageError(
-        f"{algorithm.name} needs {memory.words(needed)} for {what}, and "
-        f"{memory.words(free)} may be used",
+        f"{algorithm.name} needs {memory.words(needed)} for {what}, and {memory.may_be_used(free)}",
         ", ".join([*ways, "or raise `max_memory`"]) if ways else "raise `max_memory`",
     )
 
 
 def check_scoring(
     algorithm: Algorithm, state: State, max_memory: int, jobs: int, more: int = 0
-) -> None:
+) -> int:
     """Refuse to predict in `jobs` threads if what the algorithm computes beside the state, and
-    `more` bytes, would take more than may be used; `max_memory` 0: no limit."""
-    if not max_memory and not memory.BOUNDS.limit:
-        return
+    `more` bytes, would take more than may be used; `max_memory` 0: no limit. Returns the
+    bytes that are left; 0: no limit."""
+    if not memory.limited(max_memory):
+        return 0
 
     def needed(jobs: int) -> int:
         beside = more + algorithm.bytes_to_score(state.scoring, jobs)
@@ -77,6 +77,7 @@ def check_scoring(
         f"use `jobs={fewer[-1]}`" if fewer else "use a model of fewer rows or features",
         "to predict",
     )
+    return max(1, memory.allowed(max_memory) - needed(jobs))
 
 
 def bytes_of(state: State) -> int:

@@ -25,7 +25,7 @@ PLACES = 4  # of a column of several classes there is a multiple
 HASHED = 24  # bytes of a feature that is not its own slot: its key and its buckets, at most
 TABLES = 2  # of a state, at most
 COPIES = 12  # of the columns of a range of features, while they are merged
-CHECKED = 5  # bytes of a feature while a file is checked: its slot, and whether it is in order
+CHECKED = 10  # bytes of a feature while a file is checked: its slot, twice, and whether it is good
 
 
 class MemoryEstimate:

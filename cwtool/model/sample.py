@@ -117,7 +117,7 @@ class Sample:
             raise Damage("the array sample.size has a value that cannot be")
         if not ((rank >= 0) & (rank < found.bound)).all():
             raise Damage("the array sample.rank has a value that cannot be")
-        found.parts = [(rows, rank)] if n_rows else []
+        found.parts = [(rows, rank.copy())] if n_rows else []  # no view: it would keep the file
         return found
 
 

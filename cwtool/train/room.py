@@ -50,8 +50,8 @@ class Room:
             n_rows = sum(spool.n_rows for spool in self.kept)
             raise UsageError(
                 f"{n_rows:,} rows that are kept need {memory.words(rows)} where they are used "
-                f"again, with models of {memory.words(models)}, and {memory.words(self.limit)} may "
-                "be used",
+                f"again, with models of {memory.words(models)}, and "
+                f"{memory.may_be_used(self.limit)}",
                 "train with `passes=1` and without `holdout`, or raise `max_memory`",
             )
         for spool in self.kept:

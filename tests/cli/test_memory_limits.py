@@ -1,8 +1,10 @@
 """A run that needs more memory than it may use is refused before it uses it."""
 
+import gc
 import gzip
 import lzma
 import tracemalloc
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,17 +14,27 @@ import pytest
 
 from cwtool import memory, registry
 from cwtool.data.labels import Labels
+from cwtool.data.names import bytes_of_names
 from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.reading_memory import SMALLEST, bytes_of_reading
 from cwtool.data.rows import Rows
 from cwtool.data.spans import Span
 from cwtool.data.spool import Spool
 from cwtool.errors import DataError, UsageError
 from cwtool.export.covariance import covariance_of
-from cwtool.model import Model
+from cwtool.metrics.ranking import ROW, Ranking
+from cwtool.model import Model, file
 from cwtool.predict import MOST_SCORES, scored, unlabelled
+from cwtool.validation import COUNTS, held_bytes
 
 READER = 600_000  # bytes, for a file of some kilobytes
 Run = Callable[..., Any]
+
+
+def beside_reading(path: str, left: float, times: int = 1) -> list[str]:
+    """Options with a limit that leaves so many bytes beside reading the file so many times."""
+    size = times * Path(path).stat().st_size
+    return ["-j", "2", "--max-memory", f"{left + bytes_of_reading(SMALLEST, 2, size):.0f}B"]
 
 
 @pytest.mark.parametrize("algo", registry.names())
@@ -199,11 +211,11 @@ def test_long_rows_that_bcw_keeps_count(divisor: str, cwtool: Run, planted: Run)
     """Ten rows have a small matrix, and 2,000 entries each."""
     rows = planted("long.svm", 1, 10, width=4000, entries=4000)
     command = ["train", rows, "-a", "bcw", "--precision-divisor", divisor, "-m", "m.cw"]
-    ended = cwtool(*command, "--max-memory", "1MB")
+    ended = cwtool(*command, *beside_reading(rows, 1e6))
     assert ended.code == 2
     assert "rows needs" in ended.err
-    assert "for these and its precision matrix, and 1 MB may be used" in ended.err
-    assert cwtool(*command, "--max-memory", "5MB").code == 0
+    assert "for these and its precision matrix, and 1 MB may be used, beside" in ended.err
+    assert cwtool(*command, *beside_reading(rows, 5e6)).code == 0
 
 
 @pytest.mark.parametrize(("n_rows", "room"), [(40, "500kB"), (1000, "20MB")])
@@ -246,9 +258,9 @@ def test_rows_of_a_batch_count_with_what_is_made_of_them(
 ) -> None:
     rows = (f"{k % 2} " + " ".join(f"{j}:1" for j in range(1, 1001)) for k in range(100))
     (folder / "a.svm").write_text("\n".join(rows))
-    ended = cwtool("train", "a.svm", "-a", algo, "--max-memory", "2.42MB", "-m", "m.cw")
+    ended = cwtool("train", "a.svm", "-a", algo, "-m", "m.cw", *beside_reading("a.svm", 2.42e6))
     assert ended.code == 2
-    assert "for 100 rows of 1,000 features, and 2.42 MB may be used" in ended.err
+    assert "for 100 rows of 1,000 features, and 2.42 MB may be used, beside" in ended.err
     assert "use smaller batches with --batch-rows, or raise --max-memory" in ended.err
     assert needed(ended.err) >= 100_000 * entry + 1000 * (20 + feature)
 
@@ -299,13 +311,13 @@ def test_rows_for_another_pass_keep_to_the_limit(
 ) -> None:
     """A window takes three times its rows; windows that wait are written to a file."""
     rows = planted("a.svm", 1, 2000, width=20, entries=10)
-    command = ["train", rows, "-m", "m.cw", *kept, "--max-memory"]
-    ended = cwtool(*command, "200kB")
+    command = ["train", rows, "-m", "m.cw", *kept]
+    ended = cwtool(*command, *beside_reading(rows, 200e3))
     assert ended.code == 2
     assert "rows that are kept need" in ended.err
     assert "where they are used again, with models of" in ended.err
     assert "and 200 kB may be used" in ended.err
-    ok(*command, f"{3.1 * 2000 * (12 * 5.5 + 20) + 60_000:.0f}B")
+    ok(*command, *beside_reading(rows, 3.1 * 2000 * (12 * 5.5 + 20) + 60_000))
 
 
 def test_a_model_counts_before_it_is_loaded(cwtool: Run, ok: Run, planted: Run) -> None:
@@ -317,7 +329,7 @@ def test_a_model_counts_before_it_is_loaded(cwtool: Run, ok: Run, planted: Run) 
         ended = cwtool(*command, rows, "-m", "m.cw", "--max-memory", str(size))
         assert (ended.code, "m.cw with its " in ended.err) == (2, True)
         assert size + 16 * 300 < needed(ended.err) < 3 * size + 20_000
-    ok("predict", rows, "-m", "m.cw", "--max-memory", "200kB")
+    ok("predict", rows, "-m", "m.cw", *beside_reading(rows, 200e3))
 
 
 SCORING = [
@@ -450,7 +462,7 @@ def test_comments_of_a_file_of_rows_count(cwtool: Run, ok: Run, folder: Path) ->
     ok("convert", "a.svm", "-o", "a.cwrows", "--block-size", 1 << 24)
     assert (folder / "a.cwrows").stat().st_size < 200_000
     ok("train", "a.cwrows", "-m", "m.cw", "-q")
-    command = ["predict", "a.cwrows", "-m", "m.cw", "-j", "1", "--max-memory", "5MB"]
+    command = ["predict", "a.cwrows", "-m", "m.cw", "-j", "1", "--max-memory", "12MB"]
     ok(*command)
     ended = cwtool(*command, "--id")
     assert (ended.code, "the comments of 400 rows, which are read" in ended.err) == (2, True)
@@ -478,3 +490,89 @@ def test_names_of_convert_keep_to_the_limit(cwtool: Run, ok: Run, folder: Path) 
     assert not Path("a.svm").exists()
     ok(*command, "50kB", "--hash-bits", "10")
     ok(*command, "500kB")
+
+
+def test_what_reading_leaves_is_named(cwtool: Run, ok: Run, planted: Run) -> None:
+    """Of a file of 2 MB, which takes more than the smallest blocks."""
+    rows = planted("a.svm", 1, 20_000, width=400, entries=20)
+    full = ["train", rows, "-m", "m.cw", "-j", "1", "--covariance", "full", "--max-memory"]
+    reading = bytes_of_reading(SMALLEST, 1)
+    ended = cwtool(*full, f"{reading + 10_000}B")
+    assert ended.code == 2
+    assert f"10 kB may be used, beside {memory.words(reading)} for reading" in ended.err
+    assert memory.BOUNDS.reading == 0  # for the next command
+    ok(*full, f"{reading + 1.05 * needed(ended.err):.0f}B")
+
+
+def test_scores_that_are_ranked_count(cwtool: Run, ok: Run, planted: Run) -> None:
+    rows = planted("a.svm", 1, 2000, width=60)
+    ok("train", rows, "-m", "m.cw")
+    command = ["predict", rows, "-m", "m.cw"]
+    ok(*command, *beside_reading(rows, ROW * 1500))
+    for times, more in ((1, ["--evaluate"]), (2, ["--validation", rows, "--threshold", "f1"])):
+        ended = cwtool(*command, *more, *beside_reading(rows, ROW * 1500, times))
+        assert (ended.code, "by their scores needs 300 kB" in ended.err) == (2, True)
+    ok(*command, "--evaluate", *beside_reading(rows, ROW * 2500))
+
+
+def test_ranking_takes_no_more_than_is_counted() -> None:
+    """Where every score is another one."""
+    n, ranking = 100_000, Ranking()
+    tracemalloc.start()
+    for k in range(10):
+        score = np.arange(n // 10) * 1.5 + k
+        ranking.add(np.arange(n // 10, dtype=np.int32) % 2, score, score / (1 + score), score)
+        del score
+    ranking.summary()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert ROW * n / 2 < peak < ROW * n
+
+
+def test_files_of_names_count(cwtool: Run, ok: Run, planted: Run) -> None:
+    rows = planted("a.svm", 1, 60, width=60)
+    ok("train", rows, "-m", "m.cw")
+    Path("names.tsv").write_text("".join(f"{k}\tname {k}\n" for k in range(1, 5000)))
+    named = bytes_of_names(Path("names.tsv"))
+    commands = [
+        ["inspect", "m.cw"],
+        ["report", "m.cw", "--text"],
+        ["select-features", rows, "--features", "5"],
+    ]
+    for command in commands:
+        ok(*command, "--max-memory", "0.9MB")
+        ended = cwtool(*command, "--feature-names", "names.tsv", "--max-memory", "0.9MB")
+        assert (ended.code, "needs 1." in ended.err) == (2, True)
+        limit = f"{named + 900_000}B"
+        ok(*command, "--feature-names", "names.tsv", "--max-memory", limit)
+
+
+def test_counts_of_models_that_are_judged_count(planted: Run) -> None:
+    (block,) = read_blocks([planted("a.svm", 1, 2000, width=60)])
+    rows = Labels().encode(block, learning=True)
+    few = rows.take(np.arange(100))
+    for models in (1, 3):
+        others = rows.nbytes + 56 * rows.n_rows + rows.nbytes + (32 + 32 * models) * rows.n_rows
+        found = held_bytes(rows, copied=True, models=models)
+        assert found == others + models * COUNTS
+        assert held_bytes(few, copied=True, models=models) < COUNTS
+
+
+@pytest.mark.parametrize("algo", registry.names())
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_model_does_not_keep_the_bytes_of_its_file(
+    algo: str, classes: int, ok: Run, planted: Run, brief: Callable[[str], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    lines = Path(planted("a.svm", 1, 90, width=30)).read_text().splitlines()
+    rows = (f"{k % classes} {line.split(' ', 1)[1]}\n" for k, line in enumerate(lines))
+    Path("a.svm").write_text("".join(rows))
+    ok("train", "a.svm", *brief(algo), "-m", "m.cw")
+    room = np.frombuffer(Path("m.cw").read_bytes(), dtype=np.uint8).copy()
+    kept = weakref.ref(room)
+    monkeypatch.setattr(file, "_read", lambda path, data=[room]: data.pop().data.toreadonly())
+    del room
+    model = Model.load(Path("m.cw"))
+    gc.collect()
+    assert model.rows == 90
+    assert kept() is None

@@ -135,10 +135,10 @@ def test_what_does_not_fit_is_refused(cwtool: Run, ok: Run, data: str) -> None:
     ended = cwtool(*command, "--max-memory", "1kB")
     assert ended.code == 2
     assert "all rows are kept in memory; the first of them need 20 kB, and 1 kB may be" in ended.err
-    ended = cwtool(*command, "--max-memory", "80kB")
+    ended = cwtool(*command, "--max-memory", "1.31MB")
     assert ended.code == 3
     assert "needs 14.4 kB of memory with the copy that is saved" in ended.err
-    ok(*command, "--max-memory", "1MB")
+    ok(*command, "--max-memory", "2MB")
 
 
 def test_progressive_numbers_are_those_of_train(ok: Run, data: str, planted: Any) -> None:

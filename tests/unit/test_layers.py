@@ -52,7 +52,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "threads": (),
     "parallel": ("errors", "cluster", "memory"),
     "cluster": ("errors",),
-    "metrics": ("data.labels", "data.rows", "errors"),
+    "metrics": ("data.labels", "data.rows", "errors", "memory"),
     "registry": ("errors", ALGORITHMS, "params"),
     DATA: ("ahead", "errors", "files", "memory", "order", "parallel"),
     REPORT: ("errors", "files"),

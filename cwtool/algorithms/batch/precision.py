@@ -174,14 +174,15 @@ def check_room(n: int, what: str, run: Run, more: int = 0, entries: int = 0) -> 
     """Refuse matrices over so many features or rows that do not fit into memory; `more` is the
     number of those that are kept beside the first, and `entries` are those of rows that are
     kept."""
-    # a matrix, its factor, its inverse, and copies to work in, to change and to save
-    needed = (6 + more) * 8 * n * n + ENTRY * entries
+    # a matrix, its factor, its inverse, copies to work in, to change and to save, and the memory of
+    # two smaller ones of batches before, into which larger ones do not fit
+    needed = (8 + more) * 8 * n * n + ENTRY * entries
     free = memory.allowed_for(needed, run.max_memory)
     if needed > free:
         raise UsageError(
             f"bcw over {n:,} {what} needs {memory.words(needed)} for "
             f"{_beside(what, entries)}its precision matrix, "
-            f"and {memory.words(free)} may be used",
+            f"and {memory.may_be_used(free)}",
             "use `algo=sbcw`, `algo=cw-fact` or `algo=cw`, whose memory grows only linearly with "
             "the number of features, or fold the ids with `hash_bits`",
         )

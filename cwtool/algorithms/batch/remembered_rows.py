@@ -82,7 +82,7 @@ class RememberedRows(BatchLearner):
         if needed > free:
             raise UsageError(
                 f"{self.name} needs {memory.words(needed)} for {known.shape[0]:,} rows of "
-                f"{known.shape[1]:,} features, and {memory.words(free)} may be used",
+                f"{known.shape[1]:,} features, and {memory.may_be_used(free)}",
                 "give it fewer rows, fold the features with `hash_bits`, or raise `max_memory`",
             )
 

@@ -76,7 +76,7 @@ def grown_sigma(state: State, max_memory: int = 0) -> Floats:
     if free < PAIR * n**2:
         raise UsageError(
             f"a full covariance over {n:,} features needs {memory.words(PAIR * n**2)} of memory "
-            f"with the copy that is saved, and {memory.words(free)} may be used",
+            f"with the copy that is saved, and {memory.may_be_used(free)}",
             "use `covariance=diag`, or fold the feature ids, for example with "
             f"`hash_bits={max(1, int((free / PAIR) ** 0.5).bit_length() - 1)}`",
         )

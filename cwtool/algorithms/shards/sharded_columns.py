@@ -166,7 +166,7 @@ class ShardedColumns:
         if needed > free:
             raise TooManyEntries(
                 f"the columns that were chosen need {memory.words(needed)} on this machine, and "
-                f"{memory.words(free)} may be used",
+                f"{memory.may_be_used(free)}",
                 "choose fewer `features`, or raise `max_memory`",
             )
 
