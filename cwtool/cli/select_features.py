@@ -74,8 +74,8 @@ def _sizes(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     type=click.FloatRange(min=0, min_open=True),
     default=1.0,
     show_default=True,
-    help="C of the linear support vector machine (dcd) that is fitted to the selected features to "
-    "measure their test error.",
+    help="C of the linear support vector machine (dcd with the hinge loss) that is fitted to the "
+    "selected features to measure their test error.",
 )
 @click.option(
     "--stability",

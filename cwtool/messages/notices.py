@@ -22,7 +22,8 @@ def noticed(model: Model, tally: AnyTally) -> str | None:
     matrix = tally.measured[1] if isinstance(tally, Tally) else tally.measured[1:, 1:]
     names = model.labels.names[: len(matrix)]
     setting = model.operating_point.setting
-    found = imbalance(matrix, names, bias=model.reading.bias, threshold=setting)
+    passes = model.batch is None  # batch learners refuse several
+    found = imbalance(matrix, names, bias=model.reading.bias, threshold=setting, passes=passes)
     if found or setting or model.class_weight.setting:  # these are meant to change the error
         return found
     return worse_than_one_class(matrix, names)
@@ -46,12 +47,18 @@ def worse_than_one_class(matrix: NDArray[Any], names: Sequence[str]) -> str | No
 
 
 def imbalance(
-    matrix: NDArray[Any], names: Sequence[str], *, bias: bool, threshold: str
+    matrix: NDArray[Any],
+    names: Sequence[str],
+    *,
+    bias: bool,
+    threshold: str,
+    passes: bool = True,
 ) -> str | None:
     """A sentence with a remedy, if all rows are of one class, if all predictions are, if a class is
     hardly ever predicted where it should be, or if one of two classes is rare and nothing was done.
     `matrix[actual, predicted]` counts the rows of the classes with these names; `bias` tells
-    whether the model has one, and `threshold` is its setting."""
+    whether the model has one, `threshold` is its setting, and `passes` tells whether it can learn
+    rows in several passes."""
     support, called = matrix.sum(axis=1), matrix.sum(axis=0)
     total = float(support.sum())
     if total < FEWEST or len(names) < 2:
@@ -78,7 +85,8 @@ def imbalance(
             "as it"
         )
         if len(names) > 2 and share[least] >= 1 / (2 * len(names)):  # the class is not rare
-            return f"{found}; more `passes` or another `algo` may separate it from other classes"
+            other = "more `passes` or another `algo`" if passes else "another `algo`"
+            return f"{found}; {other} may separate it from other classes"
     elif len(names) == 2 and share[rarest] <= RARE and not (bias or threshold):
         found = f"only {_percent(share[rarest])} of the rows are of the class {names[rarest]}"
     else:

@@ -82,7 +82,9 @@ def _summary(days: Sequence[Any]) -> str:
     refused = sum(bool(day.refused) for day in days)
     span = f", {days[0].date} to {days[-1].date}" if days else ""
     drawn = f"; the latest {DAYS:,} days are shown" if len(days) > DAYS else ""
-    return f"{len(days) - refused:,} days learned, {refused:,} refused{span}{drawn}"
+    learned = len(days) - refused
+    plural = "" if learned == 1 else "s"
+    return f"{learned:,} day{plural} learned, {refused:,} refused{span}{drawn}"
 
 
 def _tables(days: Sequence[Any], figures: Figures, moved: dict[str, Any]) -> list[Part]:

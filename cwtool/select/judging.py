@@ -71,7 +71,7 @@ class Judge:
         return named(counted_metrics(tally))
 
     def refit(self, found: Selection) -> Metrics:
-        """The metrics of an L2-regularized support vector machine on the selected features."""
+        """The metrics of a linear SVM with the hinge loss on the selected features."""
         return self._fitted(self._new(found, "dcd", {"C": self.refit_C, "loss": "hinge"}), found)
 
     def _new(self, found: Selection, name: str, params: dict[str, Any]) -> Model:

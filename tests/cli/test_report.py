@@ -82,7 +82,7 @@ def test_the_text(ok: Run, cwtool: Callable, fed: str) -> None:
 
 def test_a_model_of_train(ok: Run, planted: Run) -> None:
     ok("train", planted("a.svm", 1, 200), "-m", "t.cw")
-    assert "1 days learned, 0 refused" in ok("report", "t.cw", "--text")
+    assert "1 day learned, 0 refused" in ok("report", "t.cw", "--text")
 
 
 def test_charts() -> None:

@@ -92,6 +92,22 @@ def test_a_scaled_column_that_changes_later(cwtool: Callable, folder: Path) -> N
     assert "the values of feature 2 in the last rows differ" in cwtool(*more).err
 
 
+@pytest.mark.parametrize(
+    ("args", "remedy"),
+    [
+        (["-a", "pa1", "--multiclass", "ovr"], "more --passes or another --algo"),
+        (["-a", "dcd", "--loss", "hinge"], "another --algo"),
+    ],
+)
+def test_a_class_between_two_others(
+    cwtool: Callable, folder: Path, args: list[str], remedy: str
+) -> None:
+    """The class in the middle of a column is hardly predicted; batch learners have no passes."""
+    Path("line.svm").write_text("1 1:1 2:-1\n3 1:1 2:1\n2 1:1\n1 1:1 2:-1\n3 1:1 2:1\n" * 60)
+    said = cwtool("train", "line.svm", "-m", "m.cw", *args).err
+    assert f"of the class 2 are predicted as it; {remedy} may separate it" in said
+
+
 def test_a_model_that_is_replaced(cwtool: Callable, planted: Run) -> None:
     args = ["train", planted("a.svm", 1, 100), "-m", "m.cw"]
     assert "replaced" not in cwtool(*args).err

@@ -84,6 +84,11 @@ def test_several_classes() -> None:
         "only 0 % of the rows of the class 3 are predicted as it; more `passes` or another `algo` "
         "may separate it from other classes"
     )
+    without_passes = imbalance(matrix, THREE, bias=False, threshold="", passes=False)
+    assert without_passes == (
+        "only 0 % of the rows of the class 3 are predicted as it; another `algo` may separate it "
+        "from other classes"
+    )
     matrix[2] = 0, 0, 5
     assert imbalance(matrix, THREE, bias=False, threshold="") is None
 
