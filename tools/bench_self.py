@@ -38,7 +38,7 @@ WORKLOADS = {
     "bcw": "train --algo bcw {data}/dense.svm -m {model}",
     "sbcw": "train --algo sbcw {data}/words.svm -m {model}",
     "stsgd, 6 passes": "train --algo stsgd --passes 6 {data}/words.svm -m {model}",
-    "dcd": "train --algo dcd {data}/words.svm -m {model}",
+    "dcd": "train --algo dcd --loss hinge {data}/words.svm -m {model}",
 }
 
 DATA = """
