@@ -20,6 +20,7 @@ from cwtool.errors import DataError, UsageError
 
 READ = 1000  # rows that are read together
 COLUMN = 12_000  # bytes that pyarrow takes for a column, whatever the number of rows, measured
+COPIES = 2  # of a row group: as it is stored, and its values
 CELL_READ = 250  # bytes of a cell of these: in the table, as an object, and in its row
 CELLS, ENTRIES = 1 << 24, 1 << 20  # of a row group, at most: cells, and those that are not 0
 CELL, ENTRY = 24, 200  # bytes of these: in two tables and packed, and in a row that waits
@@ -67,7 +68,7 @@ def _rows_at_once(file: Any, limit: int, path: str) -> int:
     groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
     largest = max((group.total_byte_size for group in groups), default=0)
     columns = len(file.schema_arrow.names)
-    fixed, each = largest + COLUMN * columns, CELL_READ * max(1, columns)
+    fixed, each = COPIES * largest + COLUMN * columns, CELL_READ * max(1, columns)
     memory.check(
         f"{display(path)} with {columns:,} columns and row groups of {memory.words(largest)}",
         fixed + each,
