@@ -178,7 +178,12 @@ def moved(path: Path, model: Model, since: int, top: int, names: dict[str, str])
     old = generations.kept(path)[:since]
     if not old or model.several is not None:
         return {}
-    before, after = Model.load(old[-1]).weights(), model.weights()
+    other = Model.load(old[-1])
+    if other.several is not None:  # a model that had other classes was there before
+        return {}
+    before = other.weights()
+    del other  # the weights of both models and one of the models are in memory at a time
+    after = model.weights()
     ids = np.union1d(before.ids, after.ids)
     change, now = np.zeros(len(ids)), np.zeros(len(ids))
     now[np.searchsorted(ids, after.ids)] = after.weight

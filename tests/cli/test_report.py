@@ -85,6 +85,14 @@ def test_a_model_of_train(ok: Run, planted: Run) -> None:
     assert "1 day learned, 0 refused" in ok("report", "t.cw", "--text")
 
 
+def test_an_older_model_of_other_classes(ok: Run, planted: Run, folder: Path) -> None:
+    planted("a.svm", 1, 100)
+    (folder / "b.svm").write_text("1 1:1\n2 2:1\n3 3:1\n")
+    ok("train", "b.svm", "-m", "m.cw.1")
+    ok("train", "a.svm", "-m", "m.cw")
+    assert "features whose weights" not in ok("report", "m.cw", "--text")
+
+
 def test_charts() -> None:
     chart = line_chart([1.0, None, 3.0], ["a", "b", "c"], percent, [False, False, True])
     root = ElementTree.fromstring(chart)
