@@ -1,7 +1,7 @@
 """Train and use models with random settings on small files: tools/fuzz_settings.py --count 2000.
 
 Each command is a process of its own. A signal, an exit code that is no sentence about the command,
-the data or the model, a warning of NumPy, a model file that cannot be read again and more than 10
+the data or the model, a warning of NumPy, a model file that cannot be read again and more than 60
 seconds of CPU time are failures, which are printed. The same seed gives the same commands.
 """
 
@@ -26,7 +26,7 @@ from random_settings import fault, trial  # noqa: E402
 
 from cwtool import cli, registry  # noqa: E402
 
-SECONDS = 10
+SECONDS = 60
 
 
 def ended(command: list[str]) -> tuple[int, str]:

@@ -18,7 +18,7 @@ WEIGHTS = ("0", "1", "2.5", "1e-5", "1e6")
 NUMBERS = (0, 1e-100, 1e-20, 1e-8, 0.001, 0.01, 0.1, 0.3, 0.5, 0.9, 1, 2, 10, 100, 1e4, 1e20, 1e100)
 COUNTS = (5, 10, 50)
 ENDS = (0, 2, 3, 4, 5)  # exit codes: done, or a sentence about the command, the data or the model
-SLOW = {"chains", "runs", "iterations", "steps", "d_max", "bursts"}  # left at their defaults
+SLOW = {"chains", "runs", "iterations", "steps", "d_max", "bursts", "cv"}  # left at their defaults
 MODEL = "m.cw"
 
 
