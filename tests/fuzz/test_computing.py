@@ -177,6 +177,13 @@ def test_sums_of_weights_that_overflow_are_shown() -> None:
     assert '"weight": ' in json.dumps(describe(model, 5, {}), allow_nan=False)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_spectrum_that_overflows_is_shown() -> None:
+    model = models.trained("cw-fact", {}, 2, 0)
+    model.state.arrays["factor"] *= 1e300
+    assert np.isfinite(model.algorithm.details(model.state)["spectrum"]).all()  # type: ignore
+
+
 def test_a_model_that_could_not_be_read_again_is_not_written() -> None:
     model = models.trained("arow", {"covariance": "full"}, 2, 0)
     model.state.squares["sigma"][0, 0] = -1.0

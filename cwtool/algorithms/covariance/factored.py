@@ -173,7 +173,8 @@ class Factored(Covariance):
         """Eigenvalues of D^-1/2 (R R' + B B') D^-1/2: the precision gained over D, by direction."""
         columns, _, rows, _ = state.arrays["counts"].tolist()
         factor = state.arrays["factor"][:columns, :columns]  # U'U = I + W'D^-1 W
-        spectrum = np.linalg.svd(factor, compute_uv=False) ** 2 - 1
+        with np.errstate(over="ignore"):
+            spectrum = np.nan_to_num(np.linalg.svd(factor, compute_uv=False) ** 2 - 1)
         return {"updated_features": rows, "spectrum": spectrum.tolist()}
 
 
