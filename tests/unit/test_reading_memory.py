@@ -105,7 +105,7 @@ def test_blocks_of_files_of_rows_are_as_they_were_written(folder: Path) -> None:
 @pytest.mark.parametrize("row", ["1 1:1 2:1 3:1 4:1 5:1 66:1", "1 1:0.25", "1 1:0.123456789"])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_reading_takes_no_more_than_that(row: str, jobs: int, folder: Path) -> None:
-    """NumPy tells how much it really was, where all blocks wait for a slow consumer."""
+    """tracemalloc measures the arrays while all blocks wait for a slow consumer."""
     (folder / "a.svm").write_text(f"{row}\n" * (4_000_000 // len(row)))
     block = 4 * SMALLEST
     tracemalloc.start()
