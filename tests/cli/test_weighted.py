@@ -355,3 +355,13 @@ def test_a_class_weight_of_a_label_that_never_comes(ok: Run, cwtool: Run, folder
     assert ended.code == 0
     assert "no row has the label 9, which --class-weight names" in ended.err
     assert "label 2" not in ended.err
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "rival"])
+def test_rows_of_weight_0_alone_are_nothing_to_learn(
+    multiclass: str, folder: Path, cwtool: Callable
+) -> None:
+    (folder / "a.svm").write_text("1:0 1:1\n2:0 2:1\n3:0 1:1\n")
+    ended = cwtool("train", "a.svm", "-m", "m.cw", "--multiclass", multiclass)
+    assert ended.code == 3
+    assert "no rows to learn from" in ended.err

@@ -67,7 +67,9 @@ class SideBySide(Several):
     def learn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
         score, variance = np.zeros((rows.n_rows, len(state.labels))), np.zeros(rows.n_rows)
         weight: Any = rows.weight  # None where all rows have the weight 1
-        visit.learn(rows.csr, rows.y, weight, order, self._ready(state), score.ravel(), variance)
+        if score.shape[1]:  # there is no class if all rows so far have the weight 0
+            learner = self._ready(state)
+            visit.learn(rows.csr, rows.y, weight, order, learner, score.ravel(), variance)
         return Scores(score, variance)
 
     def _ready(self, state: State) -> Learner:
