@@ -250,7 +250,7 @@ class LeavesOut(Protocol):
     one."""
 
     def leaves_out(self, state: State) -> bool:
-        """Whether it can after its first batch, as this state has learned it."""
+        """Whether `left_out` can be called once this state has learned its first batch."""
 
     def left_out(self, state: State, rows: SlotRows, run: Run) -> Scores:
         """The scores of these rows of the first batch, each without the row itself."""

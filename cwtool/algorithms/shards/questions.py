@@ -29,8 +29,8 @@ ROOM = 1 << 20  # numbers of questions and answers at once
 
 
 class Question(NamedTuple):
-    """A step, the arrays for each shard and those common to all shards. What is asked `alone` is
-    asked before any other call goes on."""
+    """A step that the shards run, with arrays for each shard and arrays common to all shards. A
+    question with `alone` is not joined with those of other calls but answered at once."""
 
     step: Step
     given: Sequence[Arrays]
