@@ -39,6 +39,11 @@ class Day:
     def date(self) -> str:
         return self.time[:10] or self.name
 
+    @property
+    def moment(self) -> str:
+        """The time without Z, so that 10:15:00 comes before 10:15:00.250."""
+        return self.time.rstrip("Z")
+
 
 def _count(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f}"
@@ -84,10 +89,10 @@ def days_of(model: Model, size: int, logs: Sequence[Path]) -> list[Day]:
         day.figures["bytes"] = run.get("bytes_before")
     if days:
         days[-1].figures["bytes"] = float(size)
-    forward = all(a.time <= b.time for a, b in pairwise(days))
+    forward = all(a.moment <= b.moment for a, b in pairwise(days))
     days += [day for path in logs for day in _refused(path)]
     if forward and all(day.time for day in days):
-        days.sort(key=lambda day: day.time)
+        days.sort(key=lambda day: day.moment)
     before: list[list[list[float]]] = []
     for day in days:
         day.figures["psi"] = psi(day.bins, before[-7:])

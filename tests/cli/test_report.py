@@ -1,5 +1,6 @@
 """cwtool report: one page of a feed that loads nothing, and the same as text."""
 
+import json
 import re
 import subprocess
 from collections.abc import Callable
@@ -8,8 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cwtool.feed.report import FIGURES, Day, psi
+from cwtool.feed.report import FIGURES, Day, days_of, psi
 from cwtool.messages.metrics_text import percent
+from cwtool.model import Model
 from cwtool.report import feed_page
 from cwtool.report.svg import line_chart, reliability, sparkline
 
@@ -78,6 +80,14 @@ def test_the_text(ok: Run, cwtool: Callable, fed: str) -> None:
     ended = cwtool("report", fed, "--text", "--log", "bad.jsonl")
     assert ended.code == 2
     assert "bad.jsonl:1: this is no JSON line" in ended.err
+
+
+def test_a_day_that_is_refused_in_the_second_of_another_comes_after_it(fed: str) -> None:
+    second = max(run["time"] for run in Model.load(Path(fed)).history).rstrip("Z")
+    line = {"event": "refused", "time": f"{second}.001Z", "file": "late.svm", "why": "why"}
+    Path("late.jsonl").write_text(json.dumps(line) + "\n")
+    days = days_of(Model.load(Path(fed)), 1, [Path("late.jsonl")])
+    assert [day.name for day in days][-1] == "late.svm"
 
 
 def test_a_model_of_train(ok: Run, planted: Run) -> None:
