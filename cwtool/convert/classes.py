@@ -14,6 +14,7 @@ from cwtool.errors import DataError, UsageError
 PLAIN = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 MOST = 1000  # numbers that are remembered, which saves time
+LISTED = 10  # labels whose numbers are told
 NO_LABEL = "0"  # what rows without a label are written with
 
 
@@ -69,7 +70,7 @@ class Classes:
         self.known = {"": NO_LABEL, **naming.names.labels, **given}
         self.taken = {float(number) for number in self.known.values()} - {float(NO_LABEL)}
         self.naming, self.tell = naming, tell
-        self.told = False
+        self.new: dict[str, str] = {}  # names that got a number in this run
         for name, number in given.items():
             self._keep(name, number)
 
@@ -94,13 +95,7 @@ class Classes:
             number = str(free)
             self.taken.add(free)
             self.naming.label(number, cleaned(label))
-            more = "; `names` keeps these numbers for the next file, and `labels` sets them"
-            more = "" if self.naming.path or self.told else more
-            if len(self.taken) == 2 and free == max(self.taken):
-                more = "; if there are only two labels, it is the positive class"
-            self.tell(f"label {cleaned(label)} is written as {number}{more}")
-            self.told = True
-            self.known[label] = number
+            self.new[label] = self.known[label] = number
         elif float(number) in self.taken:
             name = next(name for name, n in self.known.items() if float(n) == float(number))
             raise DataError(
@@ -110,3 +105,24 @@ class Classes:
         elif len(self.known) < MOST:
             self.known[label] = number
         return number
+
+    def tell_new(self, n_rows: int) -> None:
+        """Tell the numbers of new names, and warn if rows hardly ever have the same label."""
+        if not self.new:
+            return
+        shown = [f"{cleaned(name)} as {n}" for name, n in list(self.new.items())[:LISTED]]
+        if len(self.new) > LISTED:
+            shown.append(f"... ({len(self.new):,} labels)")
+        elif len(self.taken) == 2:
+            high = max(self.taken)
+            name = next(name for name, n in self.known.items() if name and float(n) == high)
+            shown[-1] += f"; {cleaned(name)} is the positive class"
+        kept = "; `names` keeps these numbers for the next file, and `labels` sets them"
+        self.tell(
+            f"labels are written as numbers: {', '.join(shown)}{'' if self.naming.path else kept}"
+        )
+        if len(self.new) > max(LISTED, n_rows / 2):
+            self.tell(
+                f"warning: {n_rows:,} rows have {len(self.new):,} different labels; `label` "
+                "chooses the column of labels"
+            )

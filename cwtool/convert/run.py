@@ -23,13 +23,13 @@ from cwtool.convert.classes import Classes, number_text
 from cwtool.convert.lines import Lines
 from cwtool.convert.naming import Dictionary, Hashing, Naming
 from cwtool.convert.row import Input, Met, Row
+from cwtool.data.faults import FAILED
 from cwtool.data.sources import STDIN, kept
 from cwtool.errors import DataError, UsageError
 from cwtool.lock import locked
 from cwtool.records import dataclass
 
 WIDE = ("csv", "tsv", "parquet")  # formats with a column for each feature
-FAILED = "conversion-failed\n"  # no LIBSVM row: the reader of a pipe must not take it as complete
 
 
 class Writer(Protocol):
@@ -140,9 +140,10 @@ class Conversion:
                     raise DataError("there are no rows in the input", "look at the files")
             except BaseException:
                 if self.form == "libsvm" and self.target.path == STDIN:
-                    out.write(FAILED.encode())
+                    out.write(FAILED + b"\n")  # the reader must not take the rows as complete
                     out.flush()
                 raise
+        self.classes.tell_new(self.n_rows)
         given = self.naming.given
         if given and self.target.names is None and not self.target.hash_bits:
             self.of.tell(

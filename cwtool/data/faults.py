@@ -2,6 +2,8 @@
 
 from cwtool_ext import libsvm
 
+FAILED = b"conversion-failed"  # what convert writes to a pipe if it fails: no LIBSVM row
+
 SENTENCES: dict[int, tuple[str, str]] = {
     libsvm.BAD_LABEL: (
         "label {item} is not a number",
@@ -72,6 +74,8 @@ def describe(code: int, line: bytes, column: int) -> tuple[str, str]:
     """The sentence and the hint for the fault at line[column] (counted from 0)."""
     sentence, hint = SENTENCES[code]
     item = _first(line[column:])
+    if item == FAILED:
+        return "cwtool convert, which writes to this pipe, has failed", "its own error says why"
     before = line[:column].split()
     at_value = line[:column].endswith(b":")
     index = before[-1][:-1] if at_value else item.split(b":")[0]

@@ -28,12 +28,14 @@ class File:
         self.table = quote(f"{plain.with_suffix('')}.csv")
 
 
-def _convert(form: str, *more: str) -> Callable[[File], str]:
+NAMES = "`names=names.tsv`"  # the same ids and numbers of labels for all files
+
+
+def _convert(form: str, *more: str, ids: str = NAMES) -> Callable[[File], str]:
     """The command that converts a file of this format, which its name may tell."""
 
     def command(file: File) -> str:
         told = file.ending in ENDINGS[form] and not more
-        ids = "`hash_bits=22`" if form == "urls" else "`names=names.tsv`"  # the same for all files
         words = [file.name, *([] if told else [f"`from={form}`"]), *more, "-o", file.out, ids]
         return f"cwtool convert {' '.join(words)}"
 
@@ -72,6 +74,9 @@ def _unpack(file: File) -> str:
     return f"unpack it with unzip {file.name}, and give the files in it"
 
 
+HASHED = "`hash_bits=22`"
+# URLs with labels that are text
+WITH_NAMES = rb"[^\s:]*[a-z][^\s:]*\s+[a-z][a-z0-9+.-]*://|[a-z][a-z0-9+.-]*://\S+\t[^\t]*[a-z]"
 PANDAS = (
     "python -c \"import pandas; pandas.read_json('{name}', {how}).to_csv('{table}', index=False)\""
 )
@@ -88,7 +93,8 @@ KINDS: tuple[tuple[bytes, str, Callable[[File], str]], ...] = (
     (rb'\s*\{\s*"', "JSON lines", _from_table(PANDAS.replace("{how}", "lines=True"))),
     (rb"\s*\[", "JSON", _from_table(PANDAS.replace(", {how}", ""))),
     (rb"[^|,\t#]*\|", "VW text", _convert("vw")),
-    (rb"(\S+\s+)?[a-z][a-z0-9+.-]*://", "a list of URLs", _convert("urls")),
+    (WITH_NAMES, "a list of URLs", _convert("urls", ids=f"{HASHED} {NAMES}")),
+    (rb"(\S+\s+)?[a-z][a-z0-9+.-]*://", "a list of URLs", _convert("urls", ids=HASHED)),
     (rb"[^:#]*[,;]", "a table (CSV)", _convert("csv")),
     (rb"[^:#\t]*\t[^:#]*$", "a table (TSV)", _convert("tsv")),
     (rb"[^:# ]+ +[^:# ]+ +[^:#]+$", "a table with blanks", _convert("csv", "`delimiter=' '`")),

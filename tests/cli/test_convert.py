@@ -101,12 +101,19 @@ def test_labels_that_are_text(folder: Path, ok: Run, cwtool: Run) -> None:
     write(folder, a_csv="class,x\nspam,1\nham,2\nspam,3\n", b_csv="class,x\nham,2\neggs,3\n")
     ended = cwtool("convert", "a.csv", "-o", "-")
     assert ended.out == "1 1:1\n2 1:2\n1 1:3\n"
-    assert "label spam is written as 1; --names keeps these numbers for the next file" in ended.err
-    assert "label ham is written as 2; if there are only two labels, it is the" in ended.err
+    told = "labels are written as numbers: spam as 1, ham as 2; ham is the positive class; --names"
+    assert told in ended.err
     assert ok("convert", "a.csv", "-o", "-", "--labels", "spam=+1,ham=-1").split()[2] == "-1"
     ok("convert", "a.csv", "-o", "a.svm", "--names", "n.tsv")
     ok("convert", "b.csv", "-o", "b.svm", "--names", "n.tsv")
     assert (folder / "b.svm").read_text() == "2 1:2\n3 1:3\n"
+
+
+def test_labels_that_are_all_different(folder: Path, cwtool: Run) -> None:
+    write(folder, a_csv="name,x\n" + "".join(f"c{k},{k}\n" for k in range(30)))
+    ended = cwtool("convert", "a.csv", "-o", "a.svm")
+    assert ended.code == 0 and "c9 as 10, ... (30 labels)" in ended.err and "c10" not in ended.err
+    assert "warning: 30 rows have 30 different labels; --label chooses the column" in ended.err
 
 
 def test_a_names_file_keeps_the_numbers_of_the_option_labels(
@@ -191,6 +198,7 @@ def test_a_pipe_of_a_failed_conversion_is_not_learned(folder: Path, cwtool: Run)
     assert ended.code == 3 and "a.csv:4:2: value inf of column x is not finite" in ended.err
     ended = cwtool("train", "-", "-m", "m.cw", stdin=ended.out.encode())
     assert ended.code == 3 and not (folder / "m.cw").exists()
+    assert "cwtool convert, which writes to this pipe, has failed" in ended.err
 
 
 def test_vw_text(folder: Path, ok: Run, cwtool: Run) -> None:

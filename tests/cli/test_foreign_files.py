@@ -51,6 +51,14 @@ FOREIGN = {
         "u.txt", b"http://a.example/b 1\n", "this is a list of URLs",
         "cwtool convert u.txt --from urls -o u.svm --hash-bits 22",
     ),
+    "URLs with labels that are text": (
+        "u.txt", b"phish http://a.example/b\n", "this is a list of URLs",
+        "cwtool convert u.txt --from urls -o u.svm --hash-bits 22 --names names.tsv",
+    ),
+    "URLs before labels that are text": (
+        "u.txt", b"http://a.example/b\tphish\n", "this is a list of URLs",
+        "cwtool convert u.txt --from urls -o u.svm --hash-bits 22 --names names.tsv",
+    ),
     "JSON lines": (
         "j.jsonl", b'{"label": 1, "x": 2}\n', "this is JSON lines",
         "pandas.read_json('j.jsonl', lines=True).to_csv('j.csv', index=False)\", "
