@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -58,6 +59,7 @@ def command(
     """Show the algorithm, parameters, history and largest weights of a model."""
     from cwtool.data.names import bytes_of_names
     from cwtool.inspect import bytes_shown, class_number, describe, names_of, write_weights
+    from cwtool.messages.console import fitted
     from cwtool.messages.inspect_text import text
     from cwtool.model import Model
     from cwtool.model.memory_estimate import check_load
@@ -79,4 +81,4 @@ def command(
 
         console.result(json.dumps(console.stamped() | found, allow_nan=False))
     else:
-        console.result(text(found))
+        console.result(fitted(text(found), sys.stdout))

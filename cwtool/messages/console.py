@@ -38,6 +38,23 @@ def with_options(text: str) -> str:
     return re.sub(SETTING, option, text) if "`" in text else text
 
 
+def fitted(text: str, out: TextIO) -> str:
+    """The text; on a terminal, lines that are too long for it are broken between fields."""
+    if not out.isatty():
+        return text
+    width = os.get_terminal_size(out.fileno()).columns or 80
+    return "\n".join(folded(line, width) for line in text.split("\n"))
+
+
+def folded(line: str, width: int) -> str:
+    """The line, broken where two blanks separate its fields; what follows is indented."""
+    parts = []
+    while len(line) > width and (at := line.rfind("  ", 3, width + 2)) > 0 and line[:at].strip():
+        parts.append(line[:at].rstrip())
+        line = "  " + line[at:].lstrip()
+    return "\n".join([*parts, line])
+
+
 class Progress:
     """One live line on a terminal, a plain line now and then elsewhere."""
 
@@ -146,9 +163,9 @@ class Console:
         if self.json:
             self.result(line, at_once=True)  # readers of a pipe get an event when it happens
         elif aside:
-            self.note(TEXT[kind](data))
+            self.note(fitted(TEXT[kind](data), sys.stderr))
         elif (asked or not self.quiet) and kind in TEXT:
-            self.result(TEXT[kind](data))
+            self.result(fitted(TEXT[kind](data), sys.stdout))
 
     def concerns(self, **what: str) -> None:
         """Add these fields to all later events, if events are stamped."""

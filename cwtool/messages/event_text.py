@@ -15,6 +15,8 @@ from cwtool.messages.metrics_text import (
     percent,
 )
 
+VALUE = 6  # characters of a parameter of tune, as in 0.0195
+
 
 def _file(e: dict[str, Any]) -> str:
     return f"{e['file']}  {e['rows']:,} rows  {measured(e)}"
@@ -97,14 +99,15 @@ def _compared(metrics: dict[str, Any]) -> str:
     return "".join(shown)
 
 
-def _settings(params: dict[str, Any]) -> str:
-    return "  ".join(f"{name} {value}" for name, value in params.items())
+def _settings(params: dict[str, Any], width: int = 0) -> str:
+    """The parameters; `width` aligns the values of several lines."""
+    return "  ".join(f"{name} {value!s:<{width}}" for name, value in params.items())
 
 
 def _point(e: dict[str, Any]) -> str:
     rung = f"rung {e['rung']}  {e['rows']:,} rows  " if "rung" in e else ""
     if "failure" in e:
-        return f"{rung}{_settings(e['params'])}  failed: {e['failure']}"
+        return f"{rung}{_settings(e['params'], VALUE)}  failed: {e['failure']}"
     spread = "" if e["error_sd"] is None else f" ± {percent(e['error_sd'])}"
     shown = [f"error {percent(e['error'])}{spread}"]
     names = {"f1": "F1", "macro_f1": "macro F1", "log_loss": "log loss"}
@@ -112,7 +115,7 @@ def _point(e: dict[str, Any]) -> str:
     shown += [f"{name} {number(e[key])}" for key, name in names.items() if key in e]
     if "balanced_error" in e:
         shown.append(f"balanced error {percent(e['balanced_error'])}")
-    return rung + "  ".join([_settings(e["params"]), *shown])
+    return rung + "  ".join([_settings(e["params"], VALUE), *shown])
 
 
 def _winner(e: dict[str, Any]) -> str:

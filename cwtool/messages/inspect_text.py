@@ -29,7 +29,7 @@ def text(found: dict[str, Any]) -> str:
         *_posterior(found),
         f"probability  {'softmax' if 'multiclass' in found else 'sigmoid'}({_exponent(found)})",
         f"progressive  {_progressive(found)}",
-        "history",
+        *(["history"] if found["history"] else []),
     ]
     lines += [f"  {number}. {_run(run)}" for number, run in enumerate(found["history"], 1)]
     lines += _top(found["top"], measure)

@@ -75,7 +75,7 @@ def test_metric(ok: Run, data: str) -> None:
 
 def test_text(ok: Run, data: str) -> None:
     shown = ok("tune", data, "--grid", "r=0.1,1", "-m", "m.cw", "--passes", "2").splitlines()
-    assert shown[0].startswith("r 0.1  error ")
+    assert shown[0].startswith("r 0.1     error ")
     assert shown[2].startswith("best error: arow with r ")
     assert shown[-1].startswith("wrote m.cw")
 

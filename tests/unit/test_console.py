@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cwtool.messages.console import LIVE, Console, Progress, complain, with_options
+from cwtool.messages.console import LIVE, Console, Progress, complain, folded, with_options
 
 
 class Terminal(io.StringIO):
@@ -115,3 +115,13 @@ def test_an_event_reaches_a_pipe_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(pipe))
     Console(json=True).event("round", {"round": 1})
     assert pipe.getvalue() == b'{"event": "round", "round": 1}\n'
+
+
+def test_long_lines_of_results_are_broken_between_fields(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert folded("error 1 %  AUC 0.9  F1 0.8", 20) == "error 1 %  AUC 0.9\n  F1 0.8"
+    assert folded("error 1 %  AUC 0.9", 18) == "error 1 %  AUC 0.9"
+    assert folded("one long field", 5) == "one long field"
+    assert folded("        12      3", 10) == "        12\n  3"
+    screen = shown_on(monkeypatch)
+    Console().event("winner", {"metric": "error", "algo": "x" * 55, "params": {"C": 1, "eta": 0.9}})
+    assert screen.getvalue() == f"best error: {'x' * 55} with C 1\n  eta 0.9\n"
