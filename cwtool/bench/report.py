@@ -153,6 +153,9 @@ def _tables(results: Results) -> Iterator[Part]:
         if made is not None:
             yield Heading(table.title)
             yield made
+        elif (there := results.metrics_of(table.experiment)) and table.metric not in there:
+            yield Heading(table.title)
+            yield Words(f"Nothing has the metric `{table.metric}`; there are {', '.join(there)}.")
     for record in results.records:
         for extra in record.outcome.result.get("tables", []):
             yield Heading(extra["title"])

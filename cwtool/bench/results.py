@@ -75,6 +75,13 @@ class Results:
     def methods_of(self, experiment: str) -> list[str]:
         return self.suite.experiments[experiment].methods or list(self.suite.methods)
 
+    def metrics_of(self, experiment: str) -> list[str]:
+        """The numbers that were measured, by name; none if nothing was."""
+        found = [r.outcome.result for place, rs in self._good.items() for r in rs
+                 if place[0] == experiment]  # fmt: skip
+        names = {key for r in found for key, value in r.items() if isinstance(value, int | float)}
+        return sorted(names | {"kappa"} if any("support" in r for r in found) else names)
+
     def mean(
         self, experiment: str, data: str, method: str, point: dict[str, Any], metric: str
     ) -> Mean | None:

@@ -28,7 +28,8 @@ from typing import Any, TypeVar
 
 from cwtool import registry
 from cwtool.bench.kinds import check_kinds
-from cwtool.bench.tasks import TASKS
+from cwtool.bench.tasks import TASKS, Task
+from cwtool.data.handles import near
 from cwtool.errors import UsageError
 from cwtool.params import build as build_params
 from cwtool.params import declared
@@ -148,8 +149,11 @@ def load(name: str, *, quick: bool = False) -> Suite:
     try:
         found = tomllib.loads(path.read_text())
     except FileNotFoundError:
+        if name.endswith(".toml"):
+            raise UsageError(f"{name}: no such file", near(name)) from None
         raise UsageError(
-            f"there is no suite {name!r}", f"choose one of {', '.join(names())}"
+            f"there is no suite {name!r}",
+            f"choose one of {', '.join(names())}, or give a TOML file",
         ) from None
     except (OSError, RecursionError, ValueError) as failure:
         raise UsageError(f"{path}: {failure}") from None
@@ -227,7 +231,7 @@ def _check(suite: Suite) -> None:
             known(name, suite.data, f"experiment {experiment.name}")
         for name in experiment.methods or suite.methods:
             known(name, suite.methods, f"experiment {experiment.name}")
-            _check_params(name, suite.methods[name], TASKS[experiment.task].extra)
+            _check_method(name, suite.methods[name], TASKS[experiment.task])
     parts: list[Table | Figure | Claim] = [*suite.tables, *suite.figures, *suite.claims]
     for part in parts:
         known(part.experiment, suite.experiments, type(part).__name__.lower())
@@ -240,10 +244,15 @@ def _check(suite: Suite) -> None:
             known(name, suite.methods, "claim")
 
 
-def _check_params(name: str, method: Method, extra: tuple[str, ...]) -> None:
+def _check_method(name: str, method: Method, task: Task) -> None:
     if method.algo not in registry.names():
+        if method.algo and task.others is not None and method.algo not in task.others:
+            raise UsageError(
+                f"method {name}: there is no algorithm {method.algo!r}",
+                f"choose one of {', '.join((*registry.names(), *task.others))}",
+            )
         return  # a name that only its task knows
-    kind = registry.algorithm(method.algo)
+    kind, extra = registry.algorithm(method.algo), task.extra
     own = {p.name for p in declared(kind.Params)}
     try:
         for point in points({**method.sweep, **method.grid}):

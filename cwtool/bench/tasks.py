@@ -9,12 +9,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cwtool.bench import accuracy, curves, learned
 from cwtool.bench.accuracy import OF_MODEL, OTHER_PARAMS, Result
+from cwtool.bench.designs import DESIGNS
+from cwtool.bench.others import PROGRAMS
 from cwtool.errors import CwtoolError
 from cwtool.records import dataclass
 from cwtool.scratch import Scratch
@@ -43,6 +45,7 @@ class Task:
     function: Callable[..., Result]
     alone: bool = False  # it measures elapsed time: nothing else may run at the same time
     extra: tuple[str, ...] = ()  # parameters of cells that need not be those of an algorithm
+    others: Collection[str] | None = ()  # what it measures besides algorithms; None: it checks that
 
     def work(self, cell: Cell) -> Result:
         return self.function(cell, **cell.options)
@@ -50,14 +53,14 @@ class Task:
 
 LEARNING = (*OF_MODEL, "multiclass")
 TASKS = {
-    "validation": Task(accuracy.validation, extra=LEARNING),
-    "test": Task(accuracy.test, extra=LEARNING),
-    "online": Task(curves.online, extra=LEARNING),
+    "validation": Task(accuracy.validation, extra=LEARNING, others=PROGRAMS),
+    "test": Task(accuracy.test, extra=LEARNING, others=PROGRAMS),
+    "online": Task(curves.online, extra=LEARNING, others=DESIGNS),
     "select": Task(accuracy.selection, extra=OTHER_PARAMS),
     "trace": Task(curves.trace),
     "density": Task(accuracy.density),
     "effective-dimension": Task(curves.effective_dimension),
     "surface": Task(learned.surface),
     "images": Task(learned.images),
-    "duel": Task(duel, alone=True),
+    "duel": Task(duel, alone=True, others=None),
 }

@@ -33,7 +33,7 @@ class Handle:
         try:
             self.fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         except FileNotFoundError:
-            raise DataError(f"{path}: no such file", _near(path)) from None
+            raise DataError(f"{path}: no such file", near(path)) from None
         except OSError as failure:
             raise DataError(f"{path}: {os.strerror(failure.errno or errno.EIO)}") from None
         status = os.fstat(self.fd)
@@ -120,7 +120,8 @@ class Growing(Handle):
         return self.at >= os.fstat(self.fd).st_size
 
 
-def _near(path: str) -> str | None:
+def near(path: str) -> str | None:
+    """The name of a file that is much like this one, as a hint."""
     import difflib
 
     folder = Path(path).parent

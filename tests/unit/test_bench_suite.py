@@ -116,6 +116,13 @@ def test_a_program_that_is_not_installed_is_left_out(
     assert "left out: a (pip install such-package)." in markdown(list(parts(found, {})))
 
 
+def test_a_table_of_an_unknown_metric_names_the_known_ones(tmp_path: Path) -> None:
+    text = SMALL.replace('metric = "error"', 'metric = "eror"')
+    found = runner.run(small(tmp_path, text, quick=True), None, Console(quiet=True))
+    said = markdown(list(parts(found, {})))
+    assert "Nothing has the metric `eror`; there are auc, " in said and " error, " in said
+
+
 def test_what_chooses(tmp_path: Path) -> None:
     """By the AUC the point with more errors wins."""
     text = 'choose_by = "auc"\n' + SMALL
@@ -140,6 +147,7 @@ def test_fresh_data_is_judged_for_each_repeat(tmp_path: Path) -> None:
         ("repeats = 3", "repeat = 3", "'repeat' is unknown"),
         ('title = "small"', "", "'title' is missing"),
         ('algo = "arow"', 'algo = "arow"\nparam = {}', "method.a: 'param' is unknown"),
+        ('algo = "arow"', 'algo = "liblinear"', "method a: there is no algorithm 'liblinear'"),
         ("r = [0.1", "R = [0.1", "method a: there is no parameter 'R'"),
         ("r = [0.1", "r = [-0.1", "method a: `r` is -0.1"),
         ('task = "test"', 'task = "tset"', "there is no 'tset'"),
@@ -163,6 +171,13 @@ def test_no_such_suite() -> None:
     with pytest.raises(UsageError, match="there is no suite 'x'") as failure:
         suite.load("x")
     assert "bcw-table2" in str(failure.value.hint)
+
+
+def test_no_such_file_of_a_suite(tmp_path: Path) -> None:
+    small(tmp_path)
+    with pytest.raises(UsageError, match=r"smal\.toml: no such file") as failure:
+        suite.load(str(tmp_path / "smal.toml"))
+    assert str(failure.value.hint) == f"did you mean {tmp_path / 'small.toml'}?"
 
 
 def test_files_of_a_folder(tmp_path: Path) -> None:
