@@ -45,17 +45,25 @@ def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
 
 def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> dict[str, Any]:
     """The options of a section by parameter name. Unknown options and values that no option can
-    have are errors; options of another algorithm than the present one are allowed."""
+    have are errors; options of another algorithm than the present one are allowed. An option that
+    can be given more than once may have a list or a single value."""
+    from difflib import get_close_matches
+
     options = {word.lstrip("-").replace("-", "_"): p for p in command.params for word in p.opts}
+    found: dict[str, Any] = {}
     for key, value in section.items():
         option = "--" + key.replace("_", "-")
         if key not in options and ("algo" not in options or not owners(option)):
-            raise click.UsageError(f"{path}: {command.name} has no option {option}")
-        several = isinstance(value, list) and getattr(options.get(key), "multiple", False)
-        if not all(isinstance(one, PLAIN) for one in (value if several else [value])):
+            near = get_close_matches(key, options, n=1)
+            meant = f"; did you mean {near[0].replace('_', '-')}?" if near else ""
+            raise click.UsageError(f"{path}: {command.name} has no option {option}{meant}")
+        several = getattr(options.get(key), "multiple", False)
+        values = value if several and isinstance(value, list) else [value]
+        if not all(isinstance(one, PLAIN) for one in values):
             shown = f"{option} of {command.name} has {str(value)[:40]}"
             raise click.UsageError(f"{path}: {shown}, which is no value of it")
-    return {options[k].name or k if k in options else k: value for k, value in section.items()}
+        found[options[key].name or key if key in options else key] = values if several else value
+    return found
 
 
 def with_source(failure: click.BadParameter) -> click.BadParameter:

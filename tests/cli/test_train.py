@@ -596,7 +596,7 @@ def test_model_from_a_variable(ok: Run, planted: Run, monkeypatch: pytest.Monkey
         ("[train\n", "cwtool.toml"),
         ("[train]\nr = -1\n", "above 0"),
         ("[train]\nr = 'x'\n", "a number"),
-        ("[train]\npases = 3\n", "cwtool.toml: train has no option --pases"),
+        ("[train]\npases = 3\n", "cwtool.toml: train has no option --pases; did you mean passes?"),
         ("[trian]\nr = 1\n", "cwtool.toml: [trian] is no command"),
         ("r = 1\n", "cwtool.toml: [r] is no command"),
     ],
@@ -615,6 +615,15 @@ def test_config_for_several_algorithms_and_commands(ok: Run, planted: Run) -> No
     assert ok("predict", "a.svm", "-m", "m.cw").startswith("error")
     ok("train", "a.svm", "-a", "scw1", "-m", "m.cw")
     assert header("m.cw")["params"]["C"] == 0.5
+
+
+@pytest.mark.parametrize("value", ["'rows > 60'", "['rows > 60']"])
+def test_a_single_value_of_an_option_that_can_be_repeated(
+    value: str, cwtool: Run, planted: Run
+) -> None:
+    Path("cwtool.toml").write_text(f"[train]\nrequire = {value}\n")
+    ended = cwtool("train", planted("a.svm", 1, 50), "-m", "m.cw")
+    assert ended.code == 5 and "rows > 60 is required" in ended.err
 
 
 def test_missing_config(cwtool: Run, planted: Run) -> None:
