@@ -140,6 +140,12 @@ def test_settings_that_cannot_be(settings: dict[str, Any], message: str) -> None
         ArowClassifier(**settings).fit(*blobs())
 
 
+def test_a_class_weight_of_no_class_is_told() -> None:
+    with pytest.warns(UserWarning, match="no row has the class 'x', which `class_weight`") as told:
+        ArowClassifier(class_weight={1: 2.0, "x": 3.0}).fit(*blobs())
+    assert told[0].filename == __file__, "it names the line that calls fit"
+
+
 def test_partial_fit_says_what_is_wrong() -> None:
     X, y = blobs()
     with pytest.raises(ValueError, match="needs `classes`"):

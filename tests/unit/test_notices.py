@@ -75,18 +75,18 @@ def test_several_classes() -> None:
     matrix = np.array([[50, 5, 0], [2, 90, 0], [2, 3, 0]])
     found = imbalance(matrix, THREE, bias=True, threshold="")
     assert found == (
-        "only 0 % of the rows of the class 3 are predicted as it; with `threshold=balanced` rare "
+        "none of the rows of the class 3 are predicted as it; with `threshold=balanced` rare "
         "classes are predicted more often"
     )
     matrix[2] = 90, 3, 0
     frequent = imbalance(matrix, THREE, bias=False, threshold="")
     assert frequent == (
-        "only 0 % of the rows of the class 3 are predicted as it; more `passes` or another `algo` "
+        "none of the rows of the class 3 are predicted as it; more `passes` or another `algo` "
         "may separate it from other classes"
     )
     without_passes = imbalance(matrix, THREE, bias=False, threshold="", passes=False)
     assert without_passes == (
-        "only 0 % of the rows of the class 3 are predicted as it; another `algo` may separate it "
+        "none of the rows of the class 3 are predicted as it; another `algo` may separate it "
         "from other classes"
     )
     matrix[2] = 0, 0, 5
