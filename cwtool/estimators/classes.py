@@ -50,7 +50,7 @@ def weights(setting: Any, classes: NDArray[Any], numbers: NDArray[np.float64]) -
     if unmet := [c for c in setting if c not in known]:
         from warnings import warn
 
-        warn(f"no row has the class {unmet[0]!r}, which `class_weight` names", stacklevel=5)
+        warn(f"no row has the class {unmet[0]!r}, which `class_weight` names", stacklevel=6)
     pairs = [(known[c], float(w)) for c, w in setting.items() if c in known]
     return ",".join(f"{label!r}={weight!r}" for label, weight in pairs)
 

@@ -145,7 +145,7 @@ class DayRun:
         if not self.options.again and (share - usual) / (1 - usual) > self.options.known_share:
             self._refuse(
                 f"about {100 * share:.0f} % of its rows were learned before",
-                "leave them out, or learn them once more with `again`",
+                hint="leave them out, or learn them once more with `again`",
             )
 
     def _compare(self, day: Day | None) -> None:
@@ -153,7 +153,7 @@ class DayRun:
             return
         wrong = complaints(day, self.model.history[: -1 if self.new else None], self.options.limits)
         if wrong:
-            self._refuse("; ".join(wrong), "look at the file; `accept` learns it as it is")
+            self._refuse(*wrong, hint="look at the file; `accept` learns it as it is")
 
     def _gate(self, when: str, measured: dict[str, Any], gates: tuple[Gate, ...]) -> None:
         for gate in gates:
@@ -179,13 +179,15 @@ class DayRun:
             self._refuse(
                 f"after learning, the error on rows of other days is {percent(after.error)}; "
                 f"before it was {percent(before.error)}",
-                "look at the file; `accept` learns it as it is",
+                hint="look at the file; `accept` learns it as it is",
             )
 
-    def _refuse(self, why: str, hint: str | None = None) -> None:
-        self.console.event("refused", {"file": display(self.path), "why": why})
+    def _refuse(self, *reasons: str, hint: str | None = None) -> None:
+        """Report the reasons, each in a line of its own if there are several."""
+        self.console.event("refused", {"file": display(self.path), "why": "; ".join(reasons)})
+        before = " " if len(reasons) == 1 else "\n  "
         raise QualityError(
-            f"{display(self.path)} is refused: {why}",
+            f"{display(self.path)} is refused:{before}{f';{before}'.join(reasons)}",
             "; ".join(filter(None, [hint, generations.untouched(self.target)])),
         )
 

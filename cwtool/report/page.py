@@ -144,7 +144,7 @@ td small { color: #777; font-size: 12px; }
 figure { margin: 12px 0; }
 figure svg { max-width: 100%; height: auto; }
 code { font-size: 13px; background: #f4f4f4; padding: 1px 4px; border-radius: 3px; }
-nav a { color: #3366a8; margin-right: 14px; }
+nav a { color: #3366a8; margin-right: 14px; white-space: nowrap; }
 footer { margin-top: 48px; color: #777; font-size: 13px; }
 """
 
@@ -152,7 +152,7 @@ footer { margin-top: 48px; color: #777; font-size: 13px; }
 def assemble(folder: Path) -> Path:
     """Put the sections of all reports below this folder on one page; returns its path."""
     sections = {p.parent.name: p.read_text() for p in sorted(folder.glob("*/section.html"))}
-    links = "".join(f'<a href="#{name}">{escape(name)}</a>' for name in sections)
+    links = " ".join(f'<a href="#{name}">{escape(name)}</a>' for name in sections)
     body = "".join(
         text.replace("<section>", f'<section id="{name}">', 1) for name, text in sections.items()
     )

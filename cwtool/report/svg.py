@@ -57,7 +57,9 @@ def line_chart(values: Values, dates: Sequence[str], shown: Shown, bad: Sequence
     return _frame([f'<polyline points="{path}"/>', *dots], limits, dates)
 
 
-def _frame(drawn: list[str], limits: Sequence[str], ends: Sequence[str]) -> str:
+def _frame(
+    drawn: list[str], limits: Sequence[str], ends: Sequence[str], right: int = WIDTH - RIGHT
+) -> str:
     """Axes around what was drawn, with the limits and the first and the last day."""
     floor = HEIGHT - BOTTOM
     texts = [
@@ -67,9 +69,8 @@ def _frame(drawn: list[str], limits: Sequence[str], ends: Sequence[str]) -> str:
     if ends:
         texts.append(f'<text x="{LEFT}" y="{HEIGHT - 6}">{escape(ends[0])}</text>')
     if len(ends) > 1:
-        right = WIDTH - RIGHT
         texts.append(f'<text x="{right}" y="{HEIGHT - 6}" class="end">{escape(ends[-1])}</text>')
-    axes = f'<path class="axis" d="M{LEFT} {TOP}V{floor}H{WIDTH - RIGHT}"/>'
+    axes = f'<path class="axis" d="M{LEFT} {TOP}V{floor}H{right}"/>'
     inside = "".join([axes, *drawn, *texts])
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{inside}</svg>'
 
@@ -86,7 +87,7 @@ def reliability(bins: Sequence[Sequence[float]]) -> str:
             told = f"probability {p / n:.3f}, right {hits / n:.3f}, {n:,.0f} rows"
             size = 2 + 8 * (n / total) ** 0.5
             drawn.append(f'<circle class="dot" {at} r="{size:.1f}"><title>{told}</title></circle>')
-    return _frame(drawn, ["0", "1"], ["probability 0 to 1"])
+    return _frame(drawn, ["0", "1"], ["probability 0 to 1"], LEFT + side)
 
 
 def sparkline(values: Values, bad: Sequence[bool]) -> str:

@@ -64,7 +64,9 @@ def test_damaged_days_are_refused(cwtool: Callable, planted: Run, model: bytes, 
     assert Path("m.cw").read_bytes() == model
     assert events(ended.out)[-1]["event"] == "refused"
     if ended.code == 5:
-        assert "bad.svm is refused: " in ended.err
+        lines = ended.err.split("bad.svm is refused:")[1].split("\nhint: ")[0].split("\n  ")
+        assert " ".join(lines).strip() == events(ended.out)[-1]["why"]
+        assert len(lines) > 2, "several reasons have lines of their own"
         assert "m.cw is unchanged" in ended.err
     assert cwtool("feed", "day3.svm", "-m", "m.cw").code == 0, "the day itself is good"
     assert not list(Path().glob(".*")), "no lock or temporary file is left"
