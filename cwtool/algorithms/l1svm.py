@@ -62,8 +62,8 @@ class SparseParams(BatchParams):
 class L1Params(SparseParams):
     loss: str = param(
         "squared-hinge",
-        "Loss of a row with margin m: squared-hinge is C/2 max(0, 1 - m)^2, logistic is C log(1 + "
-        "exp(-m)).",
+        "Loss of a row with margin m: squared-hinge is C/2 max(0, 1 - m)^2, where LIBLINEAR has C "
+        "instead of C/2; logistic is C log(1 + exp(-m)).",
         choices=("squared-hinge", "logistic"),
     )
     tol: float = param(

@@ -1177,7 +1177,7 @@ class BCWClassifier(LinearScore, WeightedClassifier):
         values fit the training rows more closely. Must be above 0.
     loss : 'hinge' or 'squared-hinge', default='hinge'
         Loss of a margin error xi = max(0, 1 - m) of a row with margin m: hinge is C xi,
-        squared-hinge is C/2 xi^2.
+        squared-hinge is C/2 xi^2, where LIBLINEAR has C xi^2.
     batch_rows : int, default=0
         Number of rows that are learned together as one batch; 0 learns each file as one batch.
         Set it if a file does not fit into memory. Must be at least 0.
@@ -1272,7 +1272,7 @@ class DCDClassifier(LinearScore, WeightedClassifier):
         values fit the training rows more closely. Must be above 0.
     loss : 'hinge' or 'squared-hinge', default='squared-hinge'
         Loss of a margin error xi = max(0, 1 - m) of a row with margin m: hinge is C xi,
-        squared-hinge is C/2 xi^2.
+        squared-hinge is C/2 xi^2, where LIBLINEAR has C xi^2.
     batch_rows : int, default=0
         Number of rows that are learned together as one batch; 0 learns each file as one batch.
         Set it if a file does not fit into memory. Must be at least 0.
@@ -2274,8 +2274,8 @@ class L1SVMClassifier(LinearScore, WeightedClassifier):
         Weight C of the training loss against the l1 norm, for rows of length 1; if `features`
         is not 0, the largest C that is tried. Must be above 0 and at most 1e+12.
     loss : 'squared-hinge' or 'logistic', default='squared-hinge'
-        Loss of a row with margin m: squared-hinge is C/2 max(0, 1 - m)^2, logistic is C log(1 +
-        exp(-m)).
+        Loss of a row with margin m: squared-hinge is C/2 max(0, 1 - m)^2, where LIBLINEAR has C
+        instead of C/2; logistic is C log(1 + exp(-m)).
     batch_rows : int, default=0
         Number of rows that are learned together as one batch; 0 makes each file one batch. Each
         batch is learned anew and replaces what earlier batches, or a resumed model, had

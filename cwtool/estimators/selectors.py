@@ -292,8 +292,8 @@ class L1SVMSelector(WeightedSelector):
         Weight C of the training loss against the l1 norm, for rows of length 1; if `features`
         is not 0, the largest C that is tried. Must be above 0 and at most 1e+12.
     loss : 'squared-hinge' or 'logistic', default='squared-hinge'
-        Loss of a row with margin m: squared-hinge is C/2 max(0, 1 - m)^2, logistic is C log(1 +
-        exp(-m)).
+        Loss of a row with margin m: squared-hinge is C/2 max(0, 1 - m)^2, where LIBLINEAR has C
+        instead of C/2; logistic is C log(1 + exp(-m)).
     batch_rows : int, default=0
         Number of rows that are learned together as one batch; 0 makes each file one batch. Each
         batch is learned anew and replaces what earlier batches, or a resumed model, had

@@ -121,5 +121,4 @@ def _repeated(report: ReadReport, known: dict[str, str], console: Console) -> bo
 def skipped(name: str, why: str, console: Console) -> None:
     """Warn that a file is not learned, and why."""
     console.warn(f"{name} {why}: skipped; `again` to repeat it")
-    if console.json:
-        console.event("skipped", {"file": name})
+    console.event("skipped", {"file": name})

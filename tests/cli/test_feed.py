@@ -108,6 +108,8 @@ def test_known_days_are_skipped(cwtool: Callable, planted: Run, model: bytes) ->
         assert ended.code == 0
         assert [e["event"] for e in events(ended.out)] == ["skipped"]
         assert Path("m.cw").read_bytes() == model
+    assert cwtool("feed", "again.gz", "-m", "m.cw", "--log", "skips.jsonl", "-q").out == ""
+    assert [e["event"] for e in events(Path("skips.jsonl").read_text())] == ["skipped"]
     late = rows_of("day2.svm") + rows_of(planted("late.svm", 9, 400))
     ended = cwtool("feed", written("late.svm", late), "-m", "m.cw")
     assert ended.code == 5

@@ -50,7 +50,7 @@ def loss_param(default: str) -> Any:
     return param(
         default,
         "Loss of a margin error xi = max(0, 1 - m) of a row with margin m: hinge is C xi, "
-        "squared-hinge is C/2 xi^2.",
+        "squared-hinge is C/2 xi^2, where LIBLINEAR has C xi^2.",
         choices=("hinge", "squared-hinge"),
     )
 
