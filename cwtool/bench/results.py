@@ -77,8 +77,8 @@ class Results:
 
     def metrics_of(self, experiment: str) -> list[str]:
         """The numbers that were measured, by name; none if nothing was."""
-        found = [r.outcome.result for place, rs in self._good.items() for r in rs
-                 if place[0] == experiment]  # fmt: skip
+        records = [r for r in self.records if r.experiment == experiment and not r.outcome.failure]
+        found = [r.outcome.result for r in records]
         names = {key for r in found for key, value in r.items() if isinstance(value, int | float)}
         return sorted(names | {"kappa"} if any("support" in r for r in found) else names)
 

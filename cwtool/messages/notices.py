@@ -80,8 +80,8 @@ def imbalance(
         )
     elif len(missed):
         least = int(missed[np.argmin(recall[missed])])
-        some = f"only {_percent(recall[least])} of the rows" if recall[least] else "none of the rows"
-        found = f"{some} of the class {names[least]} are predicted as it"
+        some = f"only {_percent(recall[least])}" if recall[least] else "none"
+        found = f"{some} of the rows of the class {names[least]} are predicted as it"
         if len(names) > 2 and share[least] >= 1 / (2 * len(names)):  # the class is not rare
             other = "more `passes` or another `algo`" if passes else "another `algo`"
             return f"{found}; {other} may separate it from other classes"
