@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from cwtool.data.chunks import Endless, endless
+from cwtool.data.faults import FAILED
 from cwtool.data.foreign import FIRST_LINES, told
 from cwtool.data.known import RowSample
 from cwtool.data.parse import Fault, Parsed
@@ -100,8 +101,9 @@ def count(parsed: Parsed, current: FileReport, report: ReadReport, max_bad_lines
     if parsed.fault is not None:
         place = current.place(current.lines + 1 + parsed.fault.line, parsed.fault.column)
         current.first_bad = current.first_bad or f"{place}: {parsed.fault.message}"
-        if report.bad_lines + parsed.n_faults > max_bad_lines:
-            if max_bad_lines:
+        failed = parsed.fault.text.endswith(FAILED)  # rows are missing, which is not to be skipped
+        if failed or report.bad_lines + parsed.n_faults > max_bad_lines:
+            if max_bad_lines and not failed:
                 raise DataError(
                     f"more than {max_bad_lines:,} bad lines; the first in this file is "
                     f"{current.first_bad}",

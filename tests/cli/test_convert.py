@@ -199,6 +199,17 @@ def test_a_pipe_of_a_failed_conversion_is_not_learned(folder: Path, cwtool: Run)
     ended = cwtool("train", "-", "-m", "m.cw", stdin=ended.out.encode())
     assert ended.code == 3 and not (folder / "m.cw").exists()
     assert "cwtool convert, which writes to this pipe, has failed" in ended.err
+    for rows in "1 1:1\n0 1:2\n", "1 1:1\nbad\n0 2:1\n":  # bad lines are skipped, this one never
+        text = f"{rows}conversion-failed\n"
+        ended = cwtool("train", "-", "-m", "m.cw", "--on-bad-line", "skip", stdin=text.encode())
+        assert ended.code == 3 and not (folder / "m.cw").exists()
+        place = f"<stdin>:{text.count(chr(10))}:1: "
+        assert f"{place}cwtool convert, which writes to this pipe, has failed" in ended.err
+    (folder / "b.svm").write_text("1 1:1\n0 2:1\n")
+    assert cwtool("train", "b.svm", "-m", "m.cw").code == 0
+    how = ["--unlabeled", "--on-bad-line", "skip"]
+    ended = cwtool("predict", "-", "-m", "m.cw", *how, stdin=b"1:1\nconversion-failed\n")
+    assert ended.code == 3 and "<stdin>:2:1: cwtool convert, which" in ended.err
 
 
 def test_vw_text(folder: Path, ok: Run, cwtool: Run) -> None:
