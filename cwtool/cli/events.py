@@ -205,8 +205,8 @@ EVENTS = {
     ),
     "point": Event(
         "A combination of parameters was evaluated; with `--halving`, in one rung.", "tune",
-        (*STAMP, "rung", "rows", "params", "error", "error_sd", "auc", "auc_sd", "f1", "f1_sd",
-         "macro_f1", "macro_f1_sd", "balanced_error", "balanced_error_sd", "log_loss",
+        (*STAMP, "rung", "rows", "params", "metric", "error", "error_sd", "auc", "auc_sd", "f1",
+         "f1_sd", "macro_f1", "macro_f1_sd", "balanced_error", "balanced_error_sd", "log_loss",
          "log_loss_sd", "failure"),
     ),
     "winner": Event(

@@ -7,7 +7,6 @@ from typing import Any
 
 from cwtool.memory import words
 from cwtool.messages.metrics_text import (
-    about,
     evaluated,
     measured,
     metrics_line,
@@ -16,6 +15,11 @@ from cwtool.messages.metrics_text import (
 )
 
 VALUE = 6  # characters of a parameter of tune, as in 0.0195
+COMPARED: dict[str, tuple[str, Callable[[float | None], str]]] = {  # metrics of tune
+    "error": ("error", percent), "auc": ("AUC about", number), "f1": ("F1", number),
+    "macro_f1": ("macro F1", number), "log_loss": ("log loss", number),
+    "balanced_error": ("balanced error", percent),
+}  # fmt: skip
 
 
 def _file(e: dict[str, Any]) -> str:
@@ -108,13 +112,11 @@ def _point(e: dict[str, Any]) -> str:
     rung = f"rung {e['rung']}  {e['rows']:,} rows  " if "rung" in e else ""
     if "failure" in e:
         return f"{rung}{_settings(e['params'], VALUE)}  failed: {e['failure']}"
-    spread = "" if e["error_sd"] is None else f" ± {percent(e['error_sd'])}"
-    shown = [f"error {percent(e['error'])}{spread}"]
-    names = {"f1": "F1", "macro_f1": "macro F1", "log_loss": "log loss"}
-    shown += [about(e["auc"])] if "auc" in e else []
-    shown += [f"{name} {number(e[key])}" for key, name in names.items() if key in e]
-    if "balanced_error" in e:
-        shown.append(f"balanced error {percent(e['balanced_error'])}")
+    shown = []
+    for key, (name, form) in COMPARED.items():
+        if key in e:
+            sd = e[f"{key}_sd"] if key == e["metric"] else None
+            shown.append(f"{name} {form(e[key])}" + ("" if sd is None else f" ± {form(sd)}"))
     return rung + "  ".join([_settings(e["params"], VALUE), *shown])
 
 

@@ -66,7 +66,7 @@ class Race:
         for point, outcome in pairs:
             failed = {"failure": outcome.failure} if outcome.failure else {}
             found = {"params": point, **summary(outcome.result), **failed}
-            self.console.event("point", rung | found)
+            self.console.event("point", rung | {"metric": self.options.metric} | found)
         order = ranked([(p, found.result) for p, found in pairs], self.options.metric)
         if not order:
             reason = outcomes[0].failure or f"some fold has no value of {self.options.metric}"

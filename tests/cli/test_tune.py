@@ -1,6 +1,7 @@
 """cwtool tune"""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,8 +77,14 @@ def test_metric(ok: Run, data: str) -> None:
 def test_text(ok: Run, data: str) -> None:
     shown = ok("tune", data, "--grid", "r=0.1,1", "-m", "m.cw", "--passes", "2").splitlines()
     assert shown[0].startswith("r 0.1     error ")
+    assert re.search(r"  error [\d.]+ % ± [\d.]+ %  AUC about [\d.]+  F1 ", shown[0])
     assert shown[2].startswith("best error: arow with r ")
     assert shown[-1].startswith("wrote m.cw")
+
+
+def test_the_metric_that_decides_has_its_standard_deviation(ok: Run, data: str) -> None:
+    shown = ok("tune", data, "--grid", "r=0.1,1", "--metric", "auc").splitlines()
+    assert re.search(r"  error [\d.]+ %  AUC about [\d.]+ ± [\d.]+  F1 ", shown[0])
 
 
 def test_other_options_hold_for_all_points(ok: Run, data: str) -> None:
