@@ -107,7 +107,9 @@ KEYS = {
     "evaluated": Key("object", "Metrics of the day by the model before it learned the day."),
     "total_rows": Key("whole number", "Rows that the model has learned in all."),
     "why": Key("text", "Why the day was refused."),
-    "forgotten": Key("list", "Files that the restored model has not learned."),
+    "forgotten": Key(
+        "list", "Files that the restored model has not learned, with the time when they were."
+    ),
     "undone": Key("text", "The file that the replaced model was moved to."),
     "params": Key("object", "The parameters of the combination."),
     "rung": Key("whole number", "With `--halving`, the number of the rung, counted from 1."),

@@ -18,12 +18,17 @@ def undo(target: Path, console: Console) -> None:
     generations.put_back(target)
     assert before is not None
     names = {f["digest"]: f["name"] for run in before.history for f in run["files"]}
-    gone = [f for run in present.history for f in run["files"] if f["digest"] not in names]
+    gone = [
+        {"name": f["name"], "digest": f["digest"], "time": run.get("time", "")}
+        for run in present.history
+        for f in run["files"]
+        if f["digest"] not in names
+    ]
     recent.forget(target, {f["digest"] for f in gone})
     console.event(
         "undo",
         {
-            "forgotten": [{"name": f["name"], "digest": f["digest"]} for f in gone],
+            "forgotten": gone,
             "rows": before.rows,
             "undone": display(f"{target}.undone"),
         },

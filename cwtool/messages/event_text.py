@@ -138,10 +138,12 @@ def _evaluate(e: dict[str, Any]) -> str:
 
 
 def _undo(e: dict[str, Any]) -> str:
-    names = ", ".join(f["name"] for f in e["forgotten"]) or "no file"
+    names = ", ".join(
+        f["name"] + (f" of {f['time'][:10]}" if f["time"] else "") for f in e["forgotten"]
+    )
     return (
-        f"the model before the last day is back; it has learned {e['rows']:,} rows, "
-        f"and not {names}\n"
+        f"the model before the last day is back; it has learned {e['rows']:,} rows"
+        f"{', and not ' if names else ''}{names}\n"
         f"the model that it replaced is kept as {e['undone']}"
     )
 
