@@ -126,7 +126,8 @@ def command(
         elif not quiet:
             console.result(text)
         if results.absent:
-            console.note(f"{suite.name}: not in the data folder: {', '.join(results.absent)}")
+            why = f"not in the folder {data}" if data else "left out without --data"
+            console.note(f"{suite.name}: {why}: {', '.join(results.absent)}")
         for record in results.failures:
             console.warn(f"{suite.name}: {report.failed(record)}")
         failures += len(results.failures)

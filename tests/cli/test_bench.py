@@ -108,7 +108,7 @@ def test_a_suite(cwtool: Run, small: list[str]) -> None:
     assert "| real | " in ended.out
     assert "| missing | – | 12.50 |" in ended.out
     assert "**AROW is better than CW.** " in ended.out
-    assert "not in the data folder: missing" in ended.err
+    assert "small: not in the folder data: missing" in ended.err
     assert ended.out == Path("out/small/report.md").read_text() + "\n"
     page = Path("out/report.html").read_text()
     assert "A small suite" in page
