@@ -47,6 +47,11 @@ class Columns:
                     f"{display(self.path)}: the column {name} is a feature of its rows; "
                     f"`id={name}` makes it their id, and `drop={name}` leaves it out"
                 )
+            elif name.lower() == "url":
+                self.of.tell(
+                    f"{display(self.path)}: every URL of the column {name} is one feature; "
+                    f"`url={name}` makes features of its parts instead"
+                )
 
     def _number(self, name: str | None, setting: str) -> int | None:
         if name is None:

@@ -108,6 +108,14 @@ def test_a_column_of_urls_beside_others(folder: Path, ok: Run) -> None:
     assert "\tage\n" in listed and "\thost=a.example\n" in listed and "gram" not in listed
 
 
+def test_a_column_url_of_a_table_is_told(folder: Path, cwtool: Run) -> None:
+    (folder / "a.csv").write_text("y,url\n1,http://a.example/\n")
+    told = "every URL of the column url is one feature; --url url makes features of its parts"
+    assert told in cwtool("convert", "a.csv", "-o", "a.svm").err
+    for how in ["--url", "url"], ["--from", "urls"], ["--drop", "url"]:
+        assert told not in cwtool("convert", "a.csv", "-o", "a.svm", *how).err
+
+
 def some_urls(seed: int, n: int) -> str:
     """Half of the URLs have long hosts of digits and ask for passwords."""
     draw = random.Random(seed)
