@@ -59,8 +59,8 @@ def command(
     """Show the algorithm, parameters, history and largest weights of a model."""
     from cwtool.data.names import bytes_of_names
     from cwtool.inspect import bytes_shown, class_number, describe, names_of, write_weights
-    from cwtool.messages.console import fitted
     from cwtool.messages.inspect_text import text
+    from cwtool.messages.width import fitted
     from cwtool.model import Model
     from cwtool.model.memory_estimate import check_load
 

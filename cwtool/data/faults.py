@@ -1,5 +1,6 @@
 """The error messages for lines that are not valid LIBSVM text."""
 
+from cwtool.data.chunks import Bytes
 from cwtool_ext import libsvm
 
 FAILED = b"conversion-failed"  # what convert writes to a pipe if it fails: no LIBSVM row
@@ -68,6 +69,13 @@ SENTENCES: dict[int, tuple[str, str]] = {
         "row weights are 0 or greater; a row of weight 0 is predicted and not learned",
     ),
 }
+
+
+def failed_conversion(text: Bytes, start: int, stop: int) -> int:
+    """Where the text ends with the word of a conversion that failed; -1 if it does not."""
+    tail = text[max(start, stop - len(FAILED) - 2) : stop].tobytes()
+    ended = tail.rstrip(b"\r\n")
+    return stop - len(tail) + len(ended) - len(FAILED) if ended.endswith(FAILED) else -1
 
 
 def describe(code: int, line: bytes, column: int) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cwtool.data.buffers import Pool, Raw
 from cwtool.data.chunks import Bytes, Chunk, load
 from cwtool.data.columns import Columns, standardized
-from cwtool.data.faults import FAILED, describe
+from cwtool.data.faults import describe, failed_conversion
 from cwtool.data.line_parts import NO_LABEL, comments_of, with_labels
 from cwtool.data.rows import BIAS, Floats, Ints, Longs, Origin
 from cwtool.errors import Damage, DataError, UsageError
@@ -157,7 +157,7 @@ def parse(
         raw.comments = comments_of(text, start, stop, b.lines[:n_rows])
     fault = None
     if n_faults:
-        at = _failed_conversion(text, start, stop)
+        at = failed_conversion(text, start, stop)
         place = faults[0].tolist() if at < 0 else [n_lines - 1, at, libsvm.BAD_LABEL]
         fault = _fault(text, start, stop, *place)
         added = 0 if chunk.labelled else len(NO_LABEL)
@@ -240,13 +240,6 @@ def prepared(reading: Reading, indptr: Longs, indices: Ints, values: Floats, nnz
         rows.append_column(indptr, indices, values, BIAS, 1.0)
         nnz += len(indptr) - 1
     return nnz
-
-
-def _failed_conversion(text: Bytes, start: int, stop: int) -> int:
-    """Where the text ends with the word of a conversion that failed; -1 if it does not."""
-    tail = text[max(start, stop - len(FAILED) - 2) : stop].tobytes()
-    ended = tail.rstrip(b"\r\n")
-    return stop - len(tail) + len(ended) - len(FAILED) if ended.endswith(FAILED) else -1
 
 
 def _fault(text: Bytes, start: int, stop: int, line: int, at: int, code: int) -> Fault:

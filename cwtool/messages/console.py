@@ -19,6 +19,7 @@ from cwtool.clock import now
 from cwtool.errors import UsageError
 from cwtool.messages.event_text import TEXT
 from cwtool.messages.metrics_text import about, percent
+from cwtool.messages.width import fitted
 
 LIVE = 0.2  # seconds between two states of the live line on a terminal
 PLAIN = 30.0  # seconds between two plain lines elsewhere
@@ -36,23 +37,6 @@ def with_options(text: str) -> str:
         return f"{dashes}{name}" + (f" {value}" if value else "")
 
     return re.sub(SETTING, option, text) if "`" in text else text
-
-
-def fitted(text: str, out: TextIO) -> str:
-    """The text; on a terminal, lines that are too long for it are broken between fields."""
-    if not out.isatty():
-        return text
-    width = os.get_terminal_size(out.fileno()).columns or 80
-    return "\n".join(folded(line, width) for line in text.split("\n"))
-
-
-def folded(line: str, width: int) -> str:
-    """The line, broken where two blanks separate its fields; what follows is indented."""
-    parts = []
-    while len(line) > width and (at := line.rfind("  ", 3, width + 2)) > 0 and line[:at].strip():
-        parts.append(line[:at].rstrip())
-        line = "  " + line[at:].lstrip()
-    return "\n".join([*parts, line])
 
 
 class Progress:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from cwtool.messages.console import LIVE, Console, Progress, complain, folded, with_options
+from cwtool.messages.console import LIVE, Console, Progress, complain, with_options
+from cwtool.messages.width import folded
 
 
 class Terminal(io.StringIO):
