@@ -47,14 +47,14 @@ def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> 
     """The options of a section by parameter name. Unknown options and values that no option can
     have are errors; options of another algorithm than the present one are allowed. An option that
     can be given more than once may have a list or a single value."""
-    from difflib import get_close_matches
-
     options = {word.lstrip("-").replace("-", "_"): p for p in command.params for word in p.opts}
     found: dict[str, Any] = {}
     for key, value in section.items():
         option = "--" + key.replace("_", "-")
         if key not in options and ("algo" not in options or not owners(option)):
-            near = get_close_matches(key, options, n=1)
+            import difflib
+
+            near = difflib.get_close_matches(key, options, n=1)
             meant = f"; did you mean {near[0].replace('_', '-')}?" if near else ""
             raise click.UsageError(f"{path}: {command.name} has no option {option}{meant}")
         several = getattr(options.get(key), "multiple", False)
