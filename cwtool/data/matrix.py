@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cwtool.data.parse import Block, Reading, prepared
 from cwtool.data.pipeline import ReadOptions, read_blocks, size_of
-from cwtool.data.rows import Floats, Origin, Rows
+from cwtool.data.rows import Floats, Origin, Rows, check_csr
 from cwtool.data.sources import display
 from cwtool.errors import DataError
 from cwtool.parallel import cores
@@ -93,6 +93,7 @@ def block_of(matrix: Any, labels: Floats, weight: Any, reading: Reading) -> Bloc
     """The rows of a SciPy CSR matrix, equal to those of a file with the same rows. The values are
     shared if the reading settings do not change them, and the matrix is never changed."""
     if matrix.nnz and not matrix.data.all():  # a file has no entries of value 0
+        check_csr(matrix)
         matrix = matrix.copy()
         matrix.eliminate_zeros()
     rows = Rows.from_csr(matrix, np.empty(len(labels), dtype=np.int32), weight)

@@ -120,6 +120,7 @@ class Rows:
         """Rows of a SciPy CSR matrix or array; `y` are class numbers. Arrays that have the types
         of Rows are shared, others are converted to copies, and nothing handed in is changed.
         Indices that are not ascending and unique in a row are sorted and added up in a copy."""
+        check_csr(matrix)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
@@ -127,8 +128,6 @@ class Rows:
             raise ValueError(f"a matrix has {matrix.shape[1]} columns; {BIAS} are possible")
         if weight is not None and not (np.isfinite(weight) & (np.asarray(weight) >= 0)).all():
             raise ValueError("row weights are finite numbers, 0 or greater")
-        if matrix.nnz and not 0 <= matrix.indices.min() <= matrix.indices.max() < matrix.shape[1]:
-            raise ValueError("a column index lies outside the matrix")
         return cls(
             np.ascontiguousarray(matrix.indptr, dtype=np.int64),
             np.ascontiguousarray(matrix.indices, dtype=np.int32),
@@ -147,6 +146,18 @@ class Rows:
             np.array([x for _, x in flat], dtype=np.float64),
             np.array(y, dtype=np.int32),
         )
+
+
+def check_csr(matrix: Any) -> None:
+    """Refuse a SciPy CSR matrix whose parts do not fit each other, which SciPy itself does not
+    notice before it reads or writes beyond them."""
+    starts, indices = matrix.indptr, matrix.indices
+    if starts[0] != 0 or (starts[1:] < starts[:-1]).any():
+        raise ValueError("the row pointers of the matrix do not ascend from 0")
+    if starts[-1] > min(len(indices), len(matrix.data)):
+        raise ValueError("the matrix has fewer entries than its row pointers say")
+    if matrix.nnz and not 0 <= indices.min() <= indices.max() < matrix.shape[1]:
+        raise ValueError("a column index lies outside the matrix")
 
 
 COPIES = 2  # of a batch: its blocks and the joined one; then the joined one and a part of it

@@ -202,3 +202,22 @@ def test_rows_too_long_to_learn_leave_classes_that_are_equally_likely() -> None:
     X = np.array([[1e200, 1.0], [1.0, 1e200]] * 3)
     found = KNNClassifier().fit(X, [0, 1, 2, 0, 1, 2]).predict_proba(X)
     np.testing.assert_allclose(found, 1 / 3)
+
+
+@pytest.mark.parametrize("values", [1.0, 0.0], ids=["plain", "with zeros"])
+@pytest.mark.parametrize(
+    ("indptr", "indices"),
+    [([0, 99, 4, 5, 6], 6), ([0, 2, 4, 5, 99], 6), ([1, 2, 4, 5, 6], 6), ([0, 2, 4, 5, 6], 5)],
+    ids=["descending", "beyond the end", "not from 0", "too few entries"],
+)
+def test_matrices_whose_parts_do_not_fit_are_refused(
+    indptr: list[int], indices: int, values: float
+) -> None:
+    matrix = csr_matrix(np.eye(4, 6) + np.eye(4, 6, 2))
+    matrix.indptr = np.array(indptr, dtype=np.int32)
+    matrix.indices, matrix.data = np.full(indices, 3, dtype=np.int32), np.ones(6)
+    matrix.data[0] = values
+    with pytest.raises(ValueError, match="row pointers"):
+        ArowClassifier().fit(matrix, [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="row pointers"):
+        ArowClassifier().fit(np.eye(4, 6), [0, 1, 0, 1]).predict(matrix)
