@@ -13,11 +13,12 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from cwtool.errors import ModelError
+from cwtool.errors import ModelError, UsageError
 from cwtool.estimators import classes
 from cwtool.run import Run
 
 L = TypeVar("L", bound="Learner")
+Whole = int | np.integer
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]
@@ -64,7 +65,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def _begin(self, found: NDArray[Any]) -> None:
         """A new model for these classes."""
-        if len(found) < 2:
+        if len(found) == 0:
+            raise ValueError("`classes` is empty; it must have all classes there are")
+        if len(found) == 1:
             raise ValueError(
                 f"{type(self).__name__} tells classes apart, and all rows are of one class, "
                 f"{found[0]}"
@@ -105,7 +108,12 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         seed, jobs = getattr(self, "random_state", None), getattr(self, "n_jobs", None)
         if isinstance(seed, np.random.RandomState):
             seed = seed.randint(2**31)
-        return Run(int(seed or 0), cores() if jobs == -1 else max(1, jobs or 1), day=today())
+        seed, jobs = 0 if seed is None else seed, 1 if jobs is None else jobs
+        if not isinstance(seed, Whole) or not 0 <= seed < 2**63:
+            raise UsageError(f"`random_state` is {seed!r}; it must be from 0 to 2^63 - 1, or None")
+        if not isinstance(jobs, Whole):
+            raise UsageError(f"`n_jobs` is {jobs!r}; it must be a whole number, or None")
+        return Run(int(seed), cores() if jobs == -1 else max(1, int(jobs)), day=today())
 
     def _checked(self, X: Any, y: Any, weight: Any, *, reset: bool) -> tuple[Any, Any, Any]:
         """The rows, their classes, and their weights or None."""

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from cwtool.data.matrix import block_of
 from cwtool.data.parse import Reading
+from cwtool.errors import UsageError
 from cwtool.estimators import (
     ArowClassifier,
     DCDClassifier,
@@ -221,3 +222,20 @@ def test_matrices_whose_parts_do_not_fit_are_refused(
         ArowClassifier().fit(matrix, [0, 1, 0, 1])
     with pytest.raises(ValueError, match="row pointers"):
         ArowClassifier().fit(np.eye(4, 6), [0, 1, 0, 1]).predict(matrix)
+
+
+def test_no_classes_at_all_are_refused() -> None:
+    X, y = blobs()
+    with pytest.raises(ValueError, match="`classes` is empty"):
+        ArowClassifier().partial_fit(X, y, classes=[])
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"random_state": -1}, {"random_state": 2**63}, {"random_state": "x"}, {"n_jobs": "x"}],
+    ids=str,
+)
+def test_settings_of_the_run_are_checked(setting: dict[str, Any]) -> None:
+    X, y = blobs()
+    with pytest.raises(UsageError, match=f"`{next(iter(setting))}` is"):
+        ArowClassifier(passes=2, **setting).fit(X, y)
