@@ -139,12 +139,14 @@ def _read(path: Path) -> bytes | memoryview:
     try:
         with path.open("rb", buffering=0) as file:
             # an array, because NumPy asks for large pages: half of the time of bytes
-            room, done = np.empty(os.fstat(file.fileno()).st_size, dtype=np.uint8), 0
+            size, done = os.fstat(file.fileno()).st_size, 0
+            room = np.empty(max(size, PRELUDE.size), dtype=np.uint8)
             while done < len(room) and (got := file.readinto(room[done:].data)):
                 done += got
-            if done == len(room) > 0:
-                return room.data.toreadonly()
-            return room[:done].tobytes() + file.read()  # what is no regular file has no size
+            if done == size:
+                return room[:done].data.toreadonly()
+            head = room[:done].tobytes()  # what is no regular file has no size, and may have no end
+            return head + file.read() if head.startswith(MAGIC) else head
     except FileNotFoundError:
         raise ModelError(
             f"{path}: no such model", f"train it first: cwtool train DATA -m {path}"

@@ -6,6 +6,7 @@ import stat
 import struct
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,24 @@ def test_a_model_from_a_pipe(good: bytes) -> None:
     with ThreadPoolExecutor(1) as pool:
         pool.submit(Path("pipe").write_bytes, good)
         assert Model.load(Path("pipe"), 2).to_bytes() == good
+
+
+def test_of_a_pipe_without_end_that_is_no_model_only_the_beginning_is_read(
+    tmp_path: Path,
+) -> None:
+    path, written = tmp_path / "pipe", []
+    os.mkfifo(path)
+
+    def write() -> None:
+        with suppress(BrokenPipeError), path.open("wb", buffering=0) as pipe:
+            for _ in range(1 << 10):
+                written.append(pipe.write(bytes(1 << 16)))
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(write)
+        with pytest.raises(ModelError, match="not a cwtool model"):
+            Model.load(path)
+    assert sum(written) < 1 << 20
 
 
 @every_command
