@@ -30,7 +30,7 @@ def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
         raise click.UsageError(f"{path}: {os.strerror(failure.errno or 0)}") from None
     except UnicodeDecodeError as failure:
         raise click.UsageError(f"{path} is not UTF-8 text: {failure.reason}") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as failure:
+    except (ValueError, RecursionError) as failure:  # also a number of thousands of digits
         raise click.UsageError(f"{path}: {failure}") from None
     for command, section in found.items():
         if command not in commands or not isinstance(section, dict):
@@ -59,7 +59,8 @@ def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> 
             raise click.UsageError(f"{path}: {command.name} has no option {option}{meant}")
         several = getattr(options.get(key), "multiple", False)
         values = value if several and isinstance(value, list) else [value]
-        if not all(isinstance(one, PLAIN) for one in values):
+        kinds = (str, bool) if getattr(options.get(key), "is_flag", False) else PLAIN
+        if not all(isinstance(one, kinds) for one in values):
             shown = f"{option} of {command.name} has {str(value)[:40]}"
             raise click.UsageError(f"{path}: {shown}, which is no value of it")
         found[options[key].name or key if key in options else key] = values if several else value

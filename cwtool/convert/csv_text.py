@@ -96,16 +96,15 @@ def _distinct(names: list[str], lines: Lines) -> list[str]:
 def _numbered(n: int, of: Input) -> tuple[list[str], Input]:
     """Names of columns without a header, and the input with settings by these names. Settings
     give columns by their numbers in the line; features are numbered without the other columns."""
-    if of.labelled and of.label is None:
-        of = replace(of, label="1")
-    settings = [of.label if of.labelled else None, of.weight, of.comment, of.url, *of.drop]
+    label = "1" if of.label is None else of.label
+    of = replace(of, label=label if of.labelled else None)
+    settings = (of.label, of.weight, of.comment, of.url, *of.drop)
     special = {text for text in settings if text is not None}
-    for text in special:
-        if not (text.isdecimal() and 0 < int(text) <= n):
-            raise UsageError(
-                f"there is no column {text} in a table of {n} columns without a header",
-                "give the number of a column, or say `header` if the first line has names",
-            )
+    if strange := {*special, *of.categorical} - {str(k) for k in range(1, n + 1)}:
+        raise UsageError(
+            f"there is no column {min(strange)} in a table of {n} columns without a header",
+            "give the number of a column, or say `header` if the first line has names",
+        )
     free = (str(k) for k in range(1, n + 1))
     names = [f"column {k}" if str(k) in special else next(free) for k in range(1, n + 1)]
     return names, _by_name(of, names)

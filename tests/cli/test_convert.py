@@ -153,6 +153,23 @@ def test_names_and_numbers_are_not_mixed(folder: Path, ok: Run, cwtool: Run) -> 
     assert ok("convert", "a.csv", "-o", "-", "--labels", "spam=-1") == "-1 1:1\n1 1:2\n"
 
 
+@pytest.mark.parametrize("option", ["--label", "--weight", "--drop", "--categorical"])
+@pytest.mark.parametrize("column", ["", "x", "3", 5000 * "1"], ids=["empty", "x", "3", "long"])
+def test_columns_that_a_table_without_names_does_not_have(
+    option: str, column: str, folder: Path, cwtool: Run
+) -> None:
+    write(folder, a_csv="1,2\n0,3\n")
+    ended = cwtool("convert", "a.csv", "-o", "-", "--no-header", option, column)
+    assert ended.code == 2 and f"there is no column {column[:9]}" in ended.err
+
+
+def test_a_label_column_of_urls_without_labels_is_left_out(folder: Path, ok: Run) -> None:
+    write(folder, a_txt="http://a.b/c\n")
+    some = ["--from", "urls", "--no-header", "--url", "1", "--hash-bits", "5"]
+    wanted = ok("convert", "a.txt", "-o", "-", *some)
+    assert ok("convert", "a.txt", "-o", "-", *some, "--label", "x") == wanted
+
+
 def test_columns_of_a_table(folder: Path, ok: Run, cwtool: Run) -> None:
     write(folder, a_tsv="who\tzip\tw\tgood\tx\nann\t0123\t2\t1\t7\nbob\t99\t1\t0\tNA\n")
     some = ["--label", "good", "--weight", "w", "--id", "who", "--categorical", "zip"]
