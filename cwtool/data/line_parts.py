@@ -12,6 +12,7 @@ from cwtool.data.chunks import SENTINEL, Bytes
 from cwtool.data.rows import Ints
 
 NO_LABEL = b"0 "
+DIGITS = 19  # of an id, at most; Python does not convert thousands of them
 MANY = 10  # different labels of a few rows that have weights
 ROW = rb"(?m)^(?=[ \t\r\v\f]*[^\s#])"  # where a line with a row begins
 
@@ -53,7 +54,7 @@ def seems_unlabelled(head: bytes) -> bool:
 
 
 def _ascend(a: bytes, b: bytes) -> bool:
-    return a.isdigit() and b.isdigit() and int(a) < int(b)
+    return a.isdigit() and b.isdigit() and max(len(a), len(b)) <= DIGITS and int(a) < int(b)
 
 
 def comments_of(text: Bytes, start: int, stop: int, lines: Ints) -> list[str]:

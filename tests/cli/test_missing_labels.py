@@ -32,3 +32,9 @@ def test_labels_with_weights_are_no_features(ok: Run, cwtool: Run, planted: Run)
     assert not seems_unlabelled("".join(f"{k}:2 15:1\n" for k in range(1, 20)).encode())
     assert not seems_unlabelled("".join(f"{k} 50:1\n" for k in range(1, 20)).encode())
     assert not seems_unlabelled(b"# nothing\n\n")
+
+
+def test_an_id_of_thousands_of_digits_is_a_bad_line(cwtool: Run, folder: Path) -> None:
+    (folder / "a.svm").write_text(f"1 {5000 * '1'}:1\n")
+    ended = cwtool("train", "a.svm", "-m", "m.cw")
+    assert ended.code == 3 and "a.svm:1:3: feature index 11111" in ended.err
