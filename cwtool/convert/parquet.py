@@ -139,6 +139,23 @@ def _first_line(failure: Exception) -> str:
     return str(failure).split("\n")[0].rstrip(".")
 
 
+class UntilClosed:
+    """Takes bytes to a stream, and drops them after that was closed: a writer of pyarrow that was
+    left before its end writes the end of the file when it is deleted."""
+
+    closed = False
+
+    def __init__(self, out: IO[bytes]) -> None:
+        self.out = out
+
+    def write(self, data: bytes) -> int:
+        return len(data) if self.out.closed else self.out.write(data)
+
+    def flush(self) -> None:
+        if not self.out.closed:
+            self.out.flush()
+
+
 class Writer:
     """A table of doubles with a column for each feature. Labels are numbers if all of them are."""
 
@@ -164,7 +181,7 @@ class Writer:
             )
             self.cells_of_group = min(CELLS, (limit - fixed) // (2 * CELL))
             self.entries_of_group = min(ENTRIES, (limit - fixed) // (2 * ENTRY))
-        self.out = pyarrow.parquet.ParquetWriter(out, self.schema)
+        self.out = pyarrow.parquet.ParquetWriter(UntilClosed(out), self.schema)
         self.waiting: list[Row] = []
         self.entries = 0  # of these rows
 

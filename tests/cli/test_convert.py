@@ -6,6 +6,7 @@ import json
 import lzma
 import random
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from cwtool.convert import output
+from cwtool.convert.parquet import Writer as ParquetWriter
 from cwtool.data.compression import ZSTD
 
 Run = Callable[..., Any]
@@ -329,6 +331,20 @@ def test_what_cannot_be_is_refused(folder: Path, cwtool: Run) -> None:
         ended = cwtool("convert", *args)
         assert ended.code == code and words in ended.err, (args, ended)
         assert "Traceback" not in ended.err
+
+
+def test_a_parquet_file_that_is_left_before_its_end_says_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interrupted run closes the file before the writer is deleted."""
+    pytest.importorskip("pyarrow")
+    said: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    with (folder / "a.parquet").open("wb") as out:
+        writer = ParquetWriter(out, ["a"], 0, weights=False, comments=False, numbers=True)
+        writer.write([])
+    del writer
+    assert said == []
 
 
 def test_parquet_columns(folder: Path, ok: Run, cwtool: Run) -> None:
