@@ -54,7 +54,7 @@ def _second_name(path: Path, name: Path) -> None:
 def kept(model: Path) -> list[Path]:
     """The old models, the last one first."""
     path = Path(os.path.realpath(model))
-    numbered = [p for p in _beside(path, ".") if p.suffix[1:].isdigit() and p.stem == path.name]
+    numbered = [p for p in _beside(path, ".") if p.suffix[1:].isdecimal() and p.stem == path.name]
     found = sorted(numbered, key=lambda p: int(p.suffix[1:]))
     return [p for p in found if not (path.exists() and cmp(path, p, shallow=False))]
 
@@ -85,7 +85,7 @@ def _rejected_at(path: Path) -> tuple[str, int]:
     """The date in the name of a rejected model, and its number on that day."""
     at = path.name.rpartition(".rejected-")[2]
     number = at[11:]
-    return at[:10], int(number) if number.isdigit() else 1
+    return at[:10], int(number) if number.isdecimal() else 1
 
 
 def untouched(model: Path) -> str:
