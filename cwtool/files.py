@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
 
-from cwtool.errors import UsageError, WriteError
+from cwtool.errors import CwtoolError, UsageError, WriteError
 
 # errors of a disk that has no room or does not answer, rather than of a path
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -21,6 +21,12 @@ def check_kept(path: Path, sources: Iterable[str | Path]) -> None:
     """Refuse to replace one of the files that the result comes from."""
     if path.is_file() and any(Path(s).exists() and path.samefile(s) for s in sources):
         raise UsageError(f"{path} is read here; it will not be replaced", "choose another name")
+
+
+def cannot_write(path: Path, failure: OSError) -> CwtoolError:
+    """The error for a file other than a model that cannot be written."""
+    kind = WriteError if failure.errno in FULL else UsageError
+    return kind(f"{path}: cannot write: {os.strerror(failure.errno or 0)}")
 
 
 @contextmanager
@@ -48,8 +54,7 @@ def _with_sentences(path: Path, mode: str, sources: Iterable[str | Path]) -> Ite
     except BrokenPipeError:
         raise
     except OSError as failure:
-        kind = WriteError if failure.errno in FULL else UsageError
-        raise kind(f"{path}: cannot write: {os.strerror(failure.errno or 0)}") from None
+        raise cannot_write(path, failure) from None
 
 
 @contextmanager

@@ -162,6 +162,7 @@ def command(
     from cwtool.feed import run as feed
     from cwtool.feed.undo import undo as undo_last
     from cwtool.lock import locked
+    from cwtool.messages.log_file import check_log
     from cwtool.model import Model
     from cwtool.model.file import check_target
 
@@ -172,6 +173,8 @@ def command(
     console = options.console(as_json, quiet, verbose)
     console.log = log
     check_target(model, data)
+    if log is not None:
+        check_log(log, model)
 
     def subject() -> Model:
         found = subject_of(ctx, algo, model if model.exists() else None, others)

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from cwtool.clock import now
-from cwtool.errors import UsageError
 from cwtool.messages.event_text import TEXT
 from cwtool.messages.metrics_text import about, percent
 from cwtool.messages.width import fitted
@@ -143,6 +142,8 @@ class Console:
             said = {"event": kind, **self.stamped(), **data}
             line = json.dumps(said, allow_nan=False)
             if self.log is not None:
+                from cwtool.messages.log_file import append_line
+
                 append_line(self.log, line)
         if self.json:
             self.result(line, at_once=True)  # readers of a pipe get an event when it happens
@@ -214,15 +215,6 @@ def unheard(out: TextIO) -> None:
     """Redirect a stream to os.devnull: everything written to it from now on is discarded."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
-
-
-def append_line(path: Path, line: str) -> None:
-    """Add a line to a log, at once and whole, so that several runs can write the same one."""
-    try:
-        with path.open("ab", buffering=0) as out:
-            out.write(line.encode() + b"\n")
-    except OSError as failure:
-        raise UsageError(f"{path}: cannot write: {os.strerror(failure.errno or 0)}") from None
 
 
 def complain(message: str, hint: str | None = None) -> None:

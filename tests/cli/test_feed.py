@@ -202,6 +202,15 @@ def test_old_models_are_kept_and_put_back(cwtool: Callable, ok: Run, planted: Ru
     assert modelfile.load_header(Path("m.cw"))["rows"] == 900, "a day that was undone is new"
 
 
+@pytest.mark.parametrize("log", ["m.cw", "new.cw", "link"])
+def test_a_model_is_no_log(log: str, cwtool: Callable, model: bytes, planted: Run) -> None:
+    Path("link").symlink_to("m.cw")
+    target = "new.cw" if log == "new.cw" else "m.cw"
+    ended = cwtool("feed", planted("day3.svm", 3, 200), "-m", target, "--log", log)
+    assert ended.code == 2 and f"{log} is no log of cwtool" in ended.err
+    assert Path("m.cw").read_bytes() == model and not Path("new.cw").exists()
+
+
 def test_log_lines_say_when_and_what(cwtool: Callable, ok: Run, model: bytes) -> None:
     logged = events(Path("log.jsonl").read_text())
     assert [e["event"] for e in logged] == ["feed", "evaluate", "feed"]
