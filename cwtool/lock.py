@@ -20,12 +20,18 @@ from cwtool.errors import LockedError, ModelError
 
 @contextmanager
 def locked(model: Path, *, wait: bool = False) -> Iterator[None]:
-    """Hold the lock file beside `model`; the lock ends with this process, also if it is killed."""
+    """Hold the lock file beside `model`; the lock ends with this process, also if it is killed. An
+    interrupt that comes after the model was written says so in its `args`."""
     target = Path(os.path.realpath(model))
     path = target.parent / f".{target.name}.lock"
     descriptor = _acquire(path, model, wait)
+    before = _version(target)
     try:
         yield
+    except KeyboardInterrupt as interrupt:
+        if _version(target) != before:  # it came between the new model and the end of the run
+            interrupt.args = (f"{model} was already written",)
+        raise
     finally:
         path.unlink(missing_ok=True)
         os.close(descriptor)
@@ -65,3 +71,12 @@ def _is_current(descriptor: int, path: Path) -> bool:
         return os.fstat(descriptor).st_ino == path.stat().st_ino
     except FileNotFoundError:
         return False
+
+
+def _version(path: Path) -> tuple[int, int] | None:
+    """What differs after a file was replaced; None if there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns

@@ -162,10 +162,11 @@ def _show_examples(command: click.Command) -> None:
 def _stopped(interrupt: BaseException) -> int:
     from cwtool.messages.console import complain
 
+    changed = next(iter(interrupt.args), "no model was changed")
     if isinstance(interrupt, Terminated):
-        complain("terminated; no model was changed")
+        complain(f"terminated; {changed}")
         return 143
-    complain("interrupted; no model was changed")
+    complain(f"interrupted; {changed}")
     return 130
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from cwtool import cli
 from cwtool.feed import run as feed
+from cwtool.model import Model
 
 Run = Callable[..., Any]
 KILLING = Path(__file__).with_name("killing.py")
@@ -173,3 +174,19 @@ def test_a_file_system_without_locks(
     assert ended.code == 4
     assert "m.cw: cannot be locked: No locks available" in ended.err
     assert Path("m.cw").read_bytes() == model
+
+
+def test_an_interrupt_after_the_model_was_written_says_so(
+    model: bytes, planted: Run, cwtool: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = Model.save
+
+    def saved(*args: Any, **more: Any) -> None:
+        save(*args, **more)
+        raise KeyboardInterrupt
+
+    planted("b.svm", 2, 100)
+    monkeypatch.setattr(Model, "save", saved)
+    ended = cwtool("train", "b.svm", "-m", "m.cw")
+    assert ended.code == 130 and "interrupted; m.cw was already written" in ended.err
+    assert Path("m.cw").read_bytes() != model
