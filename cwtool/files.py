@@ -13,14 +13,31 @@ from typing import IO, Any, BinaryIO, TextIO, cast
 
 from cwtool.errors import CwtoolError, UsageError, WriteError
 
+MAGIC = b"CWTOOL\0"  # the first bytes of a model file
 # errors of a disk that has no room or does not answer, rather than of a path
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
+def is_model(path: Path) -> bool:
+    """Whether the file begins with the magic bytes of a model file."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
 def check_kept(path: Path, sources: Iterable[str | Path]) -> None:
-    """Refuse to replace one of the files that the result comes from."""
-    if path.is_file() and any(Path(s).exists() and path.samefile(s) for s in sources):
+    """Refuse to replace one of the files that the result comes from, or a model."""
+    if not path.is_file():
+        return
+    if any(Path(s).exists() and path.samefile(s) for s in sources):
         raise UsageError(f"{path} is read here; it will not be replaced", "choose another name")
+    if is_model(path):
+        raise UsageError(
+            f"{path} is a model; it will not be replaced",
+            "choose another name, or remove the file",
+        )
 
 
 def cannot_write(path: Path, failure: OSError) -> CwtoolError:

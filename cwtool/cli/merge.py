@@ -21,7 +21,7 @@ class MergeCommand(click.Command):
 def each_tail(args: list[str]) -> list[str]:
     """The arguments with --tail before each of the files that stand behind one. Models behind it
     are arguments as everywhere else."""
-    from cwtool.model.file import is_model
+    from cwtool.files import is_model
 
     found: list[str] = []
     for k, arg in enumerate(args):

@@ -28,11 +28,10 @@ from numpy.typing import NDArray
 
 from cwtool.ahead import beside
 from cwtool.errors import Damage, ModelError
-from cwtool.files import replacing
+from cwtool.files import MAGIC, replacing
 from cwtool.model import header_text
 from cwtool.model.schema import entries, items, text, whole
 
-MAGIC = b"CWTOOL\0"
 VERSION = 3
 PRELUDE = struct.Struct("<7sBQQ")
 DTYPES = ("<f8", "<i8", "<i4", "|u1")
@@ -71,15 +70,6 @@ def check_target(path: Path, data: Iterable[str] = ()) -> None:
             f"{path} exists and is not a cwtool model; it will not be replaced",
             "choose another name, or remove the file",
         )
-
-
-def is_model(path: Path) -> bool:
-    """Whether the file begins with the magic bytes of a model file."""
-    try:
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError:
-        return False
 
 
 def _padded(size: int) -> int:

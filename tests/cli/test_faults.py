@@ -190,3 +190,21 @@ def test_an_interrupt_after_the_model_was_written_says_so(
     ended = cwtool("train", "b.svm", "-m", "m.cw")
     assert ended.code == 130 and "interrupted; m.cw was already written" in ended.err
     assert Path("m.cw").read_bytes() != model
+
+
+OVER = {
+    "predict": ["predict", "a.svm", "-m", "m.cw", "-o"],
+    "inspect": ["inspect", "m.cw", "--weights"],
+    "export": ["export", "m.cw", "--format", "json", "-o"],
+    "report": ["report", "m.cw", "-o"],
+    "select": ["select-features", "a.svm", "--features", "2", "-o"],
+    "convert": ["convert", "a.svm", "--to", "vw", "-o"],
+}
+
+
+@pytest.mark.parametrize("name", OVER)
+def test_results_do_not_replace_another_model(name: str, model: bytes, cwtool: Run) -> None:
+    Path("other.cw").write_bytes(model)
+    ended = cwtool(*OVER[name], "other.cw")
+    assert ended.code == 2 and "other.cw is a model; it will not be replaced" in ended.err
+    assert Path("other.cw").read_bytes() == model
