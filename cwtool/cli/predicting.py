@@ -30,6 +30,8 @@ def draw(model: Model, ranking: Ranking, path: Path) -> None:
 
     if model.several is not None:
         raise click.UsageError("--plot is for two classes; this model has more")
+    if not ranking.n_rows:
+        raise DataError("no row to draw has a weight above 0")
     confusion, bins = ranking.curves()
     if not (confusion[0][-1] and confusion[1][-1]):
         raise DataError("the rows to draw are of one class")

@@ -9,7 +9,7 @@ import numpy as np
 
 from cwtool import memory
 from cwtool.data.rows import Floats, Ints
-from cwtool.metrics.tally import counted, ratio
+from cwtool.metrics.tally import HEAVIEST, counted, ratio
 from cwtool.metrics.threshold import Cells
 
 RATES = (0.001, 0.01)  # false positive rates at which the recall is shown
@@ -28,6 +28,7 @@ class Ranking:
 
     def add(self, y: Ints, score: Floats, p: Floats, weight: Floats | None = None) -> None:
         y, score, p, weight = counted(weight, y, score, p)
+        weight = None if weight is None else np.minimum(weight, HEAVIEST)
         self._parts.append(((y == 1), score.copy(), p, weight))
         self.n_rows += len(y)
         if self.most:
@@ -45,7 +46,7 @@ class Ranking:
 
     def summary(self) -> dict[str, Any]:
         """Everything, by name; None where it is not defined."""
-        if not self._parts:
+        if not self.n_rows:
             return {}
         hit, score, p, weight = self.columns()
         _, at = cells(hit, score, weight)

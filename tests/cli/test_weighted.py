@@ -365,3 +365,30 @@ def test_rows_of_weight_0_alone_are_nothing_to_learn(
     ended = cwtool("train", "a.svm", "-m", "m.cw", "--multiclass", multiclass)
     assert ended.code == 3
     assert "no rows to learn from" in ended.err
+
+
+@pytest.mark.parametrize("heavy", ["1e308", "1e160"])
+def test_huge_weights_count_as_a_million_in_exact_metrics(
+    ok: Run, planted: Run, folder: Path, heavy: str
+) -> None:
+    ok("train", planted("a.svm", 1, 200), "-m", "m.cw")
+    lines = (folder / "a.svm").read_text().splitlines()
+    found = {}
+    for weight in (heavy, str(2**20)):
+        text = (f"{label}:{weight} {rest}" for label, rest in (x.split(" ", 1) for x in lines))
+        (folder / "b.svm").write_text("\n".join(text) + "\n")
+        said = json.loads(ok("predict", "b.svm", "-m", "m.cw", "--evaluate", "--json"))
+        found[weight] = [said[name] for name in ("auc", "average_precision", "brier")]
+    assert found[heavy] == found[str(2**20)]
+
+
+def test_predictions_of_rows_of_weight_zero_have_no_metrics(
+    ok: Run, cwtool: Run, planted: Run, folder: Path
+) -> None:
+    ok("train", planted("a.svm", 1, 200), "-m", "m.cw")
+    (folder / "b.svm").write_text("1:0 1:1\n-1:0 2:1\n")
+    said = json.loads(ok("predict", "b.svm", "-m", "m.cw", "--evaluate", "--json"))
+    assert said["rows"] == 2 and said["auc"] is None
+    pytest.importorskip("matplotlib")
+    ended = cwtool("predict", "b.svm", "-m", "m.cw", "--evaluate", "--plot", "x.svg")
+    assert ended.code == 3 and "no row to draw has a weight above 0" in ended.err
