@@ -10,7 +10,7 @@ import numpy as np
 
 from cwtool.data.rows import Floats, Ints
 from cwtool.metrics.sigmoid import LARGEST, Sigmoid, bent, standardized
-from cwtool.metrics.tally import UNIT, Counts, bin_centers, counted, no_counts, units
+from cwtool.metrics.tally import HEAVIEST, UNIT, Counts, bin_centers, counted, no_counts, units
 from cwtool.records import dataclass
 from cwtool_ext import tally
 
@@ -40,6 +40,7 @@ class Own(NamedTuple):
         size, at = np.unique(np.abs(z), return_inverse=True)
         order = np.argsort(np.abs(self.score), kind="stable")
         weight = np.ones(len(order)) if self.weight is None else self.weight[order]
+        weight = np.minimum(weight, HEAVIEST)
         rows: Floats = np.bincount(at, n).astype(np.float64)
         q = np.interp(_ranks(rows), _ranks(weight), np.abs(self.score)[order])
         limited: Floats = np.sign(z) * np.minimum(size, q)[at]

@@ -2,6 +2,7 @@
 
 import json
 import random
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -392,3 +393,16 @@ def test_predictions_of_rows_of_weight_zero_have_no_metrics(
     pytest.importorskip("matplotlib")
     ended = cwtool("predict", "b.svm", "-m", "m.cw", "--evaluate", "--plot", "x.svg")
     assert ended.code == 3 and "no row to draw has a weight above 0" in ended.err
+
+
+@pytest.mark.parametrize("algo", ["arow", "pa2"])
+def test_huge_weights_of_all_rows_overflow_nowhere(
+    cwtool: Run, planted: Run, folder: Path, algo: str
+) -> None:
+    lines = Path(planted("a.svm", 1, 60)).read_text().splitlines()
+    text = (f"{label}:1e308 {rest}" for label, rest in (x.split(" ", 1) for x in lines))
+    (folder / "b.svm").write_text("\n".join(text) + "\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ended = cwtool("train", "b.svm", "-m", "m.cw", "-a", algo)
+    assert ended.code == 0, ended.err
