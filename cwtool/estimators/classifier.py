@@ -128,7 +128,7 @@ class LinearScore(Classifier):
         return self._linear()[1]
 
     def _linear(self) -> tuple[Floats, Floats]:
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         from cwtool.data.rows import BIAS
 
         ids, weight, _, intercept = self.model_.weights()
@@ -148,7 +148,7 @@ class Importances(Classifier):
     @property
     def feature_importances_(self) -> Floats:
         """The importance of each column; the mean over the classes if there are more than two."""
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         from cwtool.data.rows import BIAS
 
         ids, weight, _, _ = self.model_.weights()

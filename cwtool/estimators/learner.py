@@ -84,7 +84,12 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     def _learn(self: L, X: Any, y: NDArray[Any], weight: Any, passes: Any = 1) -> L:
         from cwtool.estimators.training import learn
 
-        learn(self.model_, X, self._labels(y), weight, self._run(), passes)
+        try:
+            learn(self.model_, X, self._labels(y), weight, self._run(), passes)
+        except BaseException:
+            if self.model_.rows == 0:  # it is as if it had not been fitted
+                del self.model_
+            raise
         self._uncalibrated = [self.model_]  # predict_proba takes it out
         return self
 
@@ -129,7 +134,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def _scores(self, X: Any) -> Any:
         """The scores of the rows, and the variances of these."""
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         accepted = {"accept_sparse": "csr", "dtype": np.float64}
         if self._fixed_width:
             X = validate_data(self, X, reset=False, **accepted)
@@ -147,7 +152,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, which the command line reads as well."""
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         self.model_.save(Path(path))
 
     def __getstate__(self) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Selector(SelectorMixin, Learner):  # type: ignore[misc]
         return self
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         mask = np.zeros(self.n_features_in_, dtype=np.bool_)
         mask[self.ranking_] = True
         return mask

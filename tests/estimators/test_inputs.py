@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from data import blobs, essence, fast
 from scipy.sparse import csc_matrix, csr_array, csr_matrix
+from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from cwtool.data.matrix import block_of
@@ -239,3 +240,17 @@ def test_settings_of_the_run_are_checked(setting: dict[str, Any]) -> None:
     X, y = blobs()
     with pytest.raises(UsageError, match=f"`{next(iter(setting))}` is"):
         ArowClassifier(passes=2, **setting).fit(X, y)
+
+
+def test_an_estimator_whose_first_rows_are_refused_is_not_fitted() -> None:
+    X, y = blobs()
+    made = ArowClassifier()
+    with pytest.raises(ValueError, match="the class 9 is not among `classes`"):
+        made.partial_fit(X, np.full(len(y), 9), classes=[0, 1, 2])
+    with pytest.raises(NotFittedError):
+        made.predict(X)
+    with pytest.raises(ValueError, match="all rows are of one class"):
+        made.fit(X, np.zeros(len(y)))
+    with pytest.raises(NotFittedError):
+        made.coef_  # noqa: B018
+    assert (made.partial_fit(X, y, classes=np.unique(y)).predict(X) == y).mean() > 0.5
