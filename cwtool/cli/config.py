@@ -59,12 +59,17 @@ def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> 
             raise click.UsageError(f"{path}: {command.name} has no option {option}{meant}")
         several = getattr(options.get(key), "multiple", False)
         values = value if several and isinstance(value, list) else [value]
-        kinds = (str, bool) if getattr(options.get(key), "is_flag", False) else PLAIN
-        if not all(isinstance(one, kinds) for one in values):
-            shown = f"{option} of {command.name} has {str(value)[:40]}"
+        flag = getattr(options.get(key), "is_flag", False)
+        if not all(_fits(one, flag) for one in values):
+            shown = f"{option} of {command.name} has {value!s:.40}".replace("\0", "\\0")
             raise click.UsageError(f"{path}: {shown}, which is no value of it")
         found[options[key].name or key if key in options else key] = values if several else value
     return found
+
+
+def _fits(value: Any, flag: bool) -> bool:
+    """Whether an option, or a flag, can have this value. No file name has a null character."""
+    return isinstance(value, (str, bool) if flag else PLAIN) and "\0" not in str(value)
 
 
 def with_source(failure: click.BadParameter) -> click.BadParameter:

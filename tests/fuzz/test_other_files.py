@@ -36,6 +36,11 @@ MODEL = "solver_type L2R_LR\nnr_class 2\nlabel %s\nnr_feature %s\nbias %s\nw\n0.
         (b"[train]\nseed = [1]\n", "--seed of train has [1], which is no value of it"),
         (b"[train]\nrequire = [[]]\n", "--require of train has [[]], which is no value of it"),
         (b"[train]\nr = 2026-01-02\n", "--r of train has 2026-01-02, which is no value of it"),
+        (
+            b'[train]\nvalidation = ["a\\u0000"]\n',
+            "--validation of train has ['a\\x00'], which is no",
+        ),
+        (b'[train]\nresume = "a\\u0000"\n', "--resume of train has a\\0, which is no value of it"),
         (b"[train]\njson = 1\n", "--json of train has 1, which is no value of it"),
         (b"[train]\nbias = 0.0\n", "--bias of train has 0.0, which is no value of it"),
         (b"[train]\nr = " + 5000 * b"9", "cwtool.toml: "),
