@@ -13,7 +13,7 @@ from cwtool.estimators import classes
 from cwtool.estimators.learner import Learner
 
 if TYPE_CHECKING:
-    from cwtool.data.rows import Floats
+    from cwtool.data.rows import Floats, Ints
 
 C = TypeVar("C", bound="Classifier")
 
@@ -120,26 +120,29 @@ class LinearScore(Classifier):
     @property
     def coef_(self) -> Floats:
         """The weight of each column: one row, or with more than two classes a row for each."""
-        return self._linear()[0]
-
-    @property
-    def intercept_(self) -> Floats:
-        """The constant of the score, or with more than two classes of each."""
-        return self._linear()[1]
-
-    def _linear(self) -> tuple[Floats, Floats]:
-        check_is_fitted(self, "model_")
         from cwtool.data.rows import BIAS
 
-        ids, weight, _, intercept = self.model_.weights()
-        weight, constant = np.atleast_2d(weight.T), np.atleast_1d(np.array(intercept, dtype=float))
-        constant = constant + weight[:, ids == BIAS].sum(axis=1)
+        ids, weight, _ = self._linear()
         kept = ids != BIAS
         width = max(self.n_features_in_, int(ids[kept].max(initial=-1)) + 1)
         coef = np.zeros((len(weight), width))
         coef[:, ids[kept]] = weight[:, kept]
-        coef = np.atleast_2d(self._single(self._by_class(coef.T, 0.0)).T)
-        return coef, np.atleast_1d(self._single(self._by_class(constant, 0.0)))
+        return np.atleast_2d(self._single(self._by_class(coef.T, 0.0)).T)
+
+    @property
+    def intercept_(self) -> Floats:
+        """The constant of the score, or with more than two classes of each."""
+        from cwtool.data.rows import BIAS
+
+        ids, weight, constant = self._linear()
+        constant = constant + weight[:, ids == BIAS].sum(axis=1)
+        return np.atleast_1d(self._single(self._by_class(constant, 0.0)))
+
+    def _linear(self) -> tuple[Ints, Floats, Floats]:
+        """The ids of the features, a row of weights and a constant for each class."""
+        check_is_fitted(self, "model_")
+        ids, weight, _, intercept = self.model_.weights()
+        return ids, np.atleast_2d(weight.T), np.atleast_1d(np.array(intercept, dtype=float))
 
 
 class Importances(Classifier):

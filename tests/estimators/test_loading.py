@@ -1,6 +1,7 @@
 """Models of the command line as estimators, estimators as models, and LIBSVM files as matrices."""
 
 import gzip
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -171,3 +172,15 @@ def test_a_model_without_rows_is_no_classifier(folder: Path) -> None:
         model.save(folder / "m.cw")
         with pytest.raises(ModelError, match="has learned no rows, and has no classes"):
             cwtool.load("m.cw")
+
+
+def test_an_intercept_takes_no_memory_for_columns(folder: Path, ok: Run) -> None:
+    (folder / "a.svm").write_text("1 1:1\n-1 30000000:1\n")
+    ok("train", "a.svm", "-m", "m.cw", "--bias")
+    made = cwtool.load("m.cw")
+    tracemalloc.start()
+    try:
+        assert made.intercept_.shape == (1,)
+        assert tracemalloc.get_traced_memory()[1] < 100_000_000
+    finally:
+        tracemalloc.stop()
