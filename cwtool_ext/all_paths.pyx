@@ -11,7 +11,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
 from cwtool_ext.csr cimport Csr, Row, effect, one_a_row, prefetch, row_at
-from cwtool_ext.eight cimport descend_eight, look_eight
+from cwtool_ext.eight cimport descend_eight, end_eight, look_eight
 from cwtool_ext.loss cimport slope
 from cwtool_ext.paths cimport Rule, Walk
 from cwtool_ext.stages cimport MOST, check_length, check_slots, informed, usable
@@ -223,7 +223,14 @@ def walk(
             into += 1
             if into >= rule.burst:
                 if M == EIGHT:
-                    end_burst(weights, &touched, &out, rule, EIGHT)
+                    memcpy(out.slot + out.count, touched.slot, 4 * touched.count)
+                    out.values += end_eight(
+                        touched.count, touched.slot, touched.began, weights, rule.g0, rule.by_norm,
+                        rule.of_weight, out.paths + out.count, out.value + out.values,
+                        out.kept + out.values,
+                    )
+                    out.count += touched.count
+                    touched.count = 0
                 else:
                     end_burst(weights, &touched, &out, rule, M)
                 into = 0

@@ -5,11 +5,12 @@ x86-64 they are compiled twice, for processors with vectors of 256 bits and for 
 contracted, so that the bits are the same.
 """
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint8_t
 
 
 cdef extern from *:
     """
+    #include <math.h>
     #include <stdint.h>
     #include <string.h>
     #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
@@ -77,6 +78,52 @@ cdef extern from *:
                     (cwtool_bits) w & ~(CWTOOL_SIZE(w) <= 1e-12 * CWTOOL_SIZE(move)));
             }
     }
+
+    CWTOOL_WIDE
+    static Py_ssize_t cwtool_end(
+        Py_ssize_t n, const int32_t *slot, const double *began, double *table, double g0,
+        int by_norm, int of_weight, uint8_t *paths, double *value, uint8_t *kept)
+    {
+        const cwtool_four one = {1.0, 1.0, 1.0, 1.0};
+        Py_ssize_t end = 0;
+        for (Py_ssize_t k = 0; k < n; k++) {
+            const double *soon = table + 16 * (Py_ssize_t) slot[k + 8 < n ? k + 8 : n - 1];
+            __builtin_prefetch(soon, 1, 3);
+            __builtin_prefetch(soon + 8, 1, 3);
+            double *at = table + 16 * (Py_ssize_t) slot[k], moved[8];
+            uint64_t informed[8], left[8];
+            for (int m = 0; m < 8; m += 4) {
+                const cwtool_four w = CWTOOL_FOUR(at + m), count = CWTOOL_FOUR(at + 8 + m);
+                cwtool_four q = count;
+                if (by_norm)
+                    for (int j = 0; j < 4; j++)
+                        q[j] = sqrt(q[j]);
+                const cwtool_four bar = g0 * q;
+                const cwtool_bits some = q > 0.0, zero = CWTOOL_SIZE(w) <= bar * (1.0 + 1e-9);
+                const cwtool_four divisor = (cwtool_four) (
+                    ((cwtool_bits) q & some) | ((cwtool_bits) one & ~some));
+                cwtool_four change = w;
+                if (!of_weight)
+                    change -= CWTOOL_FOUR(began + 8 * k + m);
+                CWTOOL_FOUR(moved + m) = CWTOOL_SIZE(change) / divisor;
+                const cwtool_four pull = (cwtool_four) (
+                    (cwtool_bits) CWTOOL_SIZE(bar) | ((cwtool_bits) w & INT64_MIN));
+                const cwtool_four pulled = (cwtool_four) ((cwtool_bits) (w - pull) & ~zero);
+                CWTOOL_FOUR(at + m) = pulled;
+                CWTOOL_FOUR(at + 8 + m) = (cwtool_four) {0.0, 0.0, 0.0, 0.0};
+                *(cwtool_bits *) (informed + m) = count != 0.0;
+                *(cwtool_bits *) (left + m) = pulled != 0.0;
+            }
+            const Py_ssize_t first = end;
+            for (int m = 0; m < 8; m++) {
+                value[end] = moved[m];
+                kept[end] = left[m] & 1;
+                end += informed[m] & 1;
+            }
+            paths[k] = (uint8_t) (end - first);
+        }
+        return end;
+    }
     """
     Py_ssize_t look_eight "cwtool_look"(
         Py_ssize_t n, const int32_t* index, const double* value, double* table, double h,
@@ -85,4 +132,8 @@ cdef extern from *:
     ) noexcept nogil
     void descend_eight "cwtool_descend"(
         Py_ssize_t n, const int32_t* index, const double* value, double* table, const double* step,
+    ) noexcept nogil
+    Py_ssize_t end_eight "cwtool_end"(
+        Py_ssize_t n, const int32_t* slot, const double* began, double* table, double g0,
+        bint by_norm, bint of_weight, uint8_t* paths, double* value, uint8_t* kept,
     ) noexcept nogil

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cwtool.data.growing import spacious
 from cwtool.data.rows import Floats, Ints
 
 
@@ -28,8 +29,8 @@ class Emitted(NamedTuple):
 
 def _memory(features: int, values: int) -> Emitted:
     return Emitted(
-        np.empty(features, dtype=np.int32), np.empty(features, dtype=np.uint8),
-        np.empty(values), np.empty(values, dtype=np.uint8),
+        spacious(features, "i4"), spacious(features, "u1"),
+        spacious(values, "f8"), spacious(values, "u1"),
     )  # fmt: skip
 
 
@@ -54,9 +55,10 @@ class Pool:
         """Memory for this number of features, each informed in all paths; see `used`."""
         values = self._values + features * paths
         features += self._features
-        if features > len(self._memory.slots) or values > len(self._memory.values):
+        slots, paths_, room, kept = map(len, self._memory)
+        if features > min(slots, paths_) or values > min(room, kept):
             grown = self.parts[len(self._parts) :]
-            self._memory = _memory(features + features // 4, values + values // 4)
+            self._memory = _memory(features, values)
             for part in grown:
                 self._memory.slots[: self._features] = part.slots
                 self._memory.paths[: self._features] = part.paths

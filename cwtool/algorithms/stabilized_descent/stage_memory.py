@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cwtool.algorithms.stabilized_descent.burst_changes import Emitted, Pool
 from cwtool.algorithms.stabilized_descent.compact_copy import CompactCopy
+from cwtool.data.growing import spacious
 from cwtool.data.rows import Floats, Ints
 from cwtool.order import distinct
 from cwtool.state import State
@@ -32,7 +33,7 @@ class Room:
     def __call__(self, name: str, size: int, dtype: str = "f8") -> NDArray[Any]:
         """An array of this size, with any values."""
         if name not in self._arrays or size > len(self._arrays[name]):
-            self._arrays[name] = np.empty(size + size // 4, dtype=dtype)
+            self._arrays[name] = spacious(size, dtype)
         return self._arrays[name][:size]
 
     def longer(self, name: str, start: NDArray[Any], size: int) -> NDArray[Any]:
