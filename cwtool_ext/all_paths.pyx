@@ -200,7 +200,7 @@ def walk(
             if M == EIGHT:
                 touched.count = look_eight(
                     row.nnz, row.index, row.value, weights, h, some, rule.by_norm, mask,
-                    after.nnz, after.index, touched.slot, touched.began, touched.count, f,
+                    rows.start[N] - rows.start[i], touched.slot, touched.began, touched.count, f,
                 )
             else:
                 look(row, after, weights, h, some, mask, &touched, rule.by_norm, f, M)

@@ -10,7 +10,7 @@ root of the sum of squared gradients do (AdaGrad, Duchi et al. 2011).
 """
 
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
 
 from cwtool_ext.csr cimport prefetch
 from cwtool_ext.stages cimport (
@@ -36,25 +36,31 @@ cdef inline double balanced_square(double n, const double* at) noexcept nogil:
     return r * sqrt(r * (at[NNZ] / n))
 
 
-def spreads(double n, const double[:, ::1] shared, const int32_t[::1] slots, bint balanced,
-            int32_t[::1] met, double[::1] var, double[::1] nnz) -> int:
-    """Put those of these slots whose features have nonzero values into met, nnz_j into nnz, and
-    their squared spreads into var: the variance, or the square of the balanced spread. Returns how
-    many these are."""
-    cdef Py_ssize_t k, found = 0
+def spreads(double n, const double[:, ::1] shared, const int32_t[::1] slots,
+            const uint64_t[::1] known, bint balanced, int32_t[::1] met, double[::1] var,
+            double[::1] nnz) -> int:
+    """Put those of these slots whose features have nonzero values, and bits in `known`, into met,
+    nnz_j into nnz, and their squared spreads into var: the variance, or the square of the balanced
+    spread. Returns how many these are."""
+    cdef Py_ssize_t k, found = 0, count = 0
     cdef const double* at
     check_shared(shared)
     check_slots(slots, shared.shape[0])
+    check_length("known", 64 * known.shape[0], shared.shape[0])
     check_length("var", var.shape[0], slots.shape[0])
     check_length("nnz", nnz.shape[0], slots.shape[0])
     check_length("met", met.shape[0], slots.shape[0])
     with nogil:
-        for k in range(slots.shape[0]):
-            at = &shared[slots[k], 0]
+        for k in range(slots.shape[0]):  # without a branch, which chance would decide
+            met[count] = slots[k]
+            count += known[slots[k] >> 6] >> (slots[k] & 63) & 1
+        for k in range(count):
+            prefetch(&shared[met[min(k + FAR, count - 1)], 0])
+            at = &shared[met[k], 0]
             if at[NNZ] > 0.0:
                 var[found] = balanced_square(n, at) if balanced else variance(n, at)
                 nnz[found] = at[NNZ]
-                met[found] = slots[k]
+                met[found] = met[k]
                 found += 1
     return found
 
@@ -118,6 +124,7 @@ def damp(double[:, ::1] shared, const int32_t[::1] slots, double unit, bint floo
     check_length("var", var.shape[0], slots.shape[0])
     with nogil:
         for k in range(slots.shape[0]):
+            prefetch(&shared[slots[min(k + FAR, slots.shape[0] - 1)], 0])
             at = &shared[slots[k], 0]
             if floor and 1e-30 * unit < var[k] <= unit:  # most columns: without roots and quotients
                 d = 0.0
@@ -162,6 +169,7 @@ def squares_left(const double[:, ::1] shared, const int32_t[::1] slots) -> float
     check_slots(slots, shared.shape[0])
     with nogil:
         for k in range(slots.shape[0]):
+            prefetch(&shared[slots[min(k + FAR, slots.shape[0] - 1)], 0])
             at = &shared[slots[k], 0]
             if at[GONE] == 0.0 and at[DAMP] > -1.0:
                 left += square_sum(at) / ((1.0 + at[DAMP]) * (1.0 + at[DAMP]))

@@ -22,22 +22,23 @@ cdef extern from *:
     typedef int64_t cwtool_bits __attribute__((vector_size(32), aligned(8), may_alias));
     #define CWTOOL_FOUR(address) (*(cwtool_four *) (address))
     #define CWTOOL_BITS(address) (*(const cwtool_bits *) (address))
+    #ifndef CWTOOL_FAR
+    #define CWTOOL_FAR 16 /* entries between the one in use and the one that is prefetched */
+    #endif
+    #define CWTOOL_FETCH(address) (__builtin_prefetch((address), 1, 3), \\
+                                   __builtin_prefetch((address) + 8, 1, 3))
     #define CWTOOL_SIZE(v) ((cwtool_four) ((cwtool_bits) (v) & INT64_MAX))
 
     CWTOOL_WIDE
     static Py_ssize_t cwtool_look(
         Py_ssize_t n, const int32_t *index, const double *value, double *table, double h,
-        int informs, int by_norm, const double *mask, Py_ssize_t ahead, const int32_t *next,
-        int32_t *slot, double *began, Py_ssize_t count, double *f)
+        int informs, int by_norm, const double *mask, Py_ssize_t ahead, int32_t *slot,
+        double *began, Py_ssize_t count, double *f)
     {
         cwtool_four f0 = CWTOOL_FOUR(f), f1 = CWTOOL_FOUR(f + 4);
         const cwtool_four mask0 = CWTOOL_FOUR(mask), mask1 = CWTOOL_FOUR(mask + 4);
         for (Py_ssize_t k = 0; k < n; k++) {
-            if (k < ahead) {
-                const double *soon = table + 16 * (Py_ssize_t) next[k];
-                __builtin_prefetch(soon, 1, 3);
-                __builtin_prefetch(soon + 8, 1, 3);
-            }
+            CWTOOL_FETCH(table + 16 * (Py_ssize_t) index[k + CWTOOL_FAR < ahead ? k + CWTOOL_FAR : k]);
             double *at = table + 16 * (Py_ssize_t) index[k], z = value[k];
             const cwtool_four w0 = CWTOOL_FOUR(at), w1 = CWTOOL_FOUR(at + 4);
             f0 += w0 * z;
@@ -87,9 +88,7 @@ cdef extern from *:
         const cwtool_four one = {1.0, 1.0, 1.0, 1.0};
         Py_ssize_t end = 0;
         for (Py_ssize_t k = 0; k < n; k++) {
-            const double *soon = table + 16 * (Py_ssize_t) slot[k + 8 < n ? k + 8 : n - 1];
-            __builtin_prefetch(soon, 1, 3);
-            __builtin_prefetch(soon + 8, 1, 3);
+            CWTOOL_FETCH(table + 16 * (Py_ssize_t) slot[k + CWTOOL_FAR < n ? k + CWTOOL_FAR : k]);
             double *at = table + 16 * (Py_ssize_t) slot[k], moved[8];
             uint64_t informed[8], left[8];
             for (int m = 0; m < 8; m += 4) {
@@ -127,8 +126,8 @@ cdef extern from *:
     """
     Py_ssize_t look_eight "cwtool_look"(
         Py_ssize_t n, const int32_t* index, const double* value, double* table, double h,
-        bint informs, bint by_norm, const double* mask, Py_ssize_t ahead, const int32_t* next,
-        int32_t* slot, double* began, Py_ssize_t count, double* f,
+        bint informs, bint by_norm, const double* mask, Py_ssize_t ahead, int32_t* slot,
+        double* began, Py_ssize_t count, double* f,
     ) noexcept nogil
     void descend_eight "cwtool_descend"(
         Py_ssize_t n, const int32_t* index, const double* value, double* table, const double* step,

@@ -1,7 +1,7 @@
 """Rows as the paths of stabilized truncated gradient descent walk them: scaled by column, without
 the features that are gone; and the statistics of the columns that their scale is fitted to."""
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from cwtool_ext.csr cimport Csr, Row, prefetch, row_at
 from cwtool_ext.stages cimport (
@@ -32,12 +32,13 @@ cdef inline bint count(double* at, double a) noexcept nogil:
 def meet(
     Csr rows not None, const int64_t[::1] order, const double[:] weight, double longest,
     double[:, ::1] shared, int64_t[::1] starts, int32_t[::1] slots, double[::1] z,
-    double[:, ::1] sums,
+    double[:, ::1] sums, uint64_t[::1] known,
 ) -> tuple[int, int]:
     """Copy rows in this order, scaled by column, without the features that are gone, in CSR form.
     At the same time add those of usual length, ||x||^2 <= longest, and of a weight above 0 to the
     statistics of the columns; weight[n] is that of the n-th visited row. sums[n + 1] becomes
-    sums[n] + (1, ||z||^2 of the whole row) for these, and sums[n] for others.
+    sums[n] + (1, ||z||^2 of the whole row) for these, and sums[n] for others. Features that are met
+    for the first time get their bits in `known`, 64 slots a number.
     Returns the number of entries copied, and that of features met for the first time."""
     rows.fit(shared.shape[0])
     cdef Py_ssize_t n = order.shape[0], i, k, end = 0, met = 0
@@ -48,25 +49,28 @@ def meet(
     check_length("starts", starts.shape[0], n + 1)
     check_length("slots", slots.shape[0], total)
     check_length("z", z.shape[0], total)
-    cdef Row row, after
+    check_length("known", 64 * known.shape[0], shared.shape[0])
+    cdef Py_ssize_t last = rows.start[rows.count] - 1
+    cdef Row row
     cdef double a, scaled, square
     cdef double* at
     cdef bint usual
     with nogil:
         starts[0] = 0
         for i in range(n):
-            row, after = row_at(rows, order[i]), row_at(rows, order[min(i + 1, n - 1)])
+            row = row_at(rows, order[i])
             usual = squared(row) <= longest and weight[i] > 0.0
             square = 0.0
             for k in range(row.nnz):
-                if k < after.nnz:
-                    prefetch(&shared[after.index[k], 0])
+                # orders are mostly ascending: the entries that come next
+                prefetch(&shared[rows.index[min(rows.start[order[i]] + k + FAR, last)], 0])
                 at = &shared[row.index[k], 0]
                 a = row.scale * row.value[k]
                 if a == 0.0:
                     continue
-                if usual:
-                    met += count(at, a)
+                if usual and count(at, a):
+                    known[row.index[k] >> 6] |= <uint64_t> 1 << (row.index[k] & 63)
+                    met += 1
                 if at[DAMP] == -1.0:
                     continue
                 scaled = a / (1.0 + at[DAMP])

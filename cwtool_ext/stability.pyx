@@ -41,27 +41,38 @@ def tally(const int32_t[::1] slots, const uint8_t[::1] paths, const uint8_t[::1]
 
 
 def judge(
-    const int32_t[::1] slots, double[:, ::1] shared, double pi0, double least, int32_t[::1] left,
-) -> int:
+    const int32_t[::1] slots, const uint8_t[::1] paths, double[::1] values, double[:, ::1] shared,
+    double pi0, double least, int32_t[::1] left,
+) -> tuple[int, int]:
     """Judge the features at these slots that have at least `least` bursts, and start their counters
     again: those kept in less than a share pi0 of the bursts are marked as gone and put into `left`.
-    Returns how many these are."""
-    cdef Py_ssize_t k, n = slots.shape[0], leaving = 0
-    cdef double* at
-    check_shared(shared)
-    check_slots(slots, shared.shape[0])
+    The values of features that are not gone are moved to the front, paths[k] values of the k-th
+    slot; those of the others are behind them. Returns how many features are in `left`, and how
+    many values at the front."""
+    cdef Py_ssize_t k, m, n = slots.shape[0], at = 0, leaving = 0, staying = 0
+    cdef double* feature
+    cdef double v
+    cdef bint stays
+    check_emitted(slots, paths, "values", values.shape[0], shared)
     check_length("left", left.shape[0], n)
     with nogil:
         for k in range(n):
             prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
-            at = &shared[slots[k], 0]
-            if at[BURSTS] > 0.0 and at[BURSTS] >= least:
-                if at[KEPT] / at[BURSTS] < pi0:
-                    at[GONE] = 1.0
+            feature = &shared[slots[k], 0]
+            if feature[BURSTS] > 0.0 and feature[BURSTS] >= least:
+                if feature[KEPT] / feature[BURSTS] < pi0:
+                    feature[GONE] = 1.0
                     left[leaving] = slots[k]
                     leaving += 1
-                at[BURSTS] = at[KEPT] = 0.0
-    return leaving
+                feature[BURSTS] = feature[KEPT] = 0.0
+            stays = feature[GONE] == 0.0
+            for m in range(at, at + paths[k]):
+                v = values[m]
+                values[m] = values[staying]
+                values[staying] = v
+                staying += stays
+            at += paths[k]
+    return leaving, staying
 
 
 def clear(const int32_t[::1] slots, double[:, ::1] table) -> None:
@@ -88,22 +99,3 @@ def within(double[::1] values, double low, double high) -> tuple[int, int]:
             count += (v >= low) & (v <= high)
             below += v < low
     return count, below
-
-
-def remaining(
-    const int32_t[::1] slots, const uint8_t[::1] paths, double[::1] values,
-    const double[:, ::1] shared,
-) -> int:
-    """Move the values of features that are not gone to the front, paths[k] values of the k-th slot;
-    returns how many there are."""
-    cdef Py_ssize_t k, m, at = 0, n = slots.shape[0], count = 0
-    check_emitted(slots, paths, "values", values.shape[0], shared)
-    with nogil:
-        for k in range(n):
-            prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
-            if shared[slots[k], GONE] == 0.0:
-                for m in range(paths[k]):
-                    values[count] = values[at + m]
-                    count += 1
-            at += paths[k]
-    return count

@@ -102,7 +102,7 @@ class Stsgd(Algorithm):
             )
             done = some.stop
             if self.schedule.left(numbers) == 0:
-                self.begin(state, end_stage(self.params, state, run.jobs), fresh=True)
+                self.begin(state, end_stage(self.params, state), fresh=True)
         return out
 
     def relearn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
@@ -146,7 +146,7 @@ class Stsgd(Algorithm):
             walk(self.params, state, ready, [order[some] for order in orders], score, run.jobs)
             done = some.stop
             if self.schedule.left(numbers) == 0:
-                self.begin(state, end_stage(self.params, state, run.jobs), fresh=False)
+                self.begin(state, end_stage(self.params, state), fresh=False)
         if self.schedule.stopped(numbers):
             return self.scores(state, rows, np.zeros(rows.n_rows), run)
         out = Scores.zeros(rows.n_rows)

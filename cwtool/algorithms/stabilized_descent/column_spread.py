@@ -22,9 +22,10 @@ def fit(state: State, scale: str) -> float:
     times the scale stays as it is. Returns the mean squared norm of the rows as they are."""
     n, floor = float(state.numbers["seen"]), scale != "std"
     _, slots = state.index.ids_and_slots()
-    room, n_slots = StageMemory.of(state).room, len(slots)
+    stage_memory, n_slots = StageMemory.of(state), len(slots)
+    known, room = stage_memory.known_features(state), stage_memory.room
     met, var, nnz = room("met", n_slots, "i4"), room("spread", n_slots), room("nnz", n_slots)
-    found = columns.spreads(n, state.table, slots, scale == "balanced", met, var, nnz)
+    found = columns.spreads(n, state.table, slots, known, scale == "balanced", met, var, nnz)
     if found == 0:
         return 0.0
     met, var, nnz = met[:found], var[:found], nnz[:found]

@@ -66,13 +66,14 @@ def _prepared(
 ) -> PreparedRows:
     """The rows in this order by slots, with their rates; they are counted in the statistics."""
     n, nnz = len(order), int((rows.indptr[order + 1] - rows.indptr[order]).sum())
-    room, sums = StageMemory.of(state).room, np.empty((n + 1, 2))
+    stage_memory, sums = StageMemory.of(state), np.empty((n + 1, 2))
+    known, room = stage_memory.known_features(state), stage_memory.room
     sums[0] = state.numbers["seen"], state.numbers["norms"]
     starts, slots, z = room("starts", n + 1, "i8"), room("slots", nnz, "i4"), room("z", nnz)
     each = np.broadcast_to(1.0, n) if weight is None else weight
     longest = state.numbers["longest"] or LONG
     nnz, met = prepared.meet(
-        rows.csr, order, each, longest, state.table, starts, slots, z, sums
+        rows.csr, order, each, longest, state.table, starts, slots, z, sums, known
     )  # fmt: skip
     state.numbers["met"] += met
     entries = Entries(starts, slots[:nnz], z[:nnz])

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from cwtool.algorithms.stabilized_descent.burst_changes import Emitted, Pool
 from cwtool.algorithms.stabilized_descent.compact_copy import CompactCopy
+from cwtool.algorithms.stabilized_descent.stsgd_state import NNZ
 from cwtool.data.growing import spacious
 from cwtool.data.rows import Floats, Ints
 from cwtool.order import distinct
 from cwtool.state import State
+from cwtool.state.tables import Table
 
 
 class Touched(NamedTuple):
@@ -54,6 +56,7 @@ class StageMemory:
         self.touched: list[Touched] = []
         self.compact_copy: CompactCopy | None = None
         self.room = Room()
+        self._known = Table(0, 1)
 
     @classmethod
     def of(cls, state: State) -> StageMemory:
@@ -72,7 +75,14 @@ class StageMemory:
         pool.add(Emitted(state.slots_of(ids), one, value, arrays["pool.kept"]))
         slots, cuts = state.slots_of(arrays["touched.id"]), np.cumsum(arrays["touched.count"])[:-1]
         parts = (np.split(a, cuts) for a in (slots, arrays["touched.began"]))
-        return cls(pool, _joined([Touched(*part) for part in zip(*parts, strict=True)], state))
+        joined = _joined([Touched(*part) for part in zip(*parts, strict=True)], state)
+        found = cls(pool, joined)
+        if state.numbers["met"]:
+            _, slots = state.index.ids_and_slots()
+            slots = slots[state.table[slots, NNZ] > 0]
+            bits = np.left_shift(np.uint64(1), slots.astype(np.uint64) & np.uint64(63))
+            np.bitwise_or.at(found.known_features(state), slots >> 6, bits)
+        return found
 
     def save(self, state: State) -> None:
         """Put everything into the tables and arrays of the state, in an order that depends only on
@@ -91,6 +101,14 @@ class StageMemory:
         by_path = np.lexsort((ids, np.repeat(np.arange(len(counts)), counts)))
         _put(state, "touched", by_path, id=ids, began=began)
         state.arrays["touched.count"] = counts
+
+    def known_features(self, state: State) -> NDArray[np.uint64]:
+        """A bit for each slot, 64 slots a number: whether rows had nonzero values of its feature.
+        The index may have met features of rows that are still to come."""
+        words = -(-len(state.table) // 64)
+        if words > len(self._known.rows):
+            self._known.grow(words)
+        return self._known.rows[:, 0].view(np.uint64)
 
     def tables(self, state: State) -> list[Floats]:
         """The shared table, and that of all paths or those of the paths in the compact copy."""
