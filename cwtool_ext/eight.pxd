@@ -23,7 +23,7 @@ cdef extern from *:
     #define CWTOOL_FOUR(address) (*(cwtool_four *) (address))
     #define CWTOOL_BITS(address) (*(const cwtool_bits *) (address))
     #ifndef CWTOOL_FAR
-    #define CWTOOL_FAR 16 /* entries between the one in use and the one that is prefetched */
+    #define CWTOOL_FAR 48 /* entries between the one in use and the one that is prefetched */
     #endif
     #define CWTOOL_FETCH(address) (__builtin_prefetch((address), 1, 3), \\
                                    __builtin_prefetch((address) + 8, 1, 3))

@@ -31,7 +31,7 @@ cdef enum:  # columns of the table of one path
     PATH_COLUMNS = 2
 
 cdef enum:
-    FAR = 16  # entries between the one in use and the one that is prefetched
+    FAR = 64  # entries between the one in use and the one that is prefetched
 
 
 cdef inline bint usable(double x) noexcept nogil:
