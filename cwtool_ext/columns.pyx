@@ -147,17 +147,16 @@ def damp(double[:, ::1] shared, const int32_t[::1] slots, double unit, bint floo
     return every, scaled, left
 
 
-def follow(double[:, ::1] table, const int32_t[::1] slots, const double[::1] factors) -> None:
-    """Multiply the weights of all paths of the features at these slots. The table has the columns
-    (weight of all paths, count of all paths)."""
-    cdef Py_ssize_t k, m, n = slots.shape[0], M = table.shape[1] // 2
-    check_slots(slots, table.shape[0])
+def follow(double[:, ::1] weights, const int32_t[::1] slots, const double[::1] factors) -> None:
+    """Multiply the weights of all paths of the features at these slots."""
+    cdef Py_ssize_t k, m, n = slots.shape[0], M = weights.shape[1]
+    check_slots(slots, weights.shape[0])
     check_length("factors", factors.shape[0], n)
     with nogil:
         for k in range(n):
-            prefetch(&table[slots[min(k + FAR, n - 1)], 0])
+            prefetch(&weights[slots[min(k + FAR, n - 1)], 0])
             for m in range(M):
-                table[slots[k], m] *= factors[k]
+                weights[slots[k], m] *= factors[k]
 
 
 def squares_left(const double[:, ::1] shared, const int32_t[::1] slots) -> float:

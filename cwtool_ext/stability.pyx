@@ -75,15 +75,15 @@ def judge(
     return leaving, staying
 
 
-def clear(const int32_t[::1] slots, double[:, ::1] table) -> None:
-    """Set the weights of the features at these slots to 0: the first half of the columns."""
-    cdef Py_ssize_t k, m, n = slots.shape[0], M = table.shape[1] // 2
-    check_slots(slots, table.shape[0])
+def clear(const int32_t[::1] slots, double[:, :] weights) -> None:
+    """Set the weights of the features at these slots to 0."""
+    cdef Py_ssize_t k, m, n = slots.shape[0], M = weights.shape[1]
+    check_slots(slots, weights.shape[0])
     with nogil:
         for k in range(n):
-            prefetch(&table[slots[min(k + FAR, n - 1)], 0])
+            prefetch(&weights[slots[min(k + FAR, n - 1)], 0])
             for m in range(M):
-                table[slots[k], m] = 0.0
+                weights[slots[k], m] = 0.0
 
 
 def within(double[::1] values, double low, double high) -> tuple[int, int]:

@@ -17,13 +17,13 @@ def end_stage(params: StsgdParams, state: State) -> Floats:
     """Remove the features that this stage finds unstable; returns the values that its bursts
     emitted for the others."""
     stage_memory = StageMemory.of(state)
-    pool, (shared, *paths) = stage_memory.pool.parts, stage_memory.tables(state)
+    pool, shared = stage_memory.pool.parts, stage_memory.tables(state)[0]
     left, values = _judged(params, state, pool, shared)
     state.numbers["gone"] += len(left)
     if stage_memory.compact_copy is not None:
         stage_memory.compact_copy.leave(left)
-    for path in paths:
-        stability.clear(left, path)  # counts are 0 between bursts, or say LEFT
+    for weights in stage_memory.weights(state):
+        stability.clear(left, weights)  # counts are 0 between bursts, or say LEFT
     stage_memory.pool.clear()
     return values[0] if len(values) == 1 else np.concatenate([np.empty(0), *values])
 

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from cwtool.algorithms.stabilized_descent.burst_changes import Emitted, Pool
 from cwtool.algorithms.stabilized_descent.compact_copy import CompactCopy
-from cwtool.algorithms.stabilized_descent.stsgd_state import NNZ
+from cwtool.algorithms.stabilized_descent.stsgd_state import COUNT, NNZ
 from cwtool.data.growing import spacious
 from cwtool.data.rows import Floats, Ints
 from cwtool.order import distinct
 from cwtool.state import State
+from cwtool.state.state import FEW
 from cwtool.state.tables import Table
 
 
@@ -56,7 +57,7 @@ class StageMemory:
         self.touched: list[Touched] = []
         self.compact_copy: CompactCopy | None = None
         self.room = Room()
-        self._known = Table(0, 1)
+        self._known, self._places = Table(0, 1), Table(0, 1)
 
     @classmethod
     def of(cls, state: State) -> StageMemory:
@@ -105,14 +106,23 @@ class StageMemory:
     def known_features(self, state: State) -> NDArray[np.uint64]:
         """A bit for each slot, 64 slots a number: whether rows had nonzero values of its feature.
         The index may have met features of rows that are still to come."""
-        words = -(-len(state.table) // 64)
-        if words > len(self._known.rows):
-            self._known.grow(words)
-        return self._known.rows[:, 0].view(np.uint64)
+        return _entries(self._known, len(state.table), 64).view(np.uint64)
 
     def tables(self, state: State) -> list[Floats]:
-        """The shared table, and that of all paths or those of the paths in the compact copy."""
+        """The shared table, and those of all paths or those of each path in the compact copy."""
         return self.compact_copy.tables if self.compact_copy else state.tables
+
+    def weights(self, state: State) -> list[Floats]:
+        """The weights: of all paths, or those of each path in the compact copy."""
+        if self.compact_copy is None:
+            return [state.tables[1]]
+        return [path[:, :COUNT] for path in self.compact_copy.tables[1:]]
+
+    def places(self, state: State) -> Ints:
+        """A number for each slot, all 0."""
+        if state.index.count > FEW:
+            self._places.use_huge_pages()
+        return _entries(self._places, len(state.table), 2).view(np.int32)
 
     def open_compact_copy(self, state: State) -> CompactCopy:
         """The compact copy; what is under way goes by its numbers from now on."""
@@ -146,14 +156,14 @@ def put_back(state: State) -> None:
 def _apart(all_paths: Touched, state: State) -> list[Touched]:
     """What each path touched: the features with a count above 0."""
     slots, began = all_paths
-    informed = state.tables[1][slots, began.shape[1] :] > 0
+    informed = state.tables[2][slots] > 0
     return [Touched(slots[mine], began[mine, m]) for m, mine in enumerate(informed.T)]
 
 
 def _joined(parts: list[Touched], state: State) -> Touched:
     """What the paths touched, together. A path that did not touch a feature has the weight now."""
-    slots, table = distinct(np.concatenate([part.slots for part in parts])), state.tables[1]
-    began = table[slots, : table.shape[1] // 2]
+    slots = distinct(np.concatenate([part.slots for part in parts]))
+    began = state.tables[1][slots]
     for m, part in enumerate(parts):
         began[np.searchsorted(slots, part.slots), m] = part.began
     return Touched(slots, began)
@@ -163,3 +173,10 @@ def _put(state: State, group: str, order: NDArray[Any], **arrays: NDArray[Any]) 
     """Put arrays in this order into the state under the names group.name."""
     for name, array in arrays.items():
         state.arrays[f"{group}.{name}"] = array[order]
+
+
+def _entries(table: Table, slots: int, each: int) -> Floats:
+    """The numbers of a table of one column, with room for this number of slots, so many `each`."""
+    if each * len(table.rows) < slots:
+        table.grow(-(-slots // each))
+    return table.rows[:, 0]
