@@ -9,6 +9,23 @@ from cwtool_ext.stages cimport (
 )
 
 
+cdef extern from *:
+    """
+    typedef double cwtool_pair __attribute__((vector_size(16)));
+    static inline void cwtool_divide(
+        double a, double b, double c, double d, double *first, double *second)
+    {
+        const cwtool_pair quotients = (cwtool_pair) {a, c} / (cwtool_pair) {b, d};
+        *first = quotients[0];
+        *second = quotients[1];
+    }
+    """
+    # a / b and c / d, in the time of one division
+    void divide "cwtool_divide"(
+        double a, double b, double c, double d, double* first, double* second
+    ) noexcept nogil
+
+
 cdef inline bint within(Row row, double longest) noexcept nogil:
     """Whether ||x||^2 <= longest. Four sums side by side are faster than one, and decide where it
     does not depend on how they are rounded."""
@@ -34,13 +51,12 @@ cdef inline bint within(Row row, double longest) noexcept nogil:
     return total <= longest
 
 
-cdef inline bint count(double* at, double a) noexcept nogil:
-    """Add a value to the statistics of its column (Welford); whether it is the first one."""
-    cdef double d = a - at[MEAN]
+cdef inline bint count(double* at, double a, double d, double step) noexcept nogil:
+    """Add a value, d above the mean, to the statistics of its column (Welford), whose mean it moves
+    by `step`; whether it is the first one."""
     at[NNZ] += 1.0
-    if d != 0.0:
-        at[MEAN] += d / at[NNZ]
-        at[M2] += d * (a - at[MEAN])
+    at[MEAN] += step
+    at[M2] += d * (a - at[MEAN])
     return at[NNZ] == 1.0
 
 
@@ -67,9 +83,9 @@ def meet(
     check_length("known", 64 * known.shape[0], shared.shape[0])
     cdef Py_ssize_t last = rows.start[rows.count] - 1
     cdef Row row
-    cdef double a, scaled, square
+    cdef double a, d, step, scaled, square
     cdef double* at
-    cdef bint usual
+    cdef bint usual, first
     with nogil:
         starts[0] = 0
         for i in range(n):
@@ -83,12 +99,14 @@ def meet(
                 a = row.scale * row.value[k]
                 if a == 0.0:
                     continue
-                if usual and count(at, a):
-                    known[row.index[k] >> 6] |= <uint64_t> 1 << (row.index[k] & 63)
-                    met += 1
+                d = a - at[MEAN]
+                divide(d, at[NNZ] + 1.0, a, 1.0 + at[DAMP], &step, &scaled)
+                if usual:  # and without a branch for the first value, which chance would decide
+                    first = count(at, a, d, step)
+                    known[row.index[k] >> 6] |= <uint64_t> first << (row.index[k] & 63)
+                    met += first
                 if at[DAMP] == -1.0:
                     continue
-                scaled = a / (1.0 + at[DAMP])
                 square += scaled * scaled
                 slots[end] = row.index[k]  # without a branch, which chance would decide
                 z[end] = scaled

@@ -4,7 +4,8 @@ After a stage of bursts, a feature whose weight was kept in less than a share pi
 informed it is removed for good.
 """
 
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy, memmove
 
 from cwtool_ext.csr cimport prefetch
 from cwtool_ext.stages cimport BURSTS, FAR, GONE, KEPT, check_length, check_shared, check_slots
@@ -22,22 +23,40 @@ cdef int check_emitted(const int32_t[::1] slots, const uint8_t[::1] paths, str n
     return check_length(name, length, values)
 
 
+cdef inline int64_t ones(const uint8_t* kept, int n) noexcept nogil:
+    """The sum of the first n <= 8 of 8 bytes, each 0 or 1, without a loop of n steps."""
+    cdef uint64_t bytes
+    memcpy(&bytes, kept, 8)
+    return ((bytes << 8 * (8 - n)) * <uint64_t> 0x0101010101010101) >> 56
+
+
 def tally(const int32_t[::1] slots, const uint8_t[::1] paths, const uint8_t[::1] kept,
           double[:, ::1] shared) -> None:
     """Add bursts to the counters of the features at these slots. A burst informed the k-th of them
     in paths[k] paths; `kept` has for each of these whether the weight was kept."""
     cdef Py_ssize_t k, m, at = 0, n = slots.shape[0]
-    cdef double survived
+    cdef int64_t survived
     check_emitted(slots, paths, "kept", kept.shape[0], shared)
     with nogil:
         for k in range(n):
             prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
-            survived = 0.0
-            for m in range(paths[k]):
-                survived += kept[at + m]
+            if 0 < paths[k] <= 8 and at + 8 <= kept.shape[0]:
+                survived = ones(&kept[at], paths[k])
+            else:
+                survived = 0
+                for m in range(paths[k]):
+                    survived += kept[at + m]
             at += paths[k]
             shared[slots[k], BURSTS] += paths[k]
             shared[slots[k], KEPT] += survived
+
+
+cdef inline Py_ssize_t moved(double[::1] values, Py_ssize_t first, Py_ssize_t stop,
+                             Py_ssize_t to) noexcept nogil:
+    """Move the values first .. stop - 1 to the place `to` before them; returns where they end."""
+    if first < stop and to < first:
+        memmove(&values[to], &values[first], 8 * (stop - first))
+    return to + stop - first
 
 
 def judge(
@@ -47,12 +66,10 @@ def judge(
     """Judge the features at these slots that have at least `least` bursts, and start their counters
     again: those kept in less than a share pi0 of the bursts are marked as gone and put into `left`.
     The values of features that are not gone are moved to the front, paths[k] values of the k-th
-    slot; those of the others are behind them. Returns how many features are in `left`, and how
+    slot. Returns how many features are in `left`, and how
     many values at the front."""
-    cdef Py_ssize_t k, m, n = slots.shape[0], at = 0, leaving = 0, staying = 0
+    cdef Py_ssize_t k, n = slots.shape[0], at = 0, run = 0, leaving = 0, staying = 0
     cdef double* feature
-    cdef double v
-    cdef bint stays
     check_emitted(slots, paths, "values", values.shape[0], shared)
     check_length("left", left.shape[0], n)
     with nogil:
@@ -65,13 +82,11 @@ def judge(
                     left[leaving] = slots[k]
                     leaving += 1
                 feature[BURSTS] = feature[KEPT] = 0.0
-            stays = feature[GONE] == 0.0
-            for m in range(at, at + paths[k]):
-                v = values[m]
-                values[m] = values[staying]
-                values[staying] = v
-                staying += stays
+            if feature[GONE] != 0.0:  # a run of values that stay ends here
+                staying = moved(values, run, at, staying)
+                run = at + paths[k]
             at += paths[k]
+        staying = moved(values, run, at, staying)
     return leaving, staying
 
 
