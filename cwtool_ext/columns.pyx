@@ -36,6 +36,14 @@ cdef inline double balanced_square(double n, const double* at) noexcept nogil:
     return r * sqrt(r * (at[NNZ] / n))
 
 
+cdef inline bint alike(const double* at, const double* before) noexcept nogil:
+    """Whether two columns have the same statistics."""
+    return (
+        before != NULL and at[NNZ] == before[NNZ] and at[MEAN] == before[MEAN]
+        and at[M2] == before[M2]
+    )
+
+
 def spreads(double n, const double[:, ::1] shared, const int32_t[::1] slots,
             const uint64_t[::1] known, bint balanced, int32_t[::1] met, double[::1] var,
             double[::1] nnz) -> int:
@@ -44,6 +52,8 @@ def spreads(double n, const double[:, ::1] shared, const int32_t[::1] slots,
     spread. Returns how many these are."""
     cdef Py_ssize_t k, found = 0, count = 0
     cdef const double* at
+    cdef const double* before = NULL
+    cdef double square = 0.0
     check_shared(shared)
     check_slots(slots, shared.shape[0])
     check_length("known", 64 * known.shape[0], shared.shape[0])
@@ -58,7 +68,10 @@ def spreads(double n, const double[:, ::1] shared, const int32_t[::1] slots,
             prefetch(&shared[met[min(k + FAR, count - 1)], 0])
             at = &shared[met[k], 0]
             if at[NNZ] > 0.0:
-                var[found] = balanced_square(n, at) if balanced else variance(n, at)
+                if not alike(at, before):  # most features of text have one value, of 1
+                    square = balanced_square(n, at) if balanced else variance(n, at)
+                    before = at
+                var[found] = square
                 nnz[found] = at[NNZ]
                 met[found] = met[k]
                 found += 1

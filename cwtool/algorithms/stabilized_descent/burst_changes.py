@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,16 @@ class Emitted(NamedTuple):
         return Emitted(slots[features], paths[features], value[values], kept[values])
 
 
-def _memory(features: int, values: int) -> Emitted:
-    return Emitted(
-        spacious(features, "i4"), spacious(features, "u1"),
-        spacious(values, "f8"), spacious(values, "u1"),
-    )  # fmt: skip
+def _longer(array: NDArray[Any], used: NDArray[Any], size: int) -> NDArray[Any]:
+    """The array, or a longer one with what is used of it."""
+    if size <= len(array):
+        return array
+    longer = spacious(size, array.dtype)
+    longer[: len(used)] = used
+    return longer
+
+
+NOTHING = Emitted(*(np.empty(0, dtype) for dtype in ("i4", "u1", "f8", "u1")))
 
 
 class Pool:
@@ -39,7 +44,7 @@ class Pool:
     would cost as much as learning."""
 
     def __init__(self, parts: list[Emitted]) -> None:
-        self._parts, self._memory = parts, _memory(0, 0)
+        self._parts, self._memory = parts, NOTHING
         self._features = self._values = 0  # in use
 
     @property
@@ -55,15 +60,9 @@ class Pool:
         """Memory for this number of features, each informed in all paths; see `used`."""
         values = self._values + features * paths
         features += self._features
-        slots, paths_, room, kept = map(len, self._memory)
-        if features > min(slots, paths_) or values > min(room, kept):
-            grown = self.parts[len(self._parts) :]
-            self._memory = _memory(features, values)
-            for part in grown:
-                self._memory.slots[: self._features] = part.slots
-                self._memory.paths[: self._features] = part.paths
-                self._memory.values[: self._values] = part.values
-                self._memory.kept[: self._values] = part.kept
+        used = self._memory.part(slice(self._features), slice(self._values))
+        sizes = features, features, values, values
+        self._memory = Emitted(*map(_longer, self._memory, used, sizes))
         return self._memory.part(slice(self._features, features), slice(self._values, values))
 
     def used(self, features: int, values: int) -> None:

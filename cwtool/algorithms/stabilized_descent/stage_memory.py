@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.algorithms.stabilized_descent.burst_changes import Emitted, Pool
+from cwtool.algorithms.stabilized_descent.burst_changes import NOTHING, Emitted, Pool
 from cwtool.algorithms.stabilized_descent.compact_copy import CompactCopy
 from cwtool.algorithms.stabilized_descent.stsgd_state import COUNT, NNZ
 from cwtool.data.growing import spacious
@@ -89,9 +89,8 @@ class StageMemory:
         """Put everything into the tables and arrays of the state, in an order that depends only on
         the ids."""
         self.close_compact_copy(state)
-        nothing = Emitted(np.empty(0, np.int32), *(np.empty(0, t) for t in ("u1", "f8", "u1")))
         slots, paths, value, kept = (
-            np.concatenate(part) for part in zip(nothing, *self.pool.parts, strict=True)
+            np.concatenate(part) for part in zip(NOTHING, *self.pool.parts, strict=True)
         )
         ids = np.repeat(state.index.ids_of(slots), paths)
         _put(state, "pool", np.lexsort((kept, value, ids)), id=ids, value=value, kept=kept)
