@@ -2,8 +2,8 @@
 
 The rule is that of cwtool_ext/paths.pyx. In the first pass all paths visit the rows in the order in
 which they come, and each learns its own share of them. The weights w of all paths lie side by side,
-so that an entry of a row costs one look into memory for all paths. The counts k of the features that
-a burst informs are in a list of their own, which stays in the cache: most features have none.
+so that an entry of a row costs one look into memory for all paths. The counts k of the features
+that a burst informs are in a list, which stays in the cache; the others have none.
 """
 
 from libc.math cimport copysign, fabs
@@ -170,14 +170,16 @@ def walk(
     Csr rows not None, const double[:, ::1] rates, const double[::1] y, const double[:] weight,
     const uint8_t[:, :] learned, double[:, ::1] weights, double[:, ::1] counts, Walk how not None,
     int64_t into, double[::1] intercept, int32_t[::1] places, int32_t[::1] touched_slot,
-    double[:, ::1] touched_began, double[:, ::1] touched_counts, Py_ssize_t n_touched, int32_t[::1] pool_slot, uint8_t[::1] pool_paths,
-    double[::1] pool_value, uint8_t[::1] pool_kept, double[::1] score,
+    double[:, ::1] touched_began, double[:, ::1] touched_counts, Py_ssize_t n_touched,
+    int32_t[::1] pool_slot, uint8_t[::1] pool_paths, double[::1] pool_value,
+    uint8_t[::1] pool_kept, double[::1] score,
 ) -> tuple[int, int, int]:
     """All paths over prepared rows; path m learns row i if learned[m, i] is 1. `into` rows of the
     burst under way are behind them; these touched the first n_touched features of touched_slot,
-    whose weights were touched_began and whose counts are in the table `counts`; touched_counts is
-    memory for those of the burst, and `places` is all 0, before and after. rates[i] is the rate of row i and the one of its step of the
-    intercept. score[i] becomes the mean of the scores of the paths.
+    whose weights were touched_began and whose counts are in the table `counts`. touched_counts is
+    memory for the counts of a burst; `places` has a 0 for each slot, before and after. rates[i] is
+    the rate of row i and the one of its step of the intercept. score[i] becomes the mean of the
+    scores of the paths.
     Returns the numbers of features touched now, of features emitted into the pool, and of values
     emitted for these."""
     cdef Py_ssize_t M = intercept.shape[0], i, m, N = rows.count

@@ -223,16 +223,16 @@ class Stsgd(Algorithm):
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
         put_back(state)
         out, by_norm = Scores.zeros(rows.n_rows), self.params.gravity_by == "norm"
-        g0 = state.numbers["base_gravity"]
-        path_weights.add_scores(rows.csr, *state.tables, g0, by_norm, out.score)
+        g0, (shared, weights, counts) = state.numbers["base_gravity"], state.tables
+        path_weights.add_scores(rows.csr, shared, weights, counts, g0, by_norm, out.score)
         intercept = state.arrays["intercept"].mean()
         return Scores(out.score / self.params.paths + intercept, out.variance)
 
     def coefficients(self, state: State, slots: Ints) -> Coefficients:
         put_back(state)
         w, by_norm = np.zeros(len(slots)), self.params.gravity_by == "norm"
-        g0 = state.numbers["base_gravity"]
-        path_weights.add_weights(slots, *state.tables, g0, by_norm, w)
+        g0, (shared, weights, counts) = state.numbers["base_gravity"], state.tables
+        path_weights.add_weights(slots, shared, weights, counts, g0, by_norm, w)
         intercept = float(state.arrays["intercept"].mean())
         return Coefficients(w / self.params.paths, intercept=intercept)
 

@@ -50,7 +50,10 @@ def spacious(size: int, dtype: DTypeLike) -> NDArray[Any]:
     if n_bytes < LARGE:
         return np.empty(size + size // 4, dtype)
     n_bytes += min(7 * n_bytes, SPARE)
-    pages = zero_pages(n_bytes + -n_bytes % HUGE_PAGE)
+    try:
+        pages = zero_pages(n_bytes + -n_bytes % HUGE_PAGE)
+    except MemoryError:  # the size of the process or the number of its mappings is limited
+        return np.empty(size, dtype)
     take_huge_pages(pages)
     return np.frombuffer(pages, dtype)
 

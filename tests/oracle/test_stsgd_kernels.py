@@ -234,3 +234,51 @@ def test_scores_are_those_of_the_weights_however_many_rows_there_are(paths, by_n
     bar = 0.3 * (np.sqrt(k) if by_norm else k)
     pulled = np.sign(w) * np.maximum(np.abs(w) - bar, 0) / (1 + shared[:n, DAMP, None])
     np.testing.assert_allclose(together, (x @ pulled).sum(axis=1), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("length", [3, 40, 1001])
+def test_a_row_of_just_the_greatest_length_is_usual(length):
+    """The sum of squares is that of one value after the other, to the last bit."""
+    values = np.random.default_rng(length).normal(size=length)
+    norm = 0.0
+    for value in values.tolist():
+        norm += value * value
+    row = Csr(np.array([0, length]), np.arange(length, dtype=np.int32), values)
+    for longest, met in ((norm, length), (np.nextafter(norm, 0), 0), (2 * norm, length), (0.1, 0)):
+        shared, known = np.zeros((length, 8)), np.zeros(length // 64 + 1, dtype=np.uint64)
+        given = np.zeros(1, dtype=np.int64), np.ones(1), longest, shared
+        out = room(length, "i4", "f8")
+        assert prepared.meet(
+            row, *given, np.zeros(2, dtype=np.int64), *out, np.zeros((2, 2)), known
+        ) == (length, met)
+        assert sum(int(word).bit_count() for word in known) == met
+
+
+@pytest.mark.parametrize("most", [1, 8, 20])
+@pytest.mark.parametrize("least", [1, 6])
+def test_features_are_judged_by_the_bursts_that_kept_them(most, least):
+    random, n, P = np.random.default_rng(most), 60, 25
+    slots = random.integers(P, size=n).astype(np.int32)
+    informed = random.integers(1, most + 1, size=n).astype(np.uint8)
+    kept = random.integers(2, size=int(informed.sum())).astype(np.uint8)
+    values, owner = random.random(len(kept)), np.repeat(slots, informed)
+    shared, left = np.zeros((P, 8)), np.zeros(n, dtype=np.int32)
+    stability.tally(slots, informed, kept, shared)
+    bursts, survived = np.bincount(owner, minlength=P), np.bincount(owner, kept, minlength=P)
+    np.testing.assert_array_equal(shared[:, 2:4], np.stack([bursts, survived], axis=1))
+    judged = (bursts > 0) & (bursts >= least)
+    gone = judged & (survived < 0.5 * bursts)
+    rest = values[~gone[owner]]
+    leaving, staying = stability.judge(slots, informed, values, shared, 0.5, least, left)
+    assert sorted(left[:leaving]) == np.flatnonzero(gone).tolist()
+    np.testing.assert_array_equal(values[:staying], rest)
+    np.testing.assert_array_equal(shared[:, 1], gone)
+    np.testing.assert_array_equal(shared[:, 2], np.where(judged, 0, bursts))
+
+
+def test_only_features_that_are_known_have_a_spread():
+    shared, known = np.zeros((3, 8)), np.array([0b101], dtype=np.uint64)
+    shared[:, 4:7] = [[1, 2, 0], [1, 2, 0], [0, 0, 0]]
+    met = SLOTS.copy()
+    assert spreads(shared=shared, known=known, met=met) == 1
+    assert met[0] == 0

@@ -51,8 +51,8 @@ NUMBERS = (
 @cache  # states of many classes ask for it
 def layout(paths: int) -> Layout:
     """The shared columns in one table, the weights of all paths in another, and their counts in a
-    third one, which takes no memory for features that are in no burst under way. The arrays pool.* and
-    touched.* hold what is under way when a model is saved; touched.count is empty if nothing is."""
+    third one, which takes no memory where no burst is under way. The arrays pool.* and touched.*
+    hold what is under way when a model is saved; touched.count is empty if nothing is."""
     return Layout(
         tables=(
             columns(*SHARED),
