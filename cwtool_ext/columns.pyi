@@ -7,7 +7,7 @@ def spreads(
     n: float,
     shared: NDArray[np.float64],
     slots: NDArray[np.int32],
-    known: NDArray[np.uint64],
+    known: NDArray[np.uint8],
     balanced: bool,
     met: NDArray[np.int32],
     var: NDArray[np.float64],

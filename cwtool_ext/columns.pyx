@@ -10,7 +10,7 @@ root of the sum of squared gradients do (AdaGrad, Duchi et al. 2011).
 """
 
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t
 
 from cwtool_ext.csr cimport prefetch
 from cwtool_ext.stages cimport (
@@ -45,25 +45,25 @@ cdef inline bint alike(const double* at, const double* before) noexcept nogil:
 
 
 def spreads(double n, const double[:, ::1] shared, const int32_t[::1] slots,
-            const uint64_t[::1] known, bint balanced, int32_t[::1] met, double[::1] var,
+            const uint8_t[::1] known, bint balanced, int32_t[::1] met, double[::1] var,
             double[::1] nnz) -> int:
-    """Put those of these slots whose features have nonzero values, and bits in `known`, into met,
-    nnz_j into nnz, and their squared spreads into var: the variance, or the square of the balanced
-    spread. Returns how many these are."""
+    """Put those of these slots j where known[j] is 1 and whose features have nonzero values into
+    met, nnz_j into nnz, and their squared spreads into var: the variance, or the square of the
+    balanced spread. Returns how many these are."""
     cdef Py_ssize_t k, found = 0, count = 0
     cdef const double* at
     cdef const double* before = NULL
     cdef double square = 0.0
     check_shared(shared)
     check_slots(slots, shared.shape[0])
-    check_length("known", 64 * known.shape[0], shared.shape[0])
+    check_length("known", known.shape[0], shared.shape[0])
     check_length("var", var.shape[0], slots.shape[0])
     check_length("nnz", nnz.shape[0], slots.shape[0])
     check_length("met", met.shape[0], slots.shape[0])
     with nogil:
         for k in range(slots.shape[0]):  # without a branch, which chance would decide
             met[count] = slots[k]
-            count += known[slots[k] >> 6] >> (slots[k] & 63) & 1
+            count += known[slots[k]]
         for k in range(count):
             prefetch(&shared[met[min(k + FAR, count - 1)], 0])
             at = &shared[met[k], 0]

@@ -1,7 +1,7 @@
 """Rows as the paths of stabilized truncated gradient descent walk them: scaled by column, without
 the features that are gone; and the statistics of the columns that their scale is fitted to."""
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from cwtool_ext.csr cimport Csr, Row, prefetch, row_at
 from cwtool_ext.stages cimport (
@@ -63,13 +63,13 @@ cdef inline bint count(double* at, double a, double d, double step) noexcept nog
 def meet(
     Csr rows not None, const int64_t[::1] order, const double[:] weight, double longest,
     double[:, ::1] shared, int64_t[::1] starts, int32_t[::1] slots, double[::1] z,
-    double[:, ::1] sums, uint64_t[::1] known,
+    double[:, ::1] sums, uint8_t[::1] known,
 ) -> tuple[int, int]:
     """Copy rows in this order, scaled by column, without the features that are gone, in CSR form.
     At the same time add those of usual length, ||x||^2 <= longest, and of a weight above 0 to the
     statistics of the columns; weight[n] is that of the n-th visited row. sums[n + 1] becomes
-    sums[n] + (1, ||z||^2 of the whole row) for these, and sums[n] for others. Features that are met
-    for the first time get their bits in `known`, 64 slots a number.
+    sums[n] + (1, ||z||^2 of the whole row) for these, and sums[n] for others. known[j] becomes 1
+    for the slots j of their features.
     Returns the number of entries copied, and that of features met for the first time."""
     rows.fit(shared.shape[0])
     cdef Py_ssize_t n = order.shape[0], i, k, end = 0, met = 0
@@ -80,7 +80,7 @@ def meet(
     check_length("starts", starts.shape[0], n + 1)
     check_length("slots", slots.shape[0], total)
     check_length("z", z.shape[0], total)
-    check_length("known", 64 * known.shape[0], shared.shape[0])
+    check_length("known", known.shape[0], shared.shape[0])
     cdef Py_ssize_t last = rows.start[rows.count] - 1
     cdef Row row
     cdef double a, d, step, scaled, square
@@ -103,7 +103,7 @@ def meet(
                 divide(d, at[NNZ] + 1.0, a, 1.0 + at[DAMP], &step, &scaled)
                 if usual:  # and without a branch for the first value, which chance would decide
                     first = count(at, a, d, step)
-                    known[row.index[k] >> 6] |= <uint64_t> first << (row.index[k] & 63)
+                    known[row.index[k]] = 1
                     met += first
                 if at[DAMP] == -1.0:
                     continue

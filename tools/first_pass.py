@@ -144,7 +144,7 @@ def main() -> None:
     parser.add_argument("--parts", action="store_true")
     parser.add_argument("--only", nargs="*", default=["learn", "fit", "proba"])
     given = parser.parse_args()
-    np.empty(1 << 22)[:] = 0  # freed at once: the C library then keeps arrays of up to 32 MB
+    np.empty(1 << 21)[:] = 0  # freed at once: the C library then keeps arrays of up to 16 MB
     for name in given.sets or sorted(path.name for path in given.folder.iterdir() if path.is_dir()):
         labels = Labels()
         rows = read(files_of(given.folder / name), labels, ReadOptions())

@@ -61,8 +61,10 @@ class Pool:
         values = self._values + features * paths
         features += self._features
         used = self._memory.part(slice(self._features), slice(self._values))
-        parts = zip(self._memory, used, (features, features, values, values), strict=True)
-        self._memory = Emitted(*(_longer(array, start, size) for array, start, size in parts))
+        arrays: zip[tuple[Any, Any, int]] = zip(
+            self._memory, used, (features, features, values, values), strict=True
+        )
+        self._memory = Emitted(*(_longer(array, start, size) for array, start, size in arrays))
         return self._memory.part(slice(self._features, features), slice(self._values, values))
 
     def used(self, features: int, values: int) -> None:

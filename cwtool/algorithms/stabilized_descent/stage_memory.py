@@ -80,9 +80,7 @@ class StageMemory:
         found = cls(pool, joined)
         if state.numbers["met"]:
             _, slots = state.index.ids_and_slots()
-            slots = slots[state.table[slots, NNZ] > 0]
-            bits = np.left_shift(np.uint64(1), slots.astype(np.uint64) & np.uint64(63))
-            np.bitwise_or.at(found.known_features(state), slots >> 6, bits)
+            found.known_features(state)[slots] = state.table[slots, NNZ] > 0
         return found
 
     def save(self, state: State) -> None:
@@ -102,10 +100,10 @@ class StageMemory:
         _put(state, "touched", by_path, id=ids, began=began)
         state.arrays["touched.count"] = counts
 
-    def known_features(self, state: State) -> NDArray[np.uint64]:
-        """A bit for each slot, 64 slots a number: whether rows had nonzero values of its feature.
-        The index may have met features of rows that are still to come."""
-        return _entries(self._known, len(state.table), 64).view(np.uint64)
+    def known_features(self, state: State) -> NDArray[np.uint8]:
+        """1 for each slot if rows had nonzero values of its feature, else 0. The index may have met
+        features of rows that are still to come."""
+        return _entries(self._known, len(state.table), 8).view(np.uint8)
 
     def tables(self, state: State) -> list[Floats]:
         """The shared table, and those of all paths or those of each path in the compact copy."""
