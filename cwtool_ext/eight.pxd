@@ -34,9 +34,11 @@ cdef extern from *:
         cwtool_four f0 = CWTOOL_FOUR(f), f1 = CWTOOL_FOUR(f + 4);
         const cwtool_four mask0 = CWTOOL_FOUR(mask), mask1 = CWTOOL_FOUR(mask + 4);
         for (Py_ssize_t k = 0; k < n; k++) {
-            const Py_ssize_t soon = index[k + CWTOOL_FAR < ahead ? k + CWTOOL_FAR : k];
-            __builtin_prefetch(weights + 8 * soon, 1, 3);
-            __builtin_prefetch(place + soon, 1, 3);
+            if (k < ahead - CWTOOL_FAR) {
+                const Py_ssize_t soon = index[k + CWTOOL_FAR];
+                __builtin_prefetch(weights + 8 * soon, 1, 3);
+                __builtin_prefetch(place + soon, 1, 3);
+            }
             const double *at = weights + 8 * (Py_ssize_t) index[k], z = value[k];
             const cwtool_four w0 = CWTOOL_FOUR(at), w1 = CWTOOL_FOUR(at + 4);
             f0 += w0 * z;
@@ -92,9 +94,11 @@ cdef extern from *:
         const cwtool_four one = {1.0, 1.0, 1.0, 1.0};
         Py_ssize_t end = 0;
         for (Py_ssize_t k = 0; k < n; k++) {
-            const Py_ssize_t soon = slot[k + CWTOOL_FAR < n ? k + CWTOOL_FAR : k];
-            __builtin_prefetch(weights + 8 * soon, 1, 3);
-            __builtin_prefetch(place + soon, 1, 3);
+            if (k < n - CWTOOL_FAR) {
+                const Py_ssize_t soon = slot[k + CWTOOL_FAR];
+                __builtin_prefetch(weights + 8 * soon, 1, 3);
+                __builtin_prefetch(place + soon, 1, 3);
+            }
             double *at = weights + 8 * (Py_ssize_t) slot[k], moved[8];
             place[slot[k]] = 0;
             uint64_t informed[8], left[8];

@@ -27,21 +27,22 @@ cdef extern from *:
 
 
 cdef inline bint within(Row row, double longest) noexcept nogil:
-    """Whether ||x||^2 <= longest. Four sums side by side are faster than one, and decide where it
-    does not depend on how they are rounded."""
+    """Whether ||x||^2 <= longest. Sums side by side are faster than one, and decide where it does
+    not depend on how they are rounded."""
     cdef double a, total = 0.0
-    cdef double[4] sums
+    cdef double[8] sums
     cdef Py_ssize_t k, m
-    for m in range(4):
+    for m in range(8):
         sums[m] = 0.0
-    for k in range(0, row.nnz - 3, 4):
-        for m in range(4):
+    for k in range(0, row.nnz - 7, 8):
+        for m in range(8):
             a = row.scale * row.value[k + m]
             sums[m] += a * a
-    for k in range(row.nnz - row.nnz % 4, row.nnz):
+    for k in range(row.nnz - row.nnz % 8, row.nnz):
         a = row.scale * row.value[k]
         total += a * a
-    total += (sums[0] + sums[1]) + (sums[2] + sums[3])
+    for m in range(8):
+        total += sums[m]
     if total < 0.999 * longest or total > 1.001 * longest:
         return total <= longest
     total = 0.0
@@ -81,30 +82,30 @@ def meet(
     check_length("slots", slots.shape[0], total)
     check_length("z", z.shape[0], total)
     check_length("known", known.shape[0], shared.shape[0])
-    cdef Py_ssize_t last = rows.start[rows.count] - 1
+    cdef Py_ssize_t last = rows.start[rows.count] - 1, ahead, width = shared.shape[1]
+    cdef double* table = &shared[0, 0] if shared.shape[0] else NULL
     cdef Row row
     cdef double a, d, step, scaled, square
     cdef double* at
-    cdef bint usual, first
+    cdef bint usual
     with nogil:
         starts[0] = 0
         for i in range(n):
             row = row_at(rows, order[i])
+            ahead = last - rows.start[order[i]]  # entries of this row and of all behind it
             usual = within(row, longest) and weight[i] > 0.0
             square = 0.0
             for k in range(row.nnz):
-                # orders are mostly ascending: the entries that come next
-                prefetch(&shared[rows.index[min(rows.start[order[i]] + k + FAR, last)], 0])
-                at = &shared[row.index[k], 0]
+                prefetch(table + width * <Py_ssize_t> row.index[min(k + FAR, ahead)])
+                at = table + width * <Py_ssize_t> row.index[k]
                 a = row.scale * row.value[k]
                 if a == 0.0:
                     continue
                 d = a - at[MEAN]
                 divide(d, at[NNZ] + 1.0, a, 1.0 + at[DAMP], &step, &scaled)
                 if usual:  # and without a branch for the first value, which chance would decide
-                    first = count(at, a, d, step)
+                    met += count(at, a, d, step)
                     known[row.index[k]] = 1
-                    met += first
                 if at[DAMP] == -1.0:
                     continue
                 square += scaled * scaled
