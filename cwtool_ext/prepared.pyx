@@ -9,23 +9,6 @@ from cwtool_ext.stages cimport (
 )
 
 
-cdef extern from *:
-    """
-    typedef double cwtool_pair __attribute__((vector_size(16)));
-    static inline void cwtool_divide(
-        double a, double b, double c, double d, double *first, double *second)
-    {
-        const cwtool_pair quotients = (cwtool_pair) {a, c} / (cwtool_pair) {b, d};
-        *first = quotients[0];
-        *second = quotients[1];
-    }
-    """
-    # a / b and c / d, in the time of one division
-    void divide "cwtool_divide"(
-        double a, double b, double c, double d, double* first, double* second
-    ) noexcept nogil
-
-
 cdef inline bint within(Row row, double longest) noexcept nogil:
     """Whether ||x||^2 <= longest. Sums side by side are faster than one, and decide where it does
     not depend on how they are rounded."""
@@ -82,7 +65,7 @@ def meet(
     check_length("slots", slots.shape[0], total)
     check_length("z", z.shape[0], total)
     check_length("known", known.shape[0], shared.shape[0])
-    cdef Py_ssize_t last = rows.start[rows.count] - 1, ahead, width = shared.shape[1]
+    cdef Py_ssize_t ahead, width = shared.shape[1]
     cdef double* table = &shared[0, 0] if shared.shape[0] else NULL
     cdef Row row
     cdef double a, d, step, scaled, square
@@ -92,17 +75,19 @@ def meet(
         starts[0] = 0
         for i in range(n):
             row = row_at(rows, order[i])
-            ahead = last - rows.start[order[i]]  # entries of this row and of all behind it
+            ahead = rows.start[rows.count] - rows.start[order[i]] - FAR
             usual = within(row, longest) and weight[i] > 0.0
             square = 0.0
             for k in range(row.nnz):
-                prefetch(table + width * <Py_ssize_t> row.index[min(k + FAR, ahead)])
+                if k < ahead:
+                    prefetch(table + width * <Py_ssize_t> row.index[k + FAR])
                 at = table + width * <Py_ssize_t> row.index[k]
                 a = row.scale * row.value[k]
                 if a == 0.0:
                     continue
                 d = a - at[MEAN]
-                divide(d, at[NNZ] + 1.0, a, 1.0 + at[DAMP], &step, &scaled)
+                scaled = a / (1.0 + at[DAMP])
+                step = d / (at[NNZ] + 1.0)
                 if usual:  # and without a branch for the first value, which chance would decide
                     met += count(at, a, d, step)
                     known[row.index[k]] = 1
