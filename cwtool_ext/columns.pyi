@@ -7,6 +7,7 @@ def spreads(
     n: float,
     shared: NDArray[np.float64],
     slots: NDArray[np.int32],
+    known: NDArray[np.uint8],
     balanced: bool,
     met: NDArray[np.int32],
     var: NDArray[np.float64],
@@ -21,6 +22,6 @@ def damp(
     var: NDArray[np.float64],
 ) -> tuple[float, float, float]: ...
 def follow(
-    table: NDArray[np.float64], slots: NDArray[np.int32], factors: NDArray[np.float64]
+    weights: NDArray[np.float64], slots: NDArray[np.int32], factors: NDArray[np.float64]
 ) -> None: ...
 def squares_left(shared: NDArray[np.float64], slots: NDArray[np.int32]) -> float: ...

@@ -10,7 +10,7 @@ root of the sum of squared gradients do (AdaGrad, Duchi et al. 2011).
 """
 
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint8_t
 
 from cwtool_ext.csr cimport prefetch
 from cwtool_ext.stages cimport (
@@ -36,25 +36,44 @@ cdef inline double balanced_square(double n, const double* at) noexcept nogil:
     return r * sqrt(r * (at[NNZ] / n))
 
 
-def spreads(double n, const double[:, ::1] shared, const int32_t[::1] slots, bint balanced,
-            int32_t[::1] met, double[::1] var, double[::1] nnz) -> int:
-    """Put those of these slots whose features have nonzero values into met, nnz_j into nnz, and
-    their squared spreads into var: the variance, or the square of the balanced spread. Returns how
-    many these are."""
-    cdef Py_ssize_t k, found = 0
+cdef inline bint alike(const double* at, const double* before) noexcept nogil:
+    """Whether two columns have the same statistics."""
+    return (
+        before != NULL and at[NNZ] == before[NNZ] and at[MEAN] == before[MEAN]
+        and at[M2] == before[M2]
+    )
+
+
+def spreads(double n, const double[:, ::1] shared, const int32_t[::1] slots,
+            const uint8_t[::1] known, bint balanced, int32_t[::1] met, double[::1] var,
+            double[::1] nnz) -> int:
+    """Put those of these slots j where known[j] is 1 and whose features have nonzero values into
+    met, nnz_j into nnz, and their squared spreads into var: the variance, or the square of the
+    balanced spread. Returns how many these are."""
+    cdef Py_ssize_t k, found = 0, count = 0
     cdef const double* at
+    cdef const double* before = NULL
+    cdef double square = 0.0
     check_shared(shared)
     check_slots(slots, shared.shape[0])
+    check_length("known", known.shape[0], shared.shape[0])
     check_length("var", var.shape[0], slots.shape[0])
     check_length("nnz", nnz.shape[0], slots.shape[0])
     check_length("met", met.shape[0], slots.shape[0])
     with nogil:
-        for k in range(slots.shape[0]):
-            at = &shared[slots[k], 0]
+        for k in range(slots.shape[0]):  # without a branch, which chance would decide
+            met[count] = slots[k]
+            count += known[slots[k]]
+        for k in range(count):
+            prefetch(&shared[met[min(k + FAR, count - 1)], 0])
+            at = &shared[met[k], 0]
             if at[NNZ] > 0.0:
-                var[found] = balanced_square(n, at) if balanced else variance(n, at)
+                if not alike(at, before):  # most features of text have one value, of 1
+                    square = balanced_square(n, at) if balanced else variance(n, at)
+                    before = at
+                var[found] = square
                 nnz[found] = at[NNZ]
-                met[found] = slots[k]
+                met[found] = met[k]
                 found += 1
     return found
 
@@ -118,6 +137,7 @@ def damp(double[:, ::1] shared, const int32_t[::1] slots, double unit, bint floo
     check_length("var", var.shape[0], slots.shape[0])
     with nogil:
         for k in range(slots.shape[0]):
+            prefetch(&shared[slots[min(k + FAR, slots.shape[0] - 1)], 0])
             at = &shared[slots[k], 0]
             if floor and 1e-30 * unit < var[k] <= unit:  # most columns: without roots and quotients
                 d = 0.0
@@ -140,17 +160,16 @@ def damp(double[:, ::1] shared, const int32_t[::1] slots, double unit, bint floo
     return every, scaled, left
 
 
-def follow(double[:, ::1] table, const int32_t[::1] slots, const double[::1] factors) -> None:
-    """Multiply the weights of all paths of the features at these slots. The table has the columns
-    (weight of all paths, count of all paths)."""
-    cdef Py_ssize_t k, m, n = slots.shape[0], M = table.shape[1] // 2
-    check_slots(slots, table.shape[0])
+def follow(double[:, ::1] weights, const int32_t[::1] slots, const double[::1] factors) -> None:
+    """Multiply the weights of all paths of the features at these slots."""
+    cdef Py_ssize_t k, m, n = slots.shape[0], M = weights.shape[1]
+    check_slots(slots, weights.shape[0])
     check_length("factors", factors.shape[0], n)
     with nogil:
         for k in range(n):
-            prefetch(&table[slots[min(k + FAR, n - 1)], 0])
+            prefetch(&weights[slots[min(k + FAR, n - 1)], 0])
             for m in range(M):
-                table[slots[k], m] *= factors[k]
+                weights[slots[k], m] *= factors[k]
 
 
 def squares_left(const double[:, ::1] shared, const int32_t[::1] slots) -> float:
@@ -162,6 +181,7 @@ def squares_left(const double[:, ::1] shared, const int32_t[::1] slots) -> float
     check_slots(slots, shared.shape[0])
     with nogil:
         for k in range(slots.shape[0]):
+            prefetch(&shared[slots[min(k + FAR, slots.shape[0] - 1)], 0])
             at = &shared[slots[k], 0]
             if at[GONE] == 0.0 and at[DAMP] > -1.0:
                 left += square_sum(at) / ((1.0 + at[DAMP]) * (1.0 + at[DAMP]))

@@ -8,7 +8,8 @@ from cwtool_ext.csr import Csr
 def add_scores(
     rows: Csr,
     shared: NDArray[np.float64],
-    table: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    counts: NDArray[np.float64],
     g0: float,
     by_norm: bool,
     score: NDArray[np.float64],
@@ -16,7 +17,8 @@ def add_scores(
 def add_weights(
     slots: NDArray[np.int32],
     shared: NDArray[np.float64],
-    table: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    counts: NDArray[np.float64],
     g0: float,
     by_norm: bool,
     out: NDArray[np.float64],

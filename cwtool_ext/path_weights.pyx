@@ -23,17 +23,17 @@ cdef inline double ended(double w, double k, double g0, bint by_norm) noexcept n
     return pulled(w, g0 * informed(k, by_norm)) if k != 0.0 else w
 
 
-cdef Py_ssize_t paths_of(const double[:, ::1] table) except -1:
-    """The number of paths of a table with the columns (w of all paths, k of all paths)."""
-    cdef Py_ssize_t M = table.shape[1] // 2
-    if table.shape[1] != 2 * M or not 0 < M <= MOST:
-        raise ValueError(f"the table of the paths has {table.shape[1]} columns")
+cdef Py_ssize_t paths_of(const double[:, ::1] weights, const double[:, ::1] counts) except -1:
+    """The number of paths of tables with a column for each of them."""
+    cdef Py_ssize_t M = weights.shape[1]
+    if counts.shape[1] != M or counts.shape[0] != weights.shape[0] or not 0 < M <= MOST:
+        raise ValueError(f"the tables of the paths have {M} and {counts.shape[1]} columns")
     return M
 
 
 cdef void read_weights(
-    const double[:, ::1] shared, const double[:, ::1] table, double g0, bint by_norm,
-    double[:, ::1] out
+    const double[:, ::1] shared, const double[:, ::1] weights, const double[:, ::1] counts,
+    double g0, bint by_norm, double[:, ::1] out
 ) noexcept nogil:
     """The weights of each feature and path as they are read, divided by 1 + damp."""
     cdef Py_ssize_t j, m, M = out.shape[1]
@@ -41,7 +41,7 @@ cdef void read_weights(
     for j in range(out.shape[0]):
         divisor = 1.0 + shared[j, DAMP]
         for m in range(M):
-            w = ended(table[j, m], table[j, M + m], g0, by_norm)
+            w = ended(weights[j, m], counts[j, m], g0, by_norm)
             out[j, m] = w / divisor if w != 0.0 else 0.0
 
 
@@ -67,24 +67,25 @@ cdef inline void add_products(
 
 
 def add_scores(
-    Csr rows not None, const double[:, ::1] shared, const double[:, ::1] table, double g0,
-    bint by_norm, double[::1] score,
+    Csr rows not None, const double[:, ::1] shared, const double[:, ::1] weights,
+    const double[:, ::1] counts, double g0, bint by_norm, double[::1] score,
 ) -> None:
     """score_i += w.x_i of every path, for every row, without the intercept. Where rows have more
     entries than there are features up to their highest, each weight is computed only once."""
-    rows.fit(min(shared.shape[0], table.shape[0]))
+    rows.fit(min(shared.shape[0], weights.shape[0]))
     one_a_row("score", score.shape[0], rows)
     check_shared(shared)
-    cdef Py_ssize_t i, k, m, M = paths_of(table)
+    cdef Py_ssize_t i, k, m, M = paths_of(weights, counts)
     cdef Row row, after
     cdef double w, x, divisor, scale = rows.scale
     cdef const double* at
+    cdef const double* count
     cdef double[MOST] f
     cdef double[:, ::1] read
     if rows.width() < rows.start[rows.count]:
         read = np.empty((rows.width(), M))
         with nogil:
-            read_weights(shared, table, g0, by_norm, read)
+            read_weights(shared, weights, counts, g0, by_norm, read)
             if M == USUAL:  # which the compiler knows
                 add_products(rows, read, USUAL, score)
             else:
@@ -97,32 +98,30 @@ def add_scores(
                 f[m] = 0.0
             for k in range(row.nnz):
                 if k < after.nnz:
-                    prefetch(&table[after.index[k], 0])
-                    prefetch(&table[after.index[k], M])
-                at = &table[row.index[k], 0]
+                    prefetch(&weights[after.index[k], 0])
+                    prefetch(&counts[after.index[k], 0])
+                at, count = &weights[row.index[k], 0], &counts[row.index[k], 0]
                 divisor, x = 1.0 + shared[row.index[k], DAMP], scale * row.value[k]
                 for m in range(M):
-                    w = ended(at[m], at[M + m], g0, by_norm)
+                    w = ended(at[m], count[m], g0, by_norm)
                     f[m] += (w / divisor if w != 0.0 else 0.0) * x
             for m in range(M):
                 score[i] += f[m]
 
 
 def add_weights(
-    const int32_t[::1] slots, const double[:, ::1] shared, const double[:, ::1] table, double g0,
-    bint by_norm, double[::1] out,
+    const int32_t[::1] slots, const double[:, ::1] shared, const double[:, ::1] weights,
+    const double[:, ::1] counts, double g0, bint by_norm, double[::1] out,
 ) -> None:
     """out_k += the weights of all paths of the feature at slots[k]."""
-    cdef Py_ssize_t k, m, n = slots.shape[0], M = paths_of(table)
+    cdef Py_ssize_t k, m, n = slots.shape[0], M = paths_of(weights, counts)
     cdef double w
-    cdef const double* at
     check_shared(shared)
     check_length("out", out.shape[0], n)
-    check_slots(slots, min(shared.shape[0], table.shape[0]))
+    check_slots(slots, min(shared.shape[0], weights.shape[0]))
     with nogil:
         for k in range(n):
-            prefetch(&table[slots[min(k + FAR, n - 1)], 0])
-            at = &table[slots[k], 0]
+            prefetch(&weights[slots[min(k + FAR, n - 1)], 0])
             for m in range(M):
-                w = ended(at[m], at[M + m], g0, by_norm)
+                w = ended(weights[slots[k], m], counts[slots[k], m], g0, by_norm)
                 out[k] += w / (1.0 + shared[slots[k], DAMP]) if w != 0.0 else 0.0

@@ -15,6 +15,7 @@ def meet(
     slots: NDArray[np.int32],
     z: NDArray[np.float64],
     sums: NDArray[np.float64],
+    known: NDArray[np.uint8],
 ) -> tuple[int, int]: ...
 def find(
     slots: NDArray[np.int32],

@@ -1,7 +1,7 @@
 """Rows as the paths of stabilized truncated gradient descent walk them: scaled by column, without
 the features that are gone; and the statistics of the columns that their scale is fitted to."""
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from cwtool_ext.csr cimport Csr, Row, prefetch, row_at
 from cwtool_ext.stages cimport (
@@ -9,35 +9,51 @@ from cwtool_ext.stages cimport (
 )
 
 
-cdef inline double squared(Row row) noexcept nogil:
-    """||x||^2 of a row."""
+cdef inline bint within(Row row, double longest) noexcept nogil:
+    """Whether ||x||^2 <= longest. Sums side by side are faster than one, and decide where it does
+    not depend on how they are rounded."""
     cdef double a, total = 0.0
-    cdef Py_ssize_t k
+    cdef double[8] sums
+    cdef Py_ssize_t k, m
+    for m in range(8):
+        sums[m] = 0.0
+    for k in range(0, row.nnz - 7, 8):
+        for m in range(8):
+            a = row.scale * row.value[k + m]
+            sums[m] += a * a
+    for k in range(row.nnz - row.nnz % 8, row.nnz):
+        a = row.scale * row.value[k]
+        total += a * a
+    for m in range(8):
+        total += sums[m]
+    if total < 0.999 * longest or total > 1.001 * longest:
+        return total <= longest
+    total = 0.0
     for k in range(row.nnz):
         a = row.scale * row.value[k]
         total += a * a
-    return total
+    return total <= longest
 
 
-cdef inline bint count(double* at, double a) noexcept nogil:
-    """Add a value to the statistics of its column (Welford); whether it is the first one."""
-    cdef double d = a - at[MEAN]
+cdef inline bint count(double* at, double a, double d, double step) noexcept nogil:
+    """Add a value, d above the mean, to the statistics of its column (Welford), whose mean it moves
+    by `step`; whether it is the first one."""
     at[NNZ] += 1.0
-    if d != 0.0:
-        at[MEAN] += d / at[NNZ]
-        at[M2] += d * (a - at[MEAN])
+    at[MEAN] += step
+    at[M2] += d * (a - at[MEAN])
     return at[NNZ] == 1.0
 
 
 def meet(
     Csr rows not None, const int64_t[::1] order, const double[:] weight, double longest,
     double[:, ::1] shared, int64_t[::1] starts, int32_t[::1] slots, double[::1] z,
-    double[:, ::1] sums,
+    double[:, ::1] sums, uint8_t[::1] known,
 ) -> tuple[int, int]:
     """Copy rows in this order, scaled by column, without the features that are gone, in CSR form.
     At the same time add those of usual length, ||x||^2 <= longest, and of a weight above 0 to the
     statistics of the columns; weight[n] is that of the n-th visited row. sums[n + 1] becomes
-    sums[n] + (1, ||z||^2 of the whole row) for these, and sums[n] for others.
+    sums[n] + (1, ||z||^2 of the whole row) for these, and sums[n] for others. known[j] becomes 1
+    for the slots j of their features.
     Returns the number of entries copied, and that of features met for the first time."""
     rows.fit(shared.shape[0])
     cdef Py_ssize_t n = order.shape[0], i, k, end = 0, met = 0
@@ -48,28 +64,35 @@ def meet(
     check_length("starts", starts.shape[0], n + 1)
     check_length("slots", slots.shape[0], total)
     check_length("z", z.shape[0], total)
-    cdef Row row, after
-    cdef double a, scaled, square
+    check_length("known", known.shape[0], shared.shape[0])
+    cdef Py_ssize_t ahead, width = shared.shape[1]
+    cdef double* table = &shared[0, 0] if shared.shape[0] else NULL
+    cdef Row row
+    cdef double a, d, step, scaled, square
     cdef double* at
     cdef bint usual
     with nogil:
         starts[0] = 0
         for i in range(n):
-            row, after = row_at(rows, order[i]), row_at(rows, order[min(i + 1, n - 1)])
-            usual = squared(row) <= longest and weight[i] > 0.0
+            row = row_at(rows, order[i])
+            ahead = rows.start[rows.count] - rows.start[order[i]] - FAR
+            usual = within(row, longest) and weight[i] > 0.0
             square = 0.0
             for k in range(row.nnz):
-                if k < after.nnz:
-                    prefetch(&shared[after.index[k], 0])
-                at = &shared[row.index[k], 0]
+                if k < ahead:
+                    prefetch(table + width * <Py_ssize_t> row.index[k + FAR])
+                at = table + width * <Py_ssize_t> row.index[k]
                 a = row.scale * row.value[k]
                 if a == 0.0:
                     continue
-                if usual:
-                    met += count(at, a)
+                d = a - at[MEAN]
+                scaled = a / (1.0 + at[DAMP])
+                step = d / (at[NNZ] + 1.0)
+                if usual:  # and without a branch for the first value, which chance would decide
+                    met += count(at, a, d, step)
+                    known[row.index[k]] = 1
                 if at[DAMP] == -1.0:
                     continue
-                scaled = a / (1.0 + at[DAMP])
                 square += scaled * scaled
                 slots[end] = row.index[k]  # without a branch, which chance would decide
                 z[end] = scaled

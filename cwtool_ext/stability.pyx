@@ -4,7 +4,8 @@ After a stage of bursts, a feature whose weight was kept in less than a share pi
 informed it is removed for good.
 """
 
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy, memmove
 
 from cwtool_ext.csr cimport prefetch
 from cwtool_ext.stages cimport BURSTS, FAR, GONE, KEPT, check_length, check_shared, check_slots
@@ -22,57 +23,82 @@ cdef int check_emitted(const int32_t[::1] slots, const uint8_t[::1] paths, str n
     return check_length(name, length, values)
 
 
+cdef inline int64_t ones(const uint8_t* kept, int n) noexcept nogil:
+    """The sum of the first n <= 8 of 8 bytes, each 0 or 1, without a loop of n steps."""
+    cdef uint64_t bytes
+    memcpy(&bytes, kept, 8)
+    return ((bytes << 8 * (8 - n)) * <uint64_t> 0x0101010101010101) >> 56
+
+
 def tally(const int32_t[::1] slots, const uint8_t[::1] paths, const uint8_t[::1] kept,
           double[:, ::1] shared) -> None:
     """Add bursts to the counters of the features at these slots. A burst informed the k-th of them
     in paths[k] paths; `kept` has for each of these whether the weight was kept."""
     cdef Py_ssize_t k, m, at = 0, n = slots.shape[0]
-    cdef double survived
+    cdef int64_t survived
     check_emitted(slots, paths, "kept", kept.shape[0], shared)
     with nogil:
         for k in range(n):
             prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
-            survived = 0.0
-            for m in range(paths[k]):
-                survived += kept[at + m]
+            if 0 < paths[k] <= 8 and at + 8 <= kept.shape[0]:
+                survived = ones(&kept[at], paths[k])
+            else:
+                survived = 0
+                for m in range(paths[k]):
+                    survived += kept[at + m]
             at += paths[k]
             shared[slots[k], BURSTS] += paths[k]
             shared[slots[k], KEPT] += survived
 
 
+cdef inline Py_ssize_t moved(double[::1] values, Py_ssize_t first, Py_ssize_t stop,
+                             Py_ssize_t to) noexcept nogil:
+    """Move the values first .. stop - 1 to the place `to` before them; returns where they end."""
+    if first < stop and to < first:
+        memmove(&values[to], &values[first], 8 * (stop - first))
+    return to + stop - first
+
+
 def judge(
-    const int32_t[::1] slots, double[:, ::1] shared, double pi0, double least, int32_t[::1] left,
-) -> int:
+    const int32_t[::1] slots, const uint8_t[::1] paths, double[::1] values, double[:, ::1] shared,
+    double pi0, double least, int32_t[::1] left,
+) -> tuple[int, int]:
     """Judge the features at these slots that have at least `least` bursts, and start their counters
     again: those kept in less than a share pi0 of the bursts are marked as gone and put into `left`.
-    Returns how many these are."""
-    cdef Py_ssize_t k, n = slots.shape[0], leaving = 0
-    cdef double* at
-    check_shared(shared)
-    check_slots(slots, shared.shape[0])
+    The values of features that are not gone are moved to the front, paths[k] values of the k-th
+    slot. Returns how many features are in `left`, and how
+    many values at the front."""
+    cdef Py_ssize_t k, n = slots.shape[0], at = 0, run = 0, leaving = 0, staying = 0
+    cdef double* feature
+    check_emitted(slots, paths, "values", values.shape[0], shared)
     check_length("left", left.shape[0], n)
     with nogil:
         for k in range(n):
             prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
-            at = &shared[slots[k], 0]
-            if at[BURSTS] > 0.0 and at[BURSTS] >= least:
-                if at[KEPT] / at[BURSTS] < pi0:
-                    at[GONE] = 1.0
+            feature = &shared[slots[k], 0]
+            if feature[BURSTS] > 0.0 and feature[BURSTS] >= least:
+                if feature[KEPT] / feature[BURSTS] < pi0:
+                    feature[GONE] = 1.0
                     left[leaving] = slots[k]
                     leaving += 1
-                at[BURSTS] = at[KEPT] = 0.0
-    return leaving
+                feature[BURSTS] = feature[KEPT] = 0.0
+            if feature[GONE] != 0.0:  # a run of values that stay ends here
+                staying = moved(values, run, at, staying)
+                run = at + paths[k]
+            at += paths[k]
+        staying = moved(values, run, at, staying)
+    return leaving, staying
 
 
-def clear(const int32_t[::1] slots, double[:, ::1] table) -> None:
-    """Set the weights of the features at these slots to 0: the first half of the columns."""
-    cdef Py_ssize_t k, m, n = slots.shape[0], M = table.shape[1] // 2
-    check_slots(slots, table.shape[0])
+def clear(const int32_t[::1] slots, double[:, :] weights) -> None:
+    """Set the weights of the features at these slots to 0."""
+    cdef Py_ssize_t k, m, n = slots.shape[0], M = weights.shape[1]
+    check_slots(slots, weights.shape[0])
     with nogil:
         for k in range(n):
-            prefetch(&table[slots[min(k + FAR, n - 1)], 0])
+            prefetch(&weights[slots[min(k + FAR, n - 1)], 0])
             for m in range(M):
-                table[slots[k], m] = 0.0
+                weights[slots[k], m] = 0.0
 
 
 def within(double[::1] values, double low, double high) -> tuple[int, int]:
@@ -88,22 +114,3 @@ def within(double[::1] values, double low, double high) -> tuple[int, int]:
             count += (v >= low) & (v <= high)
             below += v < low
     return count, below
-
-
-def remaining(
-    const int32_t[::1] slots, const uint8_t[::1] paths, double[::1] values,
-    const double[:, ::1] shared,
-) -> int:
-    """Move the values of features that are not gone to the front, paths[k] values of the k-th slot;
-    returns how many there are."""
-    cdef Py_ssize_t k, m, at = 0, n = slots.shape[0], count = 0
-    check_emitted(slots, paths, "values", values.shape[0], shared)
-    with nogil:
-        for k in range(n):
-            prefetch(&shared[slots[min(k + FAR, n - 1)], 0])
-            if shared[slots[k], GONE] == 0.0:
-                for m in range(paths[k]):
-                    values[count] = values[at + m]
-                    count += 1
-            at += paths[k]
-    return count

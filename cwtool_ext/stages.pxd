@@ -1,8 +1,8 @@
 """What the kernels of stabilized truncated gradient descent (Ma 2017, chapter 3) share.
 
-There is one shared table with the columns (damp, gone, bursts, kept, nnz, mean, M2, ...) and one of
-all paths with the columns (weight of path 0, 1, ..., count of path 0, 1, ...). Later passes have
-copies of them in which each path has a table of its own. A path sees the value x_j of a feature as
+There is one shared table with the columns (damp, gone, bursts, kept, nnz, mean, M2, ...), one with
+the weights of path 0, 1, ... and one with their counts. Later passes have copies of them in which
+each path has a table of its own. A path sees the value x_j of a feature as
 z_j = s_j x_j with the scale s_j = 1 / (1 + damp_j) of the column. A constant column has damp = -1
 and is left out.
 """
@@ -31,7 +31,7 @@ cdef enum:  # columns of the table of one path
     PATH_COLUMNS = 2
 
 cdef enum:
-    FAR = 16  # entries between the one in use and the one that is prefetched
+    FAR = 64  # entries between the one in use and the one that is prefetched
 
 
 cdef inline bint usable(double x) noexcept nogil:

@@ -102,7 +102,7 @@ class Stsgd(Algorithm):
             )
             done = some.stop
             if self.schedule.left(numbers) == 0:
-                self.begin(state, end_stage(self.params, state, run.jobs), fresh=True)
+                self.begin(state, end_stage(self.params, state), fresh=True)
         return out
 
     def relearn(self, state: State, rows: SlotRows, order: Longs, run: Run) -> Scores:
@@ -146,7 +146,7 @@ class Stsgd(Algorithm):
             walk(self.params, state, ready, [order[some] for order in orders], score, run.jobs)
             done = some.stop
             if self.schedule.left(numbers) == 0:
-                self.begin(state, end_stage(self.params, state, run.jobs), fresh=False)
+                self.begin(state, end_stage(self.params, state), fresh=False)
         if self.schedule.stopped(numbers):
             return self.scores(state, rows, np.zeros(rows.n_rows), run)
         out = Scores.zeros(rows.n_rows)
@@ -223,16 +223,16 @@ class Stsgd(Algorithm):
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
         put_back(state)
         out, by_norm = Scores.zeros(rows.n_rows), self.params.gravity_by == "norm"
-        g0, paths = state.numbers["base_gravity"], state.tables[1]
-        path_weights.add_scores(rows.csr, state.table, paths, g0, by_norm, out.score)
+        g0, (shared, weights, counts) = state.numbers["base_gravity"], state.tables
+        path_weights.add_scores(rows.csr, shared, weights, counts, g0, by_norm, out.score)
         intercept = state.arrays["intercept"].mean()
         return Scores(out.score / self.params.paths + intercept, out.variance)
 
     def coefficients(self, state: State, slots: Ints) -> Coefficients:
         put_back(state)
         w, by_norm = np.zeros(len(slots)), self.params.gravity_by == "norm"
-        g0, paths = state.numbers["base_gravity"], state.tables[1]
-        path_weights.add_weights(slots, state.table, paths, g0, by_norm, w)
+        g0, (shared, weights, counts) = state.numbers["base_gravity"], state.tables
+        path_weights.add_weights(slots, shared, weights, counts, g0, by_norm, w)
         intercept = float(state.arrays["intercept"].mean())
         return Coefficients(w / self.params.paths, intercept=intercept)
 

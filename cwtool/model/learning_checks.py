@@ -8,13 +8,12 @@ import numpy as np
 
 from cwtool import memory
 from cwtool.algorithms.base import Algorithm
+from cwtool.data.growing import HUGE_PAGE
 from cwtool.data.rows import Rows, SlotRows, joined
 from cwtool.errors import UsageError
 from cwtool.model.scale import slotted
 from cwtool.state import FeatureIndex, State
 from cwtool.state.state import FEW
-
-HUGE_PAGE = 2 << 20  # bytes
 
 
 def check_takes_weights(algorithm: Algorithm, what: str) -> None:

@@ -13,17 +13,17 @@ import numpy as np
 
 from cwtool import memory
 from cwtool.algorithms.merging.merged_columns import RANGE, union
+from cwtool.data.growing import HUGE_PAGE
 from cwtool.data.rows import Ints
 from cwtool.errors import Damage, ModelError
 from cwtool.model import file
-from cwtool.model.learning_checks import HUGE_PAGE
 from cwtool.state.checking import ascending
 from cwtool.state.index import direct_for
 from cwtool.state.state import FEW, ID
 
 PLACES = 4  # of a column of several classes there is a multiple
 HASHED = 24  # bytes of a feature that is not its own slot: its key and its buckets, at most
-TABLES = 2  # of a state, at most
+TABLES = 3  # of a state, at most
 COPIES = 12  # of the columns of a range of features, while they are merged
 CHECKED = 10  # bytes of a feature while a file is checked: its slot, twice, and whether it is good
 

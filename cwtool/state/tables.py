@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import mmap
-from contextlib import suppress
-
 import numpy as np
 
-from cwtool.data.growing import zero_pages
+from cwtool.data.growing import take_huge_pages, zero_pages
 from cwtool.data.rows import Floats, Ints
 
 
@@ -24,11 +21,9 @@ class Table:
     def use_huge_pages(self) -> None:
         """Take memory in pages of 2 MB instead of 4 kB, if possible: faster where many rows are
         used, and much more memory where there are few of them far apart."""
-        if self._huge or not hasattr(mmap, "MADV_HUGEPAGE"):
-            return
-        self._huge = True
-        with suppress(OSError):  # a kernel without huge pages
-            self._pages.madvise(mmap.MADV_HUGEPAGE)
+        if not self._huge:
+            self._huge = True
+            take_huge_pages(self._pages)
 
     def _view(self, n_rows: int) -> Floats:
         return np.frombuffer(self._pages, count=n_rows * self.width).reshape(n_rows, self.width)

@@ -83,9 +83,9 @@ def weights(algo, state):
 
 def path_tables(state):
     """The columns (weight, count) of each path."""
-    both = state.tables[1][:P]
-    paths = both.shape[1] // 2
-    return [both[:, [m, paths + m]] for m in range(paths)]
+    _, weights, counts = state.tables
+    paths = range(weights.shape[1])
+    return [np.stack([weights[:P, m], counts[:P, m]], axis=1) for m in paths]
 
 
 def same_tables(one, other):

@@ -9,6 +9,7 @@ import pytest
 
 from cwtool import params
 from cwtool.algorithms.stabilized_descent.gravity import base_gravity, burst_size, rejection_rate
+from cwtool.algorithms.stabilized_descent.stage_memory import StageMemory
 from cwtool.algorithms.stabilized_descent.stsgd_params import StsgdParams
 from cwtool.algorithms.stabilized_descent.stsgd_state import GONE
 from cwtool.algorithms.stsgd import Stsgd
@@ -119,6 +120,7 @@ def stabilized(p):
     _, state.numbers["met"] = prepared.meet(
         data.csr, data.order, np.ones(60), np.inf, state.table, np.empty(61, dtype=np.int64),
         np.empty(room, dtype=np.int32), np.empty(room), np.zeros((61, 2)),
+        StageMemory.of(state).known_features(state),
     )  # fmt: skip
     state.numbers |= {"rows": 60, "seen": 60.0, "positive": int((y > 0).sum())}
     return algorithm, state, data
@@ -150,7 +152,7 @@ def test_stabilized(case):
     assert state.numbers["empty"] == (case["key"] == "st_Rw_logistic")
     slots = np.arange(P, dtype=np.int32)
     w, _, b = algorithm.coefficients(state, slots)
-    W = state.tables[1][:P, : p["M"]].T
+    W = state.tables[1][:P].T
     omega = (state.table[:P, GONE] == 0) & np.isin(slots, data.indices)
     agree(case, w=w, W=W, b=b, omega=omega, **found)
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cwtool.data.growing import LEAST, Growing, Joining
+from cwtool.data import growing as module
+from cwtool.data.growing import LARGE, LEAST, Growing, Joining, spacious
 from cwtool.data.rows import Rows, joined
 
 PARTS = [np.arange(n) % 1009 for n in (0, 5, LEAST // 4, 1, LEAST, 3)]
@@ -59,3 +60,19 @@ def test_rows_are_joined_as_they_come(weighted: tuple[int, ...]) -> None:
         if mine is not None:
             assert mine.dtype == other.dtype
             assert mine.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize("size", [0, 5, LARGE // 8 - 1, LARGE // 8, LARGE])
+def test_a_spacious_array_has_at_least_its_size(size: int) -> None:
+    array = spacious(size, np.float64)
+    assert len(array) >= size
+    array[:] = 1
+    assert array.sum() == len(array)
+
+
+def test_an_array_without_room_to_spare(monkeypatch: Any) -> None:
+    def full(n_bytes: int) -> mmap.mmap:
+        raise MemoryError(f"there is no room for {n_bytes} bytes")
+
+    monkeypatch.setattr(module, "zero_pages", full)
+    assert len(spacious(LARGE, np.uint8)) == LARGE

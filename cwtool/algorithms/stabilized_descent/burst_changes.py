@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cwtool.data.growing import spacious
 from cwtool.data.rows import Floats, Ints
 
 
@@ -26,11 +27,16 @@ class Emitted(NamedTuple):
         return Emitted(slots[features], paths[features], value[values], kept[values])
 
 
-def _memory(features: int, values: int) -> Emitted:
-    return Emitted(
-        np.empty(features, dtype=np.int32), np.empty(features, dtype=np.uint8),
-        np.empty(values), np.empty(values, dtype=np.uint8),
-    )  # fmt: skip
+def _longer(array: NDArray[Any], used: NDArray[Any], size: int) -> NDArray[Any]:
+    """The array, or a longer one with what is used of it."""
+    if size <= len(array):
+        return array
+    longer = spacious(size, array.dtype)
+    longer[: len(used)] = used
+    return longer
+
+
+NOTHING = Emitted(*(np.empty(0, dtype) for dtype in ("i4", "u1", "f8", "u1")))
 
 
 class Pool:
@@ -38,7 +44,7 @@ class Pool:
     would cost as much as learning."""
 
     def __init__(self, parts: list[Emitted]) -> None:
-        self._parts, self._memory = parts, _memory(0, 0)
+        self._parts, self._memory = parts, NOTHING
         self._features = self._values = 0  # in use
 
     @property
@@ -54,14 +60,11 @@ class Pool:
         """Memory for this number of features, each informed in all paths; see `used`."""
         values = self._values + features * paths
         features += self._features
-        if features > len(self._memory.slots) or values > len(self._memory.values):
-            grown = self.parts[len(self._parts) :]
-            self._memory = _memory(features + features // 4, values + values // 4)
-            for part in grown:
-                self._memory.slots[: self._features] = part.slots
-                self._memory.paths[: self._features] = part.paths
-                self._memory.values[: self._values] = part.values
-                self._memory.kept[: self._values] = part.kept
+        used = self._memory.part(slice(self._features), slice(self._values))
+        arrays: zip[tuple[Any, Any, int]] = zip(
+            self._memory, used, (features, features, values, values), strict=True
+        )
+        self._memory = Emitted(*(_longer(array, start, size) for array, start, size in arrays))
         return self._memory.part(slice(self._features, features), slice(self._values, values))
 
     def used(self, features: int, values: int) -> None:

@@ -22,13 +22,15 @@ def fit(state: State, scale: str) -> float:
     times the scale stays as it is. Returns the mean squared norm of the rows as they are."""
     n, floor = float(state.numbers["seen"]), scale != "std"
     _, slots = state.index.ids_and_slots()
-    room, n_slots = StageMemory.of(state).room, len(slots)
-    met, var, nnz = room("met", n_slots, "i4"), room("spread", n_slots), room("nnz", n_slots)
-    found = columns.spreads(n, state.table, slots, scale == "balanced", met, var, nnz)
+    stage_memory, n_slots = StageMemory.of(state), len(slots)
+    known, room = stage_memory.known_features(state), stage_memory.room
+    # memory of the first pass, which has no rows and no burst under way now
+    met, var, two = room("slots", n_slots, "i4"), room("z", n_slots), room("began", 2 * n_slots)
+    nnz, copied = two[:n_slots], two[n_slots:]
+    found = columns.spreads(n, state.table, slots, known, scale == "balanced", met, var, nnz)
     if found == 0:
         return 0.0
-    met, var, nnz = met[:found], var[:found], nnz[:found]
-    copied = room("copied", found)
+    met, var, nnz, copied = met[:found], var[:found], nnz[:found], copied[:found]
     copied[:] = var
     unit = (columns.median(copied, nnz) if floor else 1.0) or 1.0
     every, scaled, left = columns.damp(state.table, met, unit, floor, var)

@@ -120,11 +120,11 @@ class CompactCopy:
         shared, *paths = self.tables
         state.table[self.own] = shared
         back = np.stack([np.where(mine[:, COUNT, None] == LEFT, 0, mine) for mine in paths], axis=2)
-        state.tables[1][self.own] = back.reshape(len(self.own), 2 * len(paths))
+        state.tables[1][self.own], state.tables[2][self.own] = back[:, 0], back[:, 1]
         self._changed = False
 
 
 def _paths(state: State, slots: Ints | slice = slice(0)) -> list[Floats]:
     """The columns (weight, count) of each path at these slots."""
-    both = state.tables[1][slots]
-    return list(both.reshape(len(both), 2, both.shape[1] // 2).transpose(2, 0, 1))
+    both = np.stack([table[slots] for table in state.tables[1:]], axis=2)
+    return list(both.transpose(1, 0, 2))

@@ -66,13 +66,14 @@ def _prepared(
 ) -> PreparedRows:
     """The rows in this order by slots, with their rates; they are counted in the statistics."""
     n, nnz = len(order), int((rows.indptr[order + 1] - rows.indptr[order]).sum())
-    room, sums = StageMemory.of(state).room, np.empty((n + 1, 2))
+    stage_memory, sums = StageMemory.of(state), np.empty((n + 1, 2))
+    known, room = stage_memory.known_features(state), stage_memory.room
     sums[0] = state.numbers["seen"], state.numbers["norms"]
     starts, slots, z = room("starts", n + 1, "i8"), room("slots", nnz, "i4"), room("z", nnz)
     each = np.broadcast_to(1.0, n) if weight is None else weight
     longest = state.numbers["longest"] or LONG
     nnz, met = prepared.meet(
-        rows.csr, order, each, longest, state.table, starts, slots, z, sums
+        rows.csr, order, each, longest, state.table, starts, slots, z, sums, known
     )  # fmt: skip
     state.numbers["met"] += met
     entries = Entries(starts, slots[:nnz], z[:nnz])
@@ -83,19 +84,20 @@ def _learned(
     params: StsgdParams, state: State, rows: PreparedRows, learned: NDArray[np.uint8]
 ) -> Floats:
     """The mean scores of the rows, which are learned."""
-    numbers, stage_memory, table = state.numbers, StageMemory.of(state), state.tables[1]
+    numbers, stage_memory, (_, weights, counts) = state.numbers, StageMemory.of(state), state.tables
     burst = int(numbers["burst"])
     n, into, before = len(rows.y), int(numbers["into"]) % burst, len(stage_memory.all_paths.slots)
     most = before + rows.nnz
-    size, score, slots, began = min(most, len(table)), np.empty(n), *stage_memory.all_paths
-    now = stage_memory.room.longer("now", slots, size)
-    began = stage_memory.room.longer("began", began.reshape(-1), size * params.paths)
-    began = began.reshape(size, params.paths)
-    size = min(most, (into + n) // burst * len(table))
+    size, score, slots, began = min(most, len(weights)), np.empty(n), *stage_memory.all_paths
+    room, each = stage_memory.room, (size, params.paths)
+    now = room.longer("now", slots, size)
+    began = room.longer("began", began.reshape(-1), size * params.paths).reshape(each)
+    counted = room("counted", size * params.paths).reshape(each)
+    size = min(most, (into + n) // burst * len(weights))
     touched, out, given = all_paths.walk(
-        rows.csr, rows.rates, rows.y, rows.weight, learned, table, how(params, numbers), into,
-        state.arrays["intercept"], now, began, before, *stage_memory.pool.room(size, params.paths),
-        score,
+        rows.csr, rows.rates, rows.y, rows.weight, learned, weights, counts, how(params, numbers),
+        into, state.arrays["intercept"], stage_memory.places(state), now, began, counted, before,
+        *stage_memory.pool.room(size, params.paths), score,
     )  # fmt: skip
     stage_memory.all_paths = Touched(now[:touched], began[:touched])
     stage_memory.pool.used(out, given)

@@ -8,11 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.algorithms.stabilized_descent.burst_changes import Emitted, Pool
+from cwtool.algorithms.stabilized_descent.burst_changes import NOTHING, Emitted, Pool
 from cwtool.algorithms.stabilized_descent.compact_copy import CompactCopy
+from cwtool.algorithms.stabilized_descent.stsgd_state import COUNT, NNZ
+from cwtool.data.growing import spacious
 from cwtool.data.rows import Floats, Ints
 from cwtool.order import distinct
 from cwtool.state import State
+from cwtool.state.state import FEW
+from cwtool.state.tables import Table
 
 
 class Touched(NamedTuple):
@@ -32,7 +36,7 @@ class Room:
     def __call__(self, name: str, size: int, dtype: str = "f8") -> NDArray[Any]:
         """An array of this size, with any values."""
         if name not in self._arrays or size > len(self._arrays[name]):
-            self._arrays[name] = np.empty(size + size // 4, dtype=dtype)
+            self._arrays[name] = spacious(size, dtype)
         return self._arrays[name][:size]
 
     def longer(self, name: str, start: NDArray[Any], size: int) -> NDArray[Any]:
@@ -53,6 +57,7 @@ class StageMemory:
         self.touched: list[Touched] = []
         self.compact_copy: CompactCopy | None = None
         self.room = Room()
+        self._known, self._places = Table(0, 1), Table(0, 1)
 
     @classmethod
     def of(cls, state: State) -> StageMemory:
@@ -71,15 +76,19 @@ class StageMemory:
         pool.add(Emitted(state.slots_of(ids), one, value, arrays["pool.kept"]))
         slots, cuts = state.slots_of(arrays["touched.id"]), np.cumsum(arrays["touched.count"])[:-1]
         parts = (np.split(a, cuts) for a in (slots, arrays["touched.began"]))
-        return cls(pool, _joined([Touched(*part) for part in zip(*parts, strict=True)], state))
+        joined = _joined([Touched(*part) for part in zip(*parts, strict=True)], state)
+        found = cls(pool, joined)
+        if state.numbers["met"]:
+            _, slots = state.index.ids_and_slots()
+            found.known_features(state)[slots] = state.table[slots, NNZ] > 0
+        return found
 
     def save(self, state: State) -> None:
         """Put everything into the tables and arrays of the state, in an order that depends only on
         the ids."""
         self.close_compact_copy(state)
-        nothing = Emitted(np.empty(0, np.int32), *(np.empty(0, t) for t in ("u1", "f8", "u1")))
         slots, paths, value, kept = (
-            np.concatenate(part) for part in zip(nothing, *self.pool.parts, strict=True)
+            np.concatenate(part) for part in zip(NOTHING, *self.pool.parts, strict=True)
         )
         ids = np.repeat(state.index.ids_of(slots), paths)
         _put(state, "pool", np.lexsort((kept, value, ids)), id=ids, value=value, kept=kept)
@@ -91,9 +100,26 @@ class StageMemory:
         _put(state, "touched", by_path, id=ids, began=began)
         state.arrays["touched.count"] = counts
 
+    def known_features(self, state: State) -> NDArray[np.uint8]:
+        """1 for each slot if rows had nonzero values of its feature, else 0. The index may have met
+        features of rows that are still to come."""
+        return _entries(self._known, len(state.table), 8).view(np.uint8)
+
     def tables(self, state: State) -> list[Floats]:
-        """The shared table, and that of all paths or those of the paths in the compact copy."""
+        """The shared table, and those of all paths or those of each path in the compact copy."""
         return self.compact_copy.tables if self.compact_copy else state.tables
+
+    def weights(self, state: State) -> list[Floats]:
+        """The weights: of all paths, or those of each path in the compact copy."""
+        if self.compact_copy is None:
+            return [state.tables[1]]
+        return [path[:, :COUNT] for path in self.compact_copy.tables[1:]]
+
+    def places(self, state: State) -> Ints:
+        """A number for each slot, all 0."""
+        if state.index.count > FEW:
+            self._places.use_huge_pages()
+        return _entries(self._places, len(state.table), 2).view(np.int32)
 
     def open_compact_copy(self, state: State) -> CompactCopy:
         """The compact copy; what is under way goes by its numbers from now on."""
@@ -127,14 +153,14 @@ def put_back(state: State) -> None:
 def _apart(all_paths: Touched, state: State) -> list[Touched]:
     """What each path touched: the features with a count above 0."""
     slots, began = all_paths
-    informed = state.tables[1][slots, began.shape[1] :] > 0
+    informed = state.tables[2][slots] > 0
     return [Touched(slots[mine], began[mine, m]) for m, mine in enumerate(informed.T)]
 
 
 def _joined(parts: list[Touched], state: State) -> Touched:
     """What the paths touched, together. A path that did not touch a feature has the weight now."""
-    slots, table = distinct(np.concatenate([part.slots for part in parts])), state.tables[1]
-    began = table[slots, : table.shape[1] // 2]
+    slots = distinct(np.concatenate([part.slots for part in parts]))
+    began = state.tables[1][slots]
     for m, part in enumerate(parts):
         began[np.searchsorted(slots, part.slots), m] = part.began
     return Touched(slots, began)
@@ -144,3 +170,10 @@ def _put(state: State, group: str, order: NDArray[Any], **arrays: NDArray[Any]) 
     """Put arrays in this order into the state under the names group.name."""
     for name, array in arrays.items():
         state.arrays[f"{group}.{name}"] = array[order]
+
+
+def _entries(table: Table, slots: int, each: int) -> Floats:
+    """The numbers of a table of one column, with room for this number of slots, so many `each`."""
+    if each * len(table.rows) < slots:
+        table.grow(-(-slots // each))
+    return table.rows[:, 0]

@@ -50,12 +50,14 @@ NUMBERS = (
 
 @cache  # states of many classes ask for it
 def layout(paths: int) -> Layout:
-    """The shared columns in one table, and those of all paths in another. The arrays pool.* and
-    touched.* hold what is under way when a model is saved; touched.count is empty if nothing is."""
+    """The shared columns in one table, the weights of all paths in another, and their counts in a
+    third one, which takes no memory where no burst is under way. The arrays pool.* and touched.*
+    hold what is under way when a model is saved; touched.count is empty if nothing is."""
     return Layout(
         tables=(
             columns(*SHARED),
-            columns(*(f"{name}.{m}" for name in ("weight", "count") for m in range(paths))),
+            columns(*(f"weight.{m}" for m in range(paths))),
+            columns(*(f"count.{m}" for m in range(paths))),
         ),
         numbers=NUMBERS,
         arrays=(
@@ -79,7 +81,7 @@ def check(state: State) -> None:
         at = np.searchsorted(ids, a[name])  # ids are ascending
         if len(at) and not (at.max() < len(ids) and (ids[at] == a[name]).all()):
             raise Damage(f"the array array.{name} has a feature that is not there")
-    count, paths = a["touched.count"], state.tables[1].shape[1] // 2
+    count, paths = a["touched.count"], state.tables[1].shape[1]
     if len(count) not in (0, paths) or int(count.sum()) != len(a["touched.id"]):
         raise Damage("the array array.touched.count does not fit array.touched.id")
     if len(count) == 0 and len(a["pool.id"]):
@@ -95,7 +97,8 @@ def restart(state: State) -> None:
     columns."""
     _, slots = state.index.ids_and_slots()
     state.table[slots, GONE : KEPT + 1] = 0
-    state.tables[1][slots] = 0
+    for table in state.tables[1:]:
+        table[slots] = 0
     for array in state.layout.arrays:
         state.arrays[array.name] = np.zeros(array.shape, dtype=array.dtype)
     state.scratch.clear()
