@@ -7,6 +7,9 @@ from pathlib import Path
 from cwtool.errors import UsageError
 from cwtool.records import dataclass
 
+# bytes of text before that unpacking keeps, at most, if there is no limit: 128 MiB, as zstd has it,
+# and what xz counts beside it
+UNPACKING = (1 << 27) + (1 << 17)
 FEW = 1 << 20  # bytes that are there, without asking the system
 
 
@@ -31,9 +34,15 @@ class Bounds:
     processes: int = 1  # that share it
     threads: int = 1  # of this process that share its part
     reading: int = 0  # bytes for reading, which limits that are checked leave out
+    unpacking: int = UNPACKING  # bytes of text before that unpacking may keep
 
 
 BOUNDS = Bounds()
+
+
+def forget_reading() -> None:
+    """Let reading take what it takes where there is no limit."""
+    BOUNDS.reading, BOUNDS.unpacking = 0, UNPACKING
 
 
 def most(limit: int = 0) -> int:
@@ -68,6 +77,14 @@ def beside(held: int, limit: int = 0) -> int:
             "give fewer rows, or raise `max_memory`",
         )
     return limit - held if limit else 0
+
+
+def beside_workers(limit: int = 0) -> int:
+    """The limit without what reading takes in each worker process, or in this one if the limit was
+    not given; 0 if there is none."""
+    again = BOUNDS.processes if BOUNDS.processes > 1 else int(not limit)
+    what = f"reading in {BOUNDS.processes} processes"
+    return without(what, again * BOUNDS.reading, limit or BOUNDS.limit, "use fewer `jobs`")
 
 
 def allowed_for(wanted: int, limit: int = 0) -> int:

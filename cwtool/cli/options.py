@@ -199,15 +199,14 @@ def read_options(
     sharded: bool = False,
 ) -> ReadOptions:
     """The settings of the reading options. Their `max_memory` is what the run may take beside
-    reading these files. In shards some results depend on it: it is then that of one thread, so that
-    they do not depend on `jobs`."""
+    reading these files. In shards some results depend on it, and it does not depend on `jobs`."""
     from cwtool.data.pipeline import ReadOptions
     from cwtool.data.reading_memory import beside_reading
     from cwtool.parallel import cores
 
     ctx = click.get_current_context()
     found = ctx.meta
-    ctx.call_on_close(lambda: setattr(memory.BOUNDS, "reading", 0))
+    ctx.call_on_close(memory.forget_reading)
     read = ReadOptions(
         store=cache_in(found[CACHE], found[CONSOLE]) if found.get(CACHE) else None,
         reading=reading,
@@ -216,7 +215,7 @@ def read_options(
         jobs=jobs or cores(),
         max_memory=max_memory,
     )
-    return beside_reading(read, paths, 1 if sharded else read.jobs)
+    return beside_reading(read, paths, sharded=sharded)
 
 
 def cache_in(folder: str, console: Console) -> Cache:

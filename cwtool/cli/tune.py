@@ -203,7 +203,7 @@ def command(
     reading = Reading(**rows)
     tried: Any = points.get("normalize", [])
     if "columns" in (reading.normalize, *tried):
-        reading = measured(reading, data)
+        reading = measured(reading, data, max_memory)
     read = options.read_options(
         reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory, data
     )
