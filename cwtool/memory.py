@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from pathlib import Path
 
 from cwtool.errors import UsageError
@@ -10,6 +11,7 @@ from cwtool.records import dataclass
 # bytes of text before that unpacking keeps, at most, if there is no limit: 128 MiB, as zstd has it,
 # and what xz counts beside it
 UNPACKING = (1 << 27) + (1 << 17)
+COUNTS = 4 << 20  # bytes of the counts that a model is judged by, at most
 FEW = 1 << 20  # bytes that are there, without asking the system
 
 
@@ -33,7 +35,7 @@ class Bounds:
     limit: int = 0  # bytes of all processes together; 0: most of what is free
     processes: int = 1  # that share it
     threads: int = 1  # of this process that share its part
-    reading: int = 0  # bytes for reading, which limits that are checked leave out
+    reading: int = 0  # bytes for reading and metrics, which limits that are checked leave out
     unpacking: int = UNPACKING  # bytes of text before that unpacking may keep
 
 
@@ -110,6 +112,12 @@ def counted(needed: int) -> int:
     return needed if needed > FEW else 0
 
 
+def bytes_of_counts(models: int, rows: float) -> int:
+    """The bytes of the counts that so many models are judged by, each with its predictions of these
+    rows; a row touches a page of them."""
+    return counted(int(models * min(COUNTS, mmap.PAGESIZE * rows)))
+
+
 def without(what: str, needed: int, limit: int, instead: str) -> int:
     """What is left of a limit beside a thing that is held all the time; 0 if there is no limit."""
     if not limit:
@@ -119,8 +127,8 @@ def without(what: str, needed: int, limit: int, instead: str) -> int:
 
 
 def may_be_used(free: float) -> str:
-    """How much may be used, as a clause; with what is taken for reading beside it."""
-    aside = f", beside {words(BOUNDS.reading)} for reading" if BOUNDS.reading else ""
+    """How much may be used, as a clause; with what reading and its metrics take beside it."""
+    aside = f", beside {words(BOUNDS.reading)} for reading and metrics" if BOUNDS.reading else ""
     return f"{words(free)} may be used{aside}"
 
 

@@ -197,9 +197,11 @@ def read_options(
     paths: Sequence[str],
     *,
     sharded: bool = False,
+    learners: int = 0,
 ) -> ReadOptions:
     """The settings of the reading options. Their `max_memory` is what the run may take beside
-    reading these files. In shards some results depend on it, and it does not depend on `jobs`."""
+    reading these files, and the counts of so many `learners`. In shards some results depend on it,
+    and it does not depend on `jobs`."""
     from cwtool.data.pipeline import ReadOptions
     from cwtool.data.reading_memory import beside_reading
     from cwtool.parallel import cores
@@ -215,7 +217,7 @@ def read_options(
         jobs=jobs or cores(),
         max_memory=max_memory,
     )
-    return beside_reading(read, paths, sharded=sharded)
+    return beside_reading(read, paths, sharded=sharded, learners=learners)
 
 
 def cache_in(folder: str, console: Console) -> Cache:

@@ -165,7 +165,7 @@ def command(
             subject.call_by(threshold)
         read = options.read_options(
             subject.reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory,
-            [*data, *validation], sharded=dealt is not None,
+            [*data, *validation], sharded=dealt is not None, learners=1,
         )  # fmt: skip
         paths = list(data) if again else _unseen(list(data), subject, console)
         if not paths:

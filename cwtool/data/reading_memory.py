@@ -30,10 +30,11 @@ def bytes_of_reading(block: int, jobs: int, size: float = inf, ahead: int = AHEA
 
 
 def beside_reading(
-    options: ReadOptions, paths: Sequence[str], *, sharded: bool = False
+    options: ReadOptions, paths: Sequence[str], *, sharded: bool = False, learners: int = 0
 ) -> ReadOptions:
-    """The options with what reading these files leaves of `max_memory`, and with smaller blocks if
-    the limit is small. In shards, what is left is that beside one thread, and blocks are so small,
+    """The options with what reading these files leaves of `max_memory`, and the counts of what so
+    many models predict before they learn it, and with smaller blocks if the limit is small. In
+    shards, what is left is that beside one thread, and blocks are so small,
     or threads so few, that several take no more."""
     memory.forget_reading()
     if not options.max_memory:
@@ -45,6 +46,7 @@ def beside_reading(
     columns = options.reading.columns
     needed = COLUMN * len(columns.ids) if columns else 0
     needed = memory.counted(needed + _needed(sources, block, jobs))
+    needed += memory.bytes_of_counts(learners, sum(source.lines for source in sources))
     fewer = "use `jobs=1`" if jobs > 1 else ""
     left = memory.without(f"reading with `jobs={jobs}`", needed, limit, fewer)
     memory.BOUNDS.reading = needed + options.max_memory - limit

@@ -9,7 +9,6 @@ from pathlib import Path
 from cwtool.data.cache import CacheEntry
 from cwtool.data.chunks import is_rows
 from cwtool.data.compression import compression
-from cwtool.data.cutting import Cutting
 from cwtool.data.handles import Handle
 from cwtool.data.lines import count_lines
 from cwtool.data.pipeline import BLOCK_BYTES, ReadOptions
@@ -32,6 +31,7 @@ class Source:
     name: str
     size: float = inf  # bytes of usual text that take as much memory as all of it, at most
     frame: int = 0  # the same of the largest frame, of a file of rows
+    lines: float = inf  # at most
     unpacking: int = 0  # bytes that unpacking it takes
     window: int = 0  # those of them that are text before
 
@@ -45,12 +45,14 @@ def source_of(path: str, options: ReadOptions) -> Source:
         return Source(name, *_frames(path, options.reading.added))
     if read_once(path):
         return Source(name)
-    size, frame = _text_size(path, options.cutting), 0
+    n_bytes, frame = Path(path).stat().st_size, 0
+    lines = count_lines([path]) + 1 if n_bytes <= COUNTED else n_bytes / SHORTEST
+    size = max(n_bytes, options.cutting.line * lines)
     entry = options.store and options.store.entry(path, options.reading.zero_based)
     if isinstance(entry, CacheEntry) and entry.file.exists():
         kept, frame = _frames(str(entry.file), options.reading.added)
         size = max(size, kept)
-    return Source(name, size, frame)
+    return Source(name, size, frame, lines)
 
 
 def _head(path: str) -> bytes:
@@ -59,14 +61,6 @@ def _head(path: str) -> bytes:
         return first_bytes(path, HEAD)
     except (DataError, OSError):
         return b""
-
-
-def _text_size(path: str, cutting: Cutting) -> float:
-    """The bytes of a text, or more if its lines are short or get entries beside their own."""
-    size = Path(path).stat().st_size
-    if size > COUNTED:
-        return size * cutting.line / SHORTEST
-    return max(size, cutting.line * (count_lines([path]) + 1))
 
 
 def _frames(path: str, added: int) -> tuple[float, int]:
