@@ -34,8 +34,9 @@ def beside_reading(
 ) -> ReadOptions:
     """The options with what reading these files leaves of `max_memory`, and the counts of what so
     many models predict before they learn it, and with smaller blocks if the limit is small. In
-    shards, what is left is that beside one thread, and blocks are so small,
-    or threads so few, that several take no more."""
+    shards, what is left is half of that beside one thread, because the models of the shards take as
+    much as that of the run; blocks are so small, or threads so few, that several threads take no
+    more than one."""
     memory.forget_reading()
     if not options.max_memory:
         return options
@@ -53,7 +54,7 @@ def beside_reading(
     options = replace(options, max_memory=left, strict=True)
     if not sharded:
         return replace(options, block_bytes=block)
-    return _in_threads(options, sources, block)
+    return _in_threads(replace(options, max_memory=max(1, left // 2)), sources, block)
 
 
 def _beside_unpacking(limit: int, sources: Sequence[Source]) -> int:
