@@ -85,8 +85,14 @@ def beside_workers(limit: int = 0) -> int:
     """The limit without what reading takes in each worker process, or in this one if the limit was
     not given; 0 if there is none."""
     again = BOUNDS.processes if BOUNDS.processes > 1 else int(not limit)
-    what = f"reading in {BOUNDS.processes} processes"
-    return without(what, again * BOUNDS.reading, limit or BOUNDS.limit, "use fewer `jobs`")
+    needed, limit = again * BOUNDS.reading, limit or BOUNDS.limit
+    if 0 < limit <= needed:
+        raise UsageError(
+            f"reading in {BOUNDS.processes} processes needs {words(needed)}, and {words(limit)} "
+            "may be used",
+            "use fewer `jobs`, or raise `max_memory`",
+        )
+    return limit - needed if limit else 0
 
 
 def allowed_for(wanted: int, limit: int = 0) -> int:

@@ -134,7 +134,9 @@ def _stream_chunks(
     raw, plain = Digest(), Digest()
     stream.tap = raw.update
     most = FEW if cutting.strict else MOST
-    pieces = decompressed(kind, stream, path, most) if kind else iter(lambda: stream.read(CELL), b"")
+    pieces = (
+        decompressed(kind, stream, path, most) if kind else iter(lambda: stream.read(CELL), b"")
+    )
     waiting: list[bytes] = []  # text that was read and is not in a chunk yet
     n_waiting, whole, first, counted, size = 0, False, True, 0, cutting.step
 

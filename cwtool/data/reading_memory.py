@@ -85,10 +85,12 @@ def _needed(sources: Sequence[Source], block: int, jobs: int) -> int:
 
 def _in_threads(options: ReadOptions, sources: Sequence[Source], block: int) -> ReadOptions:
     """The options with smaller blocks or fewer threads, so that reading takes no more than in one
-    thread with blocks of this size."""
+    thread with blocks of this size, here and then in as many processes."""
     least, alone = _block(options, sources, 0, 1), _needed(sources, block, 1)
     for jobs in range(options.jobs, 1, -1):
-        each = bytes_of_reading(SMALLEST, jobs) // SMALLEST
+        each = (
+            max(bytes_of_reading(SMALLEST, jobs), jobs * bytes_of_reading(SMALLEST, 1)) // SMALLEST
+        )
         smaller = max(least, alone // each >> 16 << 16)
         if _needed(sources, smaller, jobs) <= alone:
             return replace(options, block_bytes=smaller, jobs=jobs)

@@ -29,7 +29,7 @@ def bytes_of_unpacking(head: bytes) -> int:
 
 
 def _xz(head: bytes) -> int:
-    """The dictionary of the first block: stream header of 12 bytes, size of the block header, flags,
+    """The dictionary of the first block: stream header of 12 bytes, size of block header, flags,
     perhaps two sizes, and filters: number, size of their settings, and settings."""
     flags, at = head[13], 14
     if head[12] == 0:  # there is no block
@@ -59,7 +59,7 @@ def _number(head: bytes, at: int) -> tuple[int, int]:
 
 def _zstd(head: bytes) -> int:
     """The window of the first frame, or its size if it is one segment, rounded up to a power of
-    two: magic of 4 bytes, descriptor, and the window, or the number of a dictionary and the size."""
+    two: magic of 4 bytes, descriptor, and the window or the number of a dictionary and the size."""
     told = head[4]
     if told & 32:
         start, size = 5 + (0, 1, 2, 4)[told & 3], 1 << (told >> 6)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from cwtool import memory
 from cwtool.algorithms.batch.learner import usable
 from cwtool.algorithms.shards.questions import apart, packed
 from cwtool.algorithms.shards.steps import Arrays, Shard, Step, columns_of
@@ -88,7 +87,7 @@ class Reading(Task):
         read = replace(self.read, jobs=1, sampled=True)
         blocks = model.labels.rows_of(read_blocks(self.learn, read, report))
         parts, counts = [], [0] * len(self.learn)
-        for rows, origin in model.portions(blocks, Run(max_memory=memory.beside_workers(self.max_memory))):
+        for rows, origin in model.portions(blocks, Run(max_memory=self.max_memory)):
             if rows.weight is not None:
                 rows = rows.take(np.flatnonzero(rows.weight))
             parts.append(rows)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from cwtool import memory
 from cwtool.data.known import RowSample
 from cwtool.data.parse import Block
 from cwtool.data.pipeline import ReadOptions, read_blocks
@@ -82,7 +81,7 @@ class Shard:
 
     def __init__(self, task: Task, model: Model) -> None:
         self.task, self.model = task, model
-        self.run = Run(task.seed, 1, memory.beside_workers(task.max_memory))
+        self.run = Run(task.seed, 1, task.max_memory)
         self.report = ReadReport()
         self.tallies: dict[int, AnyTally] = {}  # by number of the span
         self.tail: list[Block] = []
