@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cwtool import __version__, memory
-from cwtool.data.sources import display
+from cwtool.data.sources import display, forget_begun
 from cwtool.memory import parse_size
 from cwtool.messages.console import Console
 
@@ -209,6 +209,7 @@ def read_options(
     ctx = click.get_current_context()
     found = ctx.meta
     ctx.call_on_close(memory.forget_reading)
+    ctx.call_on_close(forget_begun)
     read = ReadOptions(
         store=cache_in(found[CACHE], found[CONSOLE]) if found.get(CACHE) else None,
         reading=reading,

@@ -133,10 +133,9 @@ def _stream_chunks(
 ) -> Iterator[Chunk]:
     raw, plain = Digest(), Digest()
     stream.tap = raw.update
-    most = FEW if cutting.strict else MOST
-    pieces = (
-        decompressed(kind, stream, path, most) if kind else iter(lambda: stream.read(CELL), b"")
-    )
+    pieces = iter(lambda: stream.read(CELL), b"")
+    if kind:
+        pieces = decompressed(kind, stream, path, FEW if cutting.strict else MOST)
     waiting: list[bytes] = []  # text that was read and is not in a chunk yet
     n_waiting, whole, first, counted, size = 0, False, True, 0, cutting.step
 

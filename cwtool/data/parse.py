@@ -186,9 +186,9 @@ def _parsed_frame(
 
     data, size = load(chunk, frame)
     cells = b""
-    if chunk.longest < MAX_LINE and frame.kind != LAST and COUNTS.size <= size:
-        if (needed := as_text(data.data, size, reading.added)) > chunk.longest:
-            raise too_large(frame.file, needed, chunk.longest)
+    limited = chunk.longest < MAX_LINE and frame.kind != LAST and COUNTS.size <= size
+    if limited and (needed := as_text(data.data, size, reading.added)) > chunk.longest:
+        raise too_large(frame.file, needed, chunk.longest)
     try:
         if frame.kind == LAST:
             last = Last.unpacked(data[:size].tobytes())

@@ -69,9 +69,8 @@ def _frames(path: str, added: int) -> tuple[float, int]:
     if read_once(path):
         return inf, BLOCK_BYTES
     handle, at, size, largest = Handle(path), FILE_HEAD.size, 0, 1
-    while (
-        len(head := os.pread(handle.fd, FRAME.size + COUNTS.size, at)) == FRAME.size + COUNTS.size
-    ):
+    first = FRAME.size + COUNTS.size
+    while len(head := os.pread(handle.fd, first, at)) == first:
         kind, n_bytes, _ = FRAME.unpack_from(head)
         if kind != ROWS:
             break

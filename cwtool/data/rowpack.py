@@ -47,11 +47,14 @@ def pack(raw: Raw) -> bytes:
     return head + out[:size].tobytes() + comments
 
 
-def as_text(head: Bytes | bytes, size: int, added: int) -> int:
+def as_text(head: bytes | memoryview, size: int, added: int) -> int:
     """The bytes of a block of text that takes as much memory as a frame of `size` bytes with these
     first ones, if each row gets so many entries beside its own."""
-    n_rows, nnz = (min(n, 4 * size) for n in COUNTS.unpack_from(head)[:2])
-    return max(size, PAIR * nnz, (LINE + ENTRY * added) * n_rows)
+    n_rows: int
+    nnz: int
+    n_rows, nnz, *_ = COUNTS.unpack_from(head)
+    most = 4 * size  # more are refused
+    return max(size, PAIR * min(nnz, most), (LINE + ENTRY * added) * min(n_rows, most))
 
 
 def most_comments(max_memory: int, frames: int) -> int:
