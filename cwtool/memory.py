@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import mmap
 from pathlib import Path
 
 from cwtool.errors import UsageError
 from cwtool.records import dataclass
 
+# bytes of text before that unpacking keeps, at most, if there is no limit: 128 MiB, as zstd has it,
+# and what xz counts beside it
+UNPACKING = (1 << 27) + (1 << 17)
+COUNTS = 4 << 20  # bytes of the counts that a model is judged by, at most
 FEW = 1 << 20  # bytes that are there, without asking the system
 
 
@@ -30,10 +35,16 @@ class Bounds:
     limit: int = 0  # bytes of all processes together; 0: most of what is free
     processes: int = 1  # that share it
     threads: int = 1  # of this process that share its part
-    reading: int = 0  # bytes for reading, which limits that are checked leave out
+    reading: int = 0  # bytes for reading and metrics, which limits that are checked leave out
+    unpacking: int = UNPACKING  # bytes of text before that unpacking may keep
 
 
 BOUNDS = Bounds()
+
+
+def forget_reading() -> None:
+    """Let reading take what it takes where there is no limit."""
+    BOUNDS.reading, BOUNDS.unpacking = 0, UNPACKING
 
 
 def most(limit: int = 0) -> int:
@@ -70,6 +81,20 @@ def beside(held: int, limit: int = 0) -> int:
     return limit - held if limit else 0
 
 
+def beside_workers(limit: int = 0) -> int:
+    """The limit without what reading takes in each worker process, or in this one if the limit was
+    not given; 0 if there is none."""
+    again = BOUNDS.processes if BOUNDS.processes > 1 else int(not limit)
+    needed, limit = again * BOUNDS.reading, limit or BOUNDS.limit
+    if 0 < limit <= needed:
+        raise UsageError(
+            f"reading in {BOUNDS.processes} processes needs {words(needed)}, and {words(limit)} "
+            "may be used",
+            "use fewer `jobs`, or raise `max_memory`",
+        )
+    return limit - needed if limit else 0
+
+
 def allowed_for(wanted: int, limit: int = 0) -> int:
     """The same for a thing that wants so many bytes. Where there is no limit, the system is not
     asked for few bytes: that takes longer than to use them, and each of many classes wants some."""
@@ -93,6 +118,12 @@ def counted(needed: int) -> int:
     return needed if needed > FEW else 0
 
 
+def bytes_of_counts(models: int, rows: float) -> int:
+    """The bytes of the counts that so many models are judged by, each with its predictions of these
+    rows; a row touches a page of them."""
+    return counted(int(models * min(COUNTS, mmap.PAGESIZE * rows)))
+
+
 def without(what: str, needed: int, limit: int, instead: str) -> int:
     """What is left of a limit beside a thing that is held all the time; 0 if there is no limit."""
     if not limit:
@@ -102,8 +133,8 @@ def without(what: str, needed: int, limit: int, instead: str) -> int:
 
 
 def may_be_used(free: float) -> str:
-    """How much may be used, as a clause; with what is taken for reading beside it."""
-    aside = f", beside {words(BOUNDS.reading)} for reading" if BOUNDS.reading else ""
+    """How much may be used, as a clause; with what reading and its metrics take beside it."""
+    aside = f", beside {words(BOUNDS.reading)} for reading and metrics" if BOUNDS.reading else ""
     return f"{words(free)} may be used{aside}"
 
 

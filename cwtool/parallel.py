@@ -61,7 +61,7 @@ class WorkerDied(Exception):
     """A process ended in the middle of its work."""
 
 
-def _begin(limit: int, processes: int, parent: int) -> None:
+def _begin(limit: int, processes: int, reading: int, unpacking: int, parent: int) -> None:
     """Ctrl-C reaches all processes of a terminal; the one that started the others handles it. The
     memory is shared by all of them."""
     import signal
@@ -69,6 +69,7 @@ def _begin(limit: int, processes: int, parent: int) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     memory.BOUNDS.limit, memory.BOUNDS.processes = limit, processes
+    memory.BOUNDS.reading, memory.BOUNDS.unpacking = reading, unpacking
     Thread(target=_end_after, args=[parent], name="cwtool-parent", daemon=True).start()
 
 
@@ -90,7 +91,8 @@ def in_processes(function: Callable[[T], R], items: Iterable[T], jobs: int) -> I
 
     warnings.filterwarnings("ignore", ".* have been cancelled", UserWarning, "joblib")
     # as long as it is equal, processes are used again
-    shared = (memory.BOUNDS.limit, jobs, os.getpid())
+    bounds = memory.BOUNDS
+    shared = (bounds.limit, jobs, bounds.reading, bounds.unpacking, os.getpid())
     pool = Parallel(
         jobs, batch_size=1, return_as="generator_unordered", initializer=_begin, initargs=shared
     )

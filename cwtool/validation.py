@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 METRICS = ("error", "auc", "f1")  # of two classes
 CLASS_METRICS = ("error", "macro_f1", "balanced_error")  # of several
 LOWER_IS_BETTER = ("error", "balanced_error", "log_loss")
-COUNTS = 4 << 20  # bytes of the counts that a model is judged by, at most
 BLOCK = 1 << 20  # entries of rows that are learned or predicted at once
 
 Point = dict[str, Any]  # parameters by name
@@ -103,7 +101,7 @@ def held_bytes(rows: Rows, *, copied: bool, models: int = 1) -> int:
     are `copied`, with the scores and the counts of so many `models` side by side."""
     share = 1.0 if copied else min(1.0, BLOCK / max(1, rows.nnz))
     again = int(share * (rows.nbytes + (32 + 32 * models) * rows.n_rows))
-    counts = memory.counted(models * min(COUNTS, mmap.PAGESIZE * rows.n_rows))
+    counts = memory.bytes_of_counts(models, rows.n_rows)
     return rows.nbytes + 56 * rows.n_rows + memory.BOUNDS.threads * (again + counts)
 
 

@@ -11,6 +11,9 @@ def capacity(nbytes: int) -> tuple[int, int]: ...
 def count_lines(
     text: bytes | bytearray | memoryview | NDArray[np.uint8], start: int, stop: int
 ) -> int: ...
+def whole_lines(
+    text: bytes | bytearray | memoryview | NDArray[np.uint8], start: int, stop: int, most: int
+) -> int: ...
 def parse(
     text: bytes | bytearray | memoryview | NDArray[np.uint8],
     start: int,

@@ -112,6 +112,29 @@ def count_lines(const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop
     return lines
 
 
+def whole_lines(
+    const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t most
+) -> int:
+    """The place behind the last of the first `most` newlines in text[start:stop]; `start` if there
+    is none."""
+    if not 0 <= start <= stop <= text.shape[0]:
+        raise ValueError(f"text[{start}:{stop}] exceeds {text.shape[0]} bytes")
+    if start == stop:
+        return start
+    cdef const unsigned char* first = &text[0]
+    cdef const unsigned char* p = first + start
+    cdef const unsigned char* end = first + stop
+    cdef const unsigned char* newline
+    with nogil:
+        while most > 0 and p < end:
+            newline = <const unsigned char*> memchr(p, c"\n", end - p)
+            if newline == NULL:
+                break
+            p = newline + 1
+            most -= 1
+    return p - first
+
+
 def parse(
     const unsigned char[::1] text,
     Py_ssize_t start,

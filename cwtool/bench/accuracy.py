@@ -48,7 +48,8 @@ def trained(cell: Cell, rows: Rows, passes: int = 1) -> tuple[Model, float]:
     """A model that has learned the rows in a random order, and the CPU seconds that it took."""
     mixed, model = rows.take(permutation(rows.n_rows, cell.seed)), new_model(cell, rows)
     started = process_time()
-    left = memory.beside(rows.nbytes + held_bytes(rows, copied=passes > 1))
+    held = rows.nbytes + held_bytes(rows, copied=passes > 1)
+    left = memory.beside(held, memory.beside_workers())
     fit(model, mixed, Run(cell.seed, max_memory=left, calibrate=False), passes)
     return model, process_time() - started
 
@@ -58,7 +59,7 @@ def validation(
 ) -> Result:
     """The metrics on each fold of the training rows; test rows are never read."""
     rows = cell.source.training(cell.seed)
-    left = memory.beside(held_bytes(rows, copied=True), max_memory)
+    left = memory.beside(held_bytes(rows, copied=True), memory.beside_workers(max_memory))
     run = Run(cell.seed, max_memory=left, calibrate=False)
     if cell.algo in others.PROGRAMS:
         return others.validation(cell, rows, folds, passes)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cwtool import memory
 from cwtool.bench.generators import MAKERS
 from cwtool.bench.kinds import check_kinds
 from cwtool.bench.scaling import ranged
@@ -20,6 +21,7 @@ from cwtool.data.known import file_digests
 from cwtool.data.labels import OTHER, Labels
 from cwtool.data.parse import Reading
 from cwtool.data.pipeline import ReadOptions
+from cwtool.data.reading_memory import beside_reading
 from cwtool.data.rows import Rows, joined
 from cwtool.errors import DataError, UsageError
 from cwtool.order import permutation
@@ -124,6 +126,10 @@ def _read(source: Source) -> tuple[Rows, Rows | None]:
         reading = replace(reading, bias=False)  # the constant comes after the columns are scaled
     store = Cache(source.cache) if source.cache else None
     options = ReadOptions(reading, source.max_bad_lines, store=store)
+    if memory.limited():
+        options = replace(options, max_memory=memory.of_process())
+        options = beside_reading(options, [*source.train, *source.test])
+        options = replace(options, max_memory=options.max_memory * memory.BOUNDS.processes)
     train = read(list(source.train), labels, options)
     trained = list(labels.several or [])
     test = read(list(source.test), labels, options) if source.test else None

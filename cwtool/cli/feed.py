@@ -207,7 +207,7 @@ def _options(ctx: click.Context, model: Any, given: dict[str, Any]) -> FeedOptio
     read = options.read_options(
         model.reading, given["on_bad_line"], given["max_bad_lines"], given["block_size"],
         given["jobs"], given["max_memory"], [*ctx.params["data"], *given["validation"]],
-        sharded=dealt is not None,
+        sharded=dealt is not None, learners=1,
     )  # fmt: skip
     same = ("validation", "accept", "again", "known_share", "reservoir", "keep", "seed")
     return FeedOptions(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cwtool import __version__, memory
-from cwtool.data.sources import display
+from cwtool.data.sources import display, forget_begun
 from cwtool.memory import parse_size
 from cwtool.messages.console import Console
 
@@ -197,17 +197,19 @@ def read_options(
     paths: Sequence[str],
     *,
     sharded: bool = False,
+    learners: int = 0,
 ) -> ReadOptions:
     """The settings of the reading options. Their `max_memory` is what the run may take beside
-    reading these files. In shards some results depend on it: it is then that of one thread, so that
-    they do not depend on `jobs`."""
+    reading these files, and the counts of so many `learners`. In shards some results depend on it,
+    and it does not depend on `jobs`."""
     from cwtool.data.pipeline import ReadOptions
     from cwtool.data.reading_memory import beside_reading
     from cwtool.parallel import cores
 
     ctx = click.get_current_context()
     found = ctx.meta
-    ctx.call_on_close(lambda: setattr(memory.BOUNDS, "reading", 0))
+    ctx.call_on_close(memory.forget_reading)
+    ctx.call_on_close(forget_begun)
     read = ReadOptions(
         store=cache_in(found[CACHE], found[CONSOLE]) if found.get(CACHE) else None,
         reading=reading,
@@ -216,7 +218,7 @@ def read_options(
         jobs=jobs or cores(),
         max_memory=max_memory,
     )
-    return beside_reading(read, paths, 1 if sharded else read.jobs)
+    return beside_reading(read, paths, sharded=sharded, learners=learners)
 
 
 def cache_in(folder: str, console: Console) -> Cache:

@@ -199,7 +199,7 @@ def command(
     console = options.console(as_json, quiet, verbose)
     reading = Reading(**given(ctx, others, options.ROWS))
     if reading.normalize == "columns":
-        reading = measured(reading, data)
+        reading = measured(reading, data, max_memory)
     if named := bytes_of_names(feature_names):
         max_memory = memory.without(
             f"{feature_names}", named, max_memory, "leave out `feature_names`"

@@ -163,14 +163,14 @@ def command(
         subject = subject_of(ctx, algo, resume, others)
         if threshold is not None:
             subject.call_by(threshold)
+        read = options.read_options(
+            subject.reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory,
+            [*data, *validation], sharded=dealt is not None, learners=1,
+        )  # fmt: skip
         paths = list(data) if again else _unseen(list(data), subject, console)
         if not paths:
             subject.save(model)
             return
-        read = options.read_options(
-            subject.reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory,
-            [*paths, *validation], sharded=dealt is not None,
-        )  # fmt: skip
         learned = train(
             subject,
             paths,
@@ -214,7 +214,7 @@ def subject_of(
         if reading.normalize == "columns":
             from cwtool.data.measuring import measured
 
-            reading = measured(reading, ctx.params["data"])
+            reading = measured(reading, ctx.params["data"], ctx.params["max_memory"])
         return Model.new(name, params, reading, labels=labels, **weight)
     model = Model.load(resume, max_memory=ctx.params["max_memory"])
     doubt_labels(model, resume)

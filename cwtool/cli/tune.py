@@ -203,10 +203,12 @@ def command(
     reading = Reading(**rows)
     tried: Any = points.get("normalize", [])
     if "columns" in (reading.normalize, *tried):
-        reading = measured(reading, data)
+        reading = measured(reading, data, max_memory)
+    asked = TuneOptions(algo, points, fixed, random=random or 0, seed=seed)
     read = options.read_options(
-        reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory, data
-    )
+        reading, on_bad_line, max_bad_lines, block_size, jobs, max_memory, data,
+        learners=len(asked.points) if by == "progressive" else 0,
+    )  # fmt: skip
     if model is not None:
         check_target(model, data)
     engine = sharding.engine_options(ctx, others, jobs)

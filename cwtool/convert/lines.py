@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from cwtool.convert.row import Row
 from cwtool.data.chunks import chunks_of, load
+from cwtool.data.cutting import Cutting
 from cwtool.data.parse import BOM
 from cwtool.data.sources import display
 from cwtool.errors import DataError
@@ -17,17 +18,17 @@ BATCH = 200  # rows that are written together; of more, the garbage collector ta
 class Lines:
     """The lines of a source with their ends. Bytes that are no UTF-8 are written as in \\xff."""
 
-    def __init__(self, path: str, block_bytes: int) -> None:
+    def __init__(self, path: str, cutting: Cutting) -> None:
         self.path = path
         self.number = 0  # of the line that was given last, counted from 1
         self.at_hand = 0  # lines that can be given without waiting for a pipe
-        self._lines = self._read(block_bytes)
+        self._lines = self._read(cutting)
 
     def __iter__(self) -> Iterator[str]:
         return self._lines
 
-    def _read(self, block_bytes: int) -> Iterator[str]:
-        for chunk in chunks_of(self.path, block_bytes, prompt=True):
+    def _read(self, cutting: Cutting) -> Iterator[str]:
+        for chunk in chunks_of(self.path, cutting, prompt=True):
             text, start, stop, _ = load(chunk)
             data = text[start:stop].tobytes()
             if chunk.first:

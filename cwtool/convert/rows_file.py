@@ -14,7 +14,6 @@ from cwtool.data.buffers import Pool
 from cwtool.data.chunks import ROOM, Chunk
 from cwtool.data.digest import Digest
 from cwtool.data.parse import Reading, parse
-from cwtool.data.pipeline import BLOCK_BYTES
 from cwtool.data.rowfile import LAST, ROWS, Last, Writer
 from cwtool.errors import DataError
 
@@ -71,8 +70,8 @@ def copied(paths: Sequence[str], of: Input, out: IO[bytes]) -> int:
 class FromText:
     """LIBSVM text that is written becomes a file of rows, with the digest of this text."""
 
-    def __init__(self, out: IO[bytes]) -> None:
-        self.kept = Kept(out)
+    def __init__(self, out: IO[bytes], block_bytes: int) -> None:
+        self.kept, self.block_bytes = Kept(out), block_bytes
         self.waiting: list[bytes] = []
         self.size = 0
         self.digest, self.pool = Digest(), Pool()
@@ -80,7 +79,7 @@ class FromText:
     def write(self, data: bytes) -> None:
         self.waiting.append(data)
         self.size += len(data)
-        if self.size >= BLOCK_BYTES:
+        if self.size >= self.block_bytes:
             self._pack()
 
     def flush(self) -> None:

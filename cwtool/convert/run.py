@@ -190,7 +190,7 @@ class Conversion:
     def _write(self, out: IO[bytes], survey: Survey) -> None:
         """Names are in their file before the first row that needs them is in a pipe, and in a file
         before that file has its name."""
-        sink = rows_file.FromText(out) if self.form == "cwrows" else None
+        sink = rows_file.FromText(out, self.of.read.block_bytes) if self.form == "cwrows" else None
         text = output.Text(sink or out)
         writer = self._writer(out, text, survey)
         for rows in self._rows(self.of):
@@ -228,7 +228,7 @@ def rows_of(path: str, known: str, of: Input) -> Iterator[list[Row]]:
         return libsvm_text.read(path, of)
     if known == "parquet":
         return parquet.read(path, of)
-    lines = Lines(path, of.read.block_bytes)
+    lines = Lines(path, of.read.cutting)
     if known == "vw":
         return vw_text.read(lines, of)
     if known == "urls":

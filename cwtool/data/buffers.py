@@ -51,13 +51,17 @@ class Pool:
         self._lock = Lock()
 
     def take(self, n_rows: int, nnz: int) -> Buffers:
-        """Buffers of at least this size of whose arrays no view is left."""
+        """Buffers of at least this size of whose arrays no view is left. Those that are too small
+        are gone before there are larger ones."""
+        return self._found(n_rows, nnz) or Buffers(n_rows + n_rows // 4, nnz + nnz // 16)
+
+    def _found(self, n_rows: int, nnz: int) -> Buffers | None:
         with self._lock:
             for found in [b for b in self._all if b.idle]:
                 self._all.remove(found)
                 if found.holds(n_rows, nnz):
                     return found
-        return Buffers(n_rows + n_rows // 4, nnz + nnz // 16)
+        return None
 
     def lend(self, buffers: Buffers) -> None:
         """From now on the buffers are free as soon as no view of their arrays is left."""

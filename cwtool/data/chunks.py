@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.data.compression import compression, decompressed
+from cwtool.data.compression import MOST, compression, decompressed
+from cwtool.data.cutting import MAX_LINE, NEWLINE, PAGE, Cutting
 from cwtool.data.digest import CELL, Digest
 from cwtool.data.handles import Growing, Handle
 from cwtool.data.sources import Peeked, display, open_raw, peek
@@ -25,14 +26,10 @@ if TYPE_CHECKING:
 
 ROOM = b"\n" * 64  # the parser may look this far past its text
 SENTINEL = np.frombuffer(ROOM, dtype=np.uint8)
-MAX_LINE = 1 << 30
 PART = 1 << 20  # of a long line, by which one that is no text is told
-ROWS = 1 << 16  # lines of a chunk, about; chunks of usual text have fewer
-LINE = 24  # bytes of a line in a chunk of so many lines as its bytes allow, about
 HEAD = 1 << 16  # bytes that are looked at to tell what the rows are
+FEW = 1 << 14  # bytes that are unpacked at a time if memory is limited
 SLACK = 1 << 14  # looked at behind a range for the end of its last line
-PAGE = 4096  # bytes that the system copies at a time
-NEWLINE = b"\n"
 ROWS_MAGIC = b"\x89cwrows\n"  # the first bytes of a file of rows, which is no text
 
 Bytes = NDArray[np.uint8]
@@ -57,6 +54,7 @@ class Chunk:
     frame: Frame | None = None  # of a file of rows
     closing: Last | None = None  # what the last frame says, when it was parsed
     keeper: Keeper | None = None  # that wants its rows as a frame
+    longest: int = MAX_LINE  # bytes of a line, and of text that takes as much memory as a frame
 
     def head(self) -> bytes:
         """The first bytes of the chunk."""
@@ -76,11 +74,10 @@ class Text(NamedTuple):
 
 
 def chunks_of(
-    source: str | Span, step: int, *, prompt: bool = False, follow: bool = False
+    source: str | Span, cutting: Cutting, *, prompt: bool = False, follow: bool = False
 ) -> Iterator[Chunk]:
-    """The chunks of a source, of about `step` bytes, or of fewer where the lines are short. If
-    they are wanted `prompt`, the lines of a pipe come as soon as they were read; if the file is to
-    be followed, it has no end."""
+    """The chunks of a source. If they are wanted `prompt`, the lines of a pipe come as soon as they
+    were read; if the file is to be followed, it has no end."""
     span = source if isinstance(source, Span) else Span(source)
     path = span.path
     handle = Growing(path) if follow else open_raw(path)
@@ -92,7 +89,9 @@ def chunks_of(
             raise DataError(
                 f"{display(path)}: a file of rows cannot be followed", "follow its text"
             )
-        yield from frames_of(path, handle if isinstance(handle, Handle) else stream, path)
+        most = cutting.step if cutting.strict else 0
+        source_ = handle if isinstance(handle, Handle) else stream
+        yield from frames_of(path, source_, path, most=most)
         return
     kind = compression(head)
     if isinstance(handle, Handle) and handle.size and kind is None and not follow:
@@ -100,33 +99,56 @@ def chunks_of(
         if end > handle.size:
             raise shorter(path)
         start = span.start
-        while start < end:
-            size = _size(os.pread(handle.fd, PAGE, start), step)
-            stop = min(start // size * size + size, end)
-            yield Chunk(
-                path, stop - start, start == 0, stop == end, handle=handle, start=start, stop=stop
-            )
+        for stop in _ends(handle, span, end, cutting):
+            first, last = start == 0, stop == end
+            yield Chunk(path, stop - start, first, last, handle=handle, start=start, stop=stop)
             start = stop
     else:
-        yield from _stream_chunks(path, stream, kind, step, prompt=prompt)
+        yield from _stream_chunks(path, stream, kind, cutting, prompt=prompt)
+
+
+def _ends(handle: Handle, span: Span, end: int, cutting: Cutting) -> Iterator[int]:
+    """Where the chunks of a plain file end. Only if the cutting is strict, all of its bytes are
+    read for that."""
+    start = span.start
+    while start < end and not cutting.strict:
+        size = cutting.size(os.pread(handle.fd, PAGE, start))
+        yield (start := min(start // size * size + size, end))
+    while start < end:
+        text = os.pread(handle.fd, min(cutting.step, end - start), start)
+        before = start
+        for _, stop in cutting.parts(text, len(text)):
+            start = before + stop
+            if start < end:
+                yield start
+        if before + len(text) >= end or not text:
+            yield end
+            return
+        if start == before:
+            raise endless(display(span.path), longest=cutting.longest)
 
 
 def _stream_chunks(
-    path: str, stream: Peeked, kind: str | None, step: int, *, prompt: bool
+    path: str, stream: Peeked, kind: str | None, cutting: Cutting, *, prompt: bool
 ) -> Iterator[Chunk]:
     raw, plain = Digest(), Digest()
     stream.tap = raw.update
-    pieces = decompressed(kind, stream, path) if kind else iter(lambda: stream.read(CELL), b"")
+    pieces = iter(lambda: stream.read(CELL), b"")
+    if kind:
+        pieces = decompressed(kind, stream, path, FEW if cutting.strict else MOST)
     waiting: list[bytes] = []  # text that was read and is not in a chunk yet
-    n_waiting, whole, first, counted, size = 0, False, True, 0, step
+    n_waiting, whole, first, counted, size = 0, False, True, 0, cutting.step
 
-    def chunk(text: bytes, cut: int, *, last: bool) -> Chunk:
+    def chunk(text: bytes, start: int, stop: int, *, last: bool = False) -> Chunk:
+        nonlocal first, counted
         stored = raw.take(end=last)
         cells = plain.take(end=last) if kind else stored
-        return Chunk(
-            path, raw.length - counted, first, last, start=0, stop=cut,
+        found = Chunk(
+            path, raw.length - counted, first, last, start=start, stop=stop,
             text=np.frombuffer(text, dtype=np.uint8), cells=cells, stored=stored if kind else b"",
         )  # fmt: skip
+        first, counted = False, raw.length
+        return found
 
     for piece in pieces:
         if kind:
@@ -135,29 +157,24 @@ def _stream_chunks(
         n_waiting += len(piece)
         if not whole:
             whole = NEWLINE in piece  # whether there is a whole line
-            size = _size(piece[:PAGE], step)
+            size = cutting.size(piece[:PAGE])
         if n_waiting < size and not (prompt and stream.idle):
             continue
         if whole:
-            text = b"".join([*waiting, ROOM])
-            cut = text.rindex(NEWLINE, 0, n_waiting) + 1
-            yield chunk(text, cut, last=False)
-            waiting = [text[cut:n_waiting]]
-            n_waiting -= cut
-            whole, first, counted = False, False, raw.length
-        elif n_waiting > MAX_LINE or _no_rows(waiting):
-            raise endless(display(path))
-    yield chunk(b"".join([*waiting, ROOM]), n_waiting, last=True)
-
-
-def _size(text: bytes, step: int) -> int:
-    """The bytes of a chunk of lines such as these: `step`, or those of about ROWS lines, or of
-    step / LINE lines where these are fewer. What is kept for each row would take several times the
-    memory of what usual lines hold."""
-    lines, most = text.count(NEWLINE), min(ROWS, step // LINE)
-    if lines * step <= most * len(text):
-        return step
-    return min(step, max(HEAD, most * len(text) // lines >> 16 << 16))
+            text, cut = b"".join([*waiting, ROOM]), 0
+            waiting.clear()  # so that it is in memory once
+            for start, stop in cutting.parts(text, n_waiting):
+                yield chunk(text, start, stop)
+                cut = stop
+            waiting, n_waiting, whole = [text[cut:n_waiting]], n_waiting - cut, False
+            text = b""  # it is not kept while more is read
+        if n_waiting > cutting.longest or (not whole and _no_rows(waiting)):
+            raise endless(display(path), longest=cutting.longest)
+    text, cut = b"".join([*waiting, ROOM]), 0
+    for start, stop in cutting.parts(text, n_waiting) if cutting.strict else ():
+        yield chunk(text, start, stop)
+        cut = stop
+    yield chunk(text, cut, n_waiting, last=True)
 
 
 def is_rows(head: bytes) -> bool:
@@ -189,14 +206,23 @@ class Endless(DataError):
     """A line does not end."""
 
     lines = 0  # of its chunk that come before it
+    longest = MAX_LINE  # bytes that it may have
 
 
-def endless(place: str, lines: int = 0) -> Endless:
+def endless(place: str, lines: int = 0, longest: int = MAX_LINE) -> Endless:
     """The error of a line at this place, which so many lines of its chunk come before."""
-    found = Endless(
-        f"{place}: a line is longer than {MAX_LINE >> 30} GiB, or no text", "is this a text file?"
-    )
-    found.lines = lines
+    if longest == MAX_LINE:
+        found = Endless(
+            f"{place}: a line is longer than {MAX_LINE >> 30} GiB, or no text",
+            "is this a text file?",
+        )
+    else:
+        found = Endless(
+            f"{place}: a line is longer than {longest:,} bytes, which are read at a time with this "
+            "`max_memory`",
+            "raise `max_memory`, and also `block_size` if that is less than the line",
+        )
+    found.lines, found.longest = lines, longest
     return found
 
 
@@ -246,7 +272,7 @@ def load(chunk: Chunk) -> Text:
         base = max(chunk.start - 1, 0)
         size = chunk.handle.size
         first, last = _next_cell(chunk.start, size), _next_cell(chunk.stop, size)
-        end = max(min(chunk.stop + beyond, size), last)
+        end = max(min(chunk.stop + min(beyond, chunk.longest), size), last)
         text = REUSED.read(chunk, base, end)
         start, stop = chunk.start - base, chunk.stop - base
         cells = Digest.of(text, first - base, last - base) if first < last else b""
@@ -255,9 +281,9 @@ def load(chunk: Chunk) -> Text:
         if start < stop:  # the last line may go on beyond
             stop = _after_newline(text, stop - 1, end - base)
             if text[stop - 1] != NEWLINE[0] and end < size:
-                if end - chunk.start > MAX_LINE or _no_rows([text[: end - base].tobytes()]):
+                if beyond > chunk.longest or _no_rows([text[: end - base].tobytes()]):
                     before = text[start:stop].tobytes().count(NEWLINE)
-                    raise endless(display(chunk.path), before)
+                    raise endless(display(chunk.path), before, chunk.longest)
                 beyond *= 8
                 continue
         return Text(text, start, stop, cells)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.data.chunks import chunks_of, load
+from cwtool.data.cutting import Cutting
 from cwtool.data.digest import hexdigest
 from cwtool.data.sources import read_once
 from cwtool.errors import Damage
@@ -14,7 +15,7 @@ from cwtool.order import distinct
 Hashes = NDArray[np.uint64]
 
 MOST = 1 << 14  # hashes that are kept: 128 KiB
-STEP = 1 << 20  # bytes that a file is read in
+STEP = 1 << 18  # bytes that a file is read in
 
 
 def _none() -> Hashes:
@@ -111,7 +112,7 @@ def file_digests(path: str) -> tuple[str, ...]:
     if read_once(path):
         return ()
     cells, stored = bytearray(), bytearray()
-    for chunk in chunks_of(path, STEP):
+    for chunk in chunks_of(path, Cutting(STEP)):
         if chunk.frame is not None:
             from cwtool.data.rowfile import last_of
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cwtool.data.buffers import Pool, Raw
 from cwtool.data.chunks import Bytes, Chunk, load
 from cwtool.data.columns import Columns, standardized
+from cwtool.data.cutting import MAX_LINE
 from cwtool.data.faults import describe, failed_conversion
 from cwtool.data.line_parts import NO_LABEL, comments_of, with_labels
 from cwtool.data.rows import BIAS, Floats, Ints, Longs, Origin
@@ -56,17 +57,22 @@ class Reading:
         """What the header of a model file has of it."""
         return self.settings | ({} if self.columns is None else {"columns": self.columns.packed})
 
+    @property
+    def added(self) -> int:
+        """The most entries that a row gets beside its own."""
+        columns = self.columns if self.normalize == "columns" else None
+        return (0 if columns is None else columns.filled) + self.bias
+
     def room(self, n_rows: int) -> int:
         """The most entries that so many rows get beside their own."""
-        columns = self.columns if self.normalize == "columns" else None
-        filled = 0 if columns is None else n_rows * columns.filled
-        if filled > FILLED:
+        found = n_rows * self.added
+        if found > FILLED + n_rows * self.bias:
             raise DataError(
                 f"{n_rows:,} rows get entries in the columns of `normalize=columns` that they do "
                 "not have, more than fit into a block",
                 "read smaller blocks with `block_size=65536`",
             )
-        return filled + (n_rows if self.bias else 0)
+        return found
 
 
 class Fault(NamedTuple):
@@ -177,11 +183,14 @@ def _parsed_frame(
     chunk: Chunk, frame: Frame, reading: Reading, pool: Pool, *, comments: int
 ) -> Parsed:
     """The same for a frame of a file of rows. The last frame has the digests of the text."""
-    from cwtool.data.rowfile import LAST, Last, damaged, load
-    from cwtool.data.rowpack import unpack
+    from cwtool.data.rowfile import LAST, Last, damaged, load, too_large
+    from cwtool.data.rowpack import COUNTS, as_text, unpack
 
     data, size = load(chunk, frame)
     cells = b""
+    limited = chunk.longest < MAX_LINE and frame.kind != LAST and COUNTS.size <= size
+    if limited and (needed := as_text(data.data, size, reading.added)) > chunk.longest:
+        raise too_large(frame.file, needed, chunk.longest)
     try:
         if frame.kind == LAST:
             last = Last.unpacked(data[:size].tobytes())

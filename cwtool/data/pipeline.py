@@ -16,6 +16,7 @@ from cwtool import memory
 from cwtool.ahead import AHEAD, ahead
 from cwtool.data.buffers import Pool
 from cwtool.data.chunks import Chunk, Endless, chunks_of
+from cwtool.data.cutting import Cutting
 from cwtool.data.digest import hexdigest
 from cwtool.data.growing import Joining
 from cwtool.data.known import RowSample
@@ -61,6 +62,12 @@ class ReadOptions:
     labels: tuple[float, ...] = ()  # that may have a weight, if it is to be told
     max_memory: int = 0  # bytes that rows may take where all are kept; 0: no limit
     store: Store | None = None  # that has parsed rows of files, or takes them
+    strict: bool = False  # whether no block takes more memory than `block_bytes` of usual text
+
+    @property
+    def cutting(self) -> Cutting:
+        """How sources are cut into blocks."""
+        return Cutting(self.block_bytes, self.reading.added, self.strict)
 
 
 def read_blocks(
@@ -101,7 +108,7 @@ def _read_worked(
 ) -> Iterator[tuple[Block, R]]:
     report.size = size_of(paths)
     jobs = 1 if len(paths) == 1 and 0 < report.size <= options.block_bytes else options.jobs
-    chunks = (chunk for path in paths for chunk in _chunks(path, options))
+    chunks = chain.from_iterable(_chunks(path, options) for path in paths)
     sources = iter(paths)
     current: FileReport | None = None
     keeper: Keeper | None = None
@@ -169,7 +176,7 @@ def _finish(read: FileReport, chunk: Chunk) -> None:
 
 def _chunks(path: str | Span, options: ReadOptions) -> Iterator[Chunk]:
     """The chunks of a source, with the sample of its rows, and marked if these have no labels."""
-    labelled, keeper = options.labelled is not False, None
+    labelled, keeper, longest = options.labelled is not False, None, options.cutting.longest
     sample = RowSample() if options.sampled else None
     entry = found = None
     if options.store is not None and isinstance(path, str) and labelled and not options.follow:
@@ -178,7 +185,7 @@ def _chunks(path: str | Span, options: ReadOptions) -> Iterator[Chunk]:
         found = entry.chunks(options.labelled, options.labels)
     kept = found is not None
     for chunk in found or chunks_of(
-        path, options.block_bytes, prompt=options.prompt, follow=options.follow
+        path, options.cutting, prompt=options.prompt, follow=options.follow
     ):
         if chunk.first and not kept:
             item = first_item(chunk.head()) if chunk.frame is None else b""
@@ -187,7 +194,9 @@ def _chunks(path: str | Span, options: ReadOptions) -> Iterator[Chunk]:
             if entry is not None and labelled:
                 keeper = entry.keeper(item)
         chunk.labelled, chunk.sample, chunk.keeper = labelled, sample, keeper
+        chunk.longest = longest
         yield chunk
+        del chunk  # its text is not kept while more is read
 
 
 def _placed(block: Block, file: int, read: FileReport) -> Block:

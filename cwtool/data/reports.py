@@ -83,7 +83,7 @@ class ReadReport:
         finished, in the next one of those that are read."""
         begun = [file for file in self.files if not file.digest]
         file = begun[-1] if begun else FileReport.of(paths[len(self.files)])
-        return endless(file.place(file.lines + failure.lines + 1))
+        return endless(file.place(file.lines + failure.lines + 1), longest=failure.longest)
 
     def nothing(self, purpose: str) -> DataError:
         """The error for files without rows; one of no bytes is mostly a download that failed."""

@@ -20,7 +20,7 @@ from cwtool.data.chunks import REUSED, ROOM, ROWS_MAGIC, Bytes, Chunk
 from cwtool.data.digest import Digest
 from cwtool.data.handles import Handle, Source
 from cwtool.data.sources import Peeked, display
-from cwtool.errors import DataError
+from cwtool.errors import DataError, UsageError
 from cwtool.records import dataclass
 
 VERSION = 1
@@ -100,6 +100,14 @@ def damaged(file: str, why: str) -> DataError:
     )
 
 
+def too_large(file: str, needed: int, most: int) -> UsageError:
+    return UsageError(
+        f"{display(file)}: a frame of this file of rows takes as much memory as a block of "
+        f"{needed:,} bytes of text, and {most:,} bytes are read at a time with this `max_memory`",
+        "convert its text with a smaller `block_size`, or raise `max_memory`",
+    )
+
+
 def load(chunk: Chunk, frame: Frame) -> tuple[Bytes, int]:
     """The data of a frame, and its size; behind it there is room."""
     text, size = chunk.text, chunk.stop - chunk.start
@@ -113,8 +121,9 @@ def load(chunk: Chunk, frame: Frame) -> tuple[Bytes, int]:
 class Sequence:
     """The bytes of a file of rows from its start on."""
 
-    def __init__(self, source: Source | Peeked, file: str) -> None:
+    def __init__(self, source: Source | Peeked, file: str, most: int = 0) -> None:
         self.source, self.file, self.at = source, file, 0
+        self.most = most  # bytes of a frame; 0: no limit
         self.handle = source if isinstance(source, Handle) and source.regular else None
 
     def take(self, size: int) -> bytes:
@@ -139,6 +148,8 @@ class Sequence:
         if kind not in (ROWS, LAST):
             raise damaged(self.file, "it has frames of another kind")
         start, text = self.at, None
+        if kind == ROWS and 0 < self.most < size:
+            raise too_large(self.file, size, self.most)
         if self.handle is None:
             text = np.frombuffer(self.take(size) + ROOM, dtype=np.uint8)
         elif size > self.handle.size - start:
@@ -151,11 +162,11 @@ class Sequence:
 
 
 def frames_of(
-    path: str, source: Handle | Peeked, file: str, stands_for: int = 0
+    path: str, source: Handle | Peeked, file: str, stands_for: int = 0, most: int = 0
 ) -> Iterator[Chunk]:
     """The frames of a file of rows as chunks of `path`, whose `n_bytes` add up to `stands_for` or,
-    if it is 0, to the size of the file."""
-    bytes_ = Sequence(source, file)
+    if it is 0, to the size of the file. Those of more than `most` bytes are refused; 0: none."""
+    bytes_ = Sequence(source, file, most)
     magic, version = HEAD.unpack(bytes_.take(HEAD.size))
     if magic != ROWS_MAGIC:
         raise damaged(file, "its first bytes are wrong")

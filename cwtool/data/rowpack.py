@@ -18,12 +18,14 @@ import numpy as np
 from cwtool import memory
 from cwtool.data.buffers import Pool, Raw
 from cwtool.data.chunks import Bytes
+from cwtool.data.cutting import ENTRY, LINE
 from cwtool.errors import UsageError
 from cwtool_ext import packed
 
 COUNTS = Struct("<IIIIB")
 WEIGHTS, COMMENTS = 1, 2
 LAST_ID = 2**31 - 2
+PAIR = 4  # bytes of an entry in a text, at least
 MOST_COMMENTS = 1 << 30  # bytes of the comments of a frame
 COPIES = 4  # of comments: as they are unpacked, as lines, as text, and where they are written
 
@@ -43,6 +45,16 @@ def pack(raw: Raw) -> bytes:
     )  # fmt: skip
     comments = zlib.compress("\n".join(raw.comments).encode(), 1) if noted else b""
     return head + out[:size].tobytes() + comments
+
+
+def as_text(head: bytes | memoryview, size: int, added: int) -> int:
+    """The bytes of a block of text that takes as much memory as a frame of `size` bytes with these
+    first ones, if each row gets so many entries beside its own."""
+    n_rows: int
+    nnz: int
+    n_rows, nnz, *_ = COUNTS.unpack_from(head)
+    most = 4 * size  # more are refused
+    return max(size, PAIR * min(nnz, most), (LINE + ENTRY * added) * min(n_rows, most))
 
 
 def most_comments(max_memory: int, frames: int) -> int:

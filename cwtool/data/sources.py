@@ -91,6 +91,11 @@ def open_raw(path: str) -> Source:
     return Stdin() if path == STDIN else Handle(path)
 
 
+def forget_begun() -> None:
+    """Forget sources that were looked at and not opened."""
+    _begun.clear()
+
+
 def first_bytes(path: str, most: int) -> bytes:
     """The first bytes of a source, which can be opened afterwards as if nothing had been read. Of
     a pipe they end with what was read together with the first line."""

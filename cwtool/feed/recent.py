@@ -12,9 +12,10 @@ from pathlib import Path
 from zlib import crc32
 
 from cwtool.data.chunks import chunks_of, load
+from cwtool.data.cutting import Cutting
 from cwtool.files import complete_bytes
 
-STEP = 1 << 20  # bytes that a file is read in
+STEP = 1 << 18  # bytes that a file is read in
 MARK = b" # "
 
 
@@ -23,7 +24,7 @@ def place(model: Path) -> Path:
 
 
 def _lines(path: str) -> Iterator[bytes]:
-    for chunk in chunks_of(path, STEP):
+    for chunk in chunks_of(path, Cutting(STEP)):
         text, start, stop, _ = load(chunk)
         for line in text[start:stop].tobytes().splitlines():
             row = line.split(b"#")[0].strip()

@@ -87,7 +87,8 @@ def _chosen(item: Subsample) -> Chosen | CwtoolError:
         files, labels = _rows(item.paths, item.options.read, given.multiclass, of_rest)
         if item.class_ is not None:
             files, labels = against_rest(files, labels, item.class_)
-        left = memory.beside(sum(rows.nbytes for rows in files), item.options.max_memory)
+        limit = memory.beside_workers(item.options.max_memory)
+        left = memory.beside(sum(rows.nbytes for rows in files), limit)
         return drawn(files, labels, replace(item.options, max_memory=left), item.number)
     except CwtoolError as failure:
         return failure

@@ -188,7 +188,8 @@ def _arrays(piece: Piece) -> Arrays:
 
 
 def _piece(header: dict[str, Any], arrays: Arrays, key: str, labels: list[float] | None) -> Piece:
-    own = {n.removeprefix(key): array for n, array in arrays.items() if n.startswith(key)}
+    """The piece, with copies of its arrays, which would keep the whole file in memory."""
+    own = {n.removeprefix(key): a.copy() for n, a in arrays.items() if n.startswith(key)}
     piece = Piece(**{name: header[name] for name in PLAIN})
     piece.cells = own["cells"].tobytes()
     piece.sample = RowSample(own["sample"].view(np.uint64), header["level"])
@@ -198,6 +199,6 @@ def _piece(header: dict[str, Any], arrays: Arrays, key: str, labels: list[float]
     weighted = None
     if "weight.called" in own:
         scores = dense(own["weight.at"], own["weight.n"])
-        weighted = Weighted(scores, own["weight.called"].copy())
-    piece.tally = Tally(dense(own["at"], own["n"]), own["called"].copy(), weighted)
+        weighted = Weighted(scores, own["weight.called"])
+    piece.tally = Tally(dense(own["at"], own["n"]), own["called"], weighted)
     return piece

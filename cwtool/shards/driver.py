@@ -17,6 +17,7 @@ from cwtool.merging import Merged, merge
 from cwtool.metrics.confusion import Confusion
 from cwtool.metrics.tally import AnyTally, ratio
 from cwtool.model import Model
+from cwtool.model.memory_estimate import check_merge
 from cwtool.parallel import Engine, opened
 from cwtool.shards import ShardOptions
 from cwtool.shards.change import Change, Piece, remove
@@ -134,6 +135,8 @@ class ShardTrainer(Trainer):
         self.written += [base, *(Path(task.target) for task in tasks)]
         run(self.engine, tasks)
         ran = perf_counter()
+        made = [Path(task.target) for task in tasks]
+        check_merge(made, base, self.options.max_memory, self.settings.jobs)
         changes = finished(tasks)
         self._take(changes)
         found = self._merged(changes, pass_)
@@ -158,6 +161,7 @@ class ShardTrainer(Trainer):
         New classes go by their labels, because each shard numbers them by itself."""
         lists = [one.labels.several or [] for one in (self.model, *(c.model for c in changes))]
         labels = list(dict.fromkeys(label for some in lists for label in some))  # as in a merge
+        counted = self.model.new_tally()
         for change in changes:
             self.heaviest = max(self.heaviest, change.heaviest)
             for piece in change.pieces:
@@ -166,6 +170,7 @@ class ShardTrainer(Trainer):
                 self._count_in(piece.file)
                 self.by_file[piece.file] = self.counts.file + piece.tally
                 self.met += piece.tally.rows
+                piece.tally = counted  # it is not needed any more
                 self.pieces.append(piece)
         bad = sum(piece.bad_lines for piece in self.pieces)
         if bad > self.options.read.max_bad_lines:

@@ -12,6 +12,7 @@ import numpy as np
 from cwtool.data.chunks import HEAD as FIRST_BYTES
 from cwtool.data.chunks import chunks_of, is_rows
 from cwtool.data.compression import compression
+from cwtool.data.cutting import Cutting
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.data.remote import Remote
 from cwtool.data.sources import STDIN, absolute, display, is_remote, open_raw, peek
@@ -111,6 +112,6 @@ class Sources:
 
     def row_bytes(self) -> int:
         """About the bytes of a row: of the whole lines in the first 64 KiB of the text."""
-        text = next(chunks_of(self.paths[0], 2 * FIRST_BYTES)).head()
+        text = next(chunks_of(self.paths[0], Cutting(2 * FIRST_BYTES))).head()
         lines = text.count(b"\n")
         return -(-(text.rfind(b"\n") + 1) // lines) if lines else max(len(text), 1)

@@ -83,7 +83,7 @@ class Trial:
         models = [options.model(point, replace(labels)) for point in self.points]
         copied = passes > 1 or models[0].batch is not None
         held = held_bytes(rows, copied=copied, models=len(models))
-        limit = memory.beside(held, options.max_memory)
+        limit = memory.beside(held, memory.beside_workers(options.max_memory))
         ask = options.metric == "log_loss"
         if len(models) == 1:
             run = Run(options.seed, max_memory=limit, calibrate=ask)

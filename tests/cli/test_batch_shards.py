@@ -58,7 +58,7 @@ def test_every_engine_gives_the_same_bits(algo: str, ok: Run, files: list[str]) 
 
 
 SHORT = ("--features", 20, "--group-size", 5, "--shards", 6, "--head", "1KB",
-         "--max-memory", "2.5MB")  # fmt: skip
+         "--max-memory", "7.1MB")  # fmt: skip
 
 
 @pytest.mark.parametrize("algo", ["sbcw", "fgm"])
@@ -277,9 +277,9 @@ def test_refusals_before_anything_is_read(more: tuple[Any, ...], words: str, cwt
 
 def test_tables_that_do_not_fit_are_refused(cwtool: Fails, planted: Callable[..., str]) -> None:
     wide = planted("wide.svm", 1, 3000, width=20_000, entries=4)
-    ended = cwtool("train", wide, "-m", "m.cw", *given("dcd", 30), "--max-memory", "2MB")
+    ended = cwtool("train", wide, "-m", "m.cw", *given("dcd", 30), "--max-memory", "6.2MB")
     assert (ended.code, Path("m.cw").exists()) == (2, False)
-    assert "may be used, beside 1.9 MB for reading" in ended.err
+    assert "may be used, beside 6.09 MB for reading" in ended.err
 
 
 def test_numbers_of_a_model_that_cannot_be_computed_with(

@@ -17,6 +17,7 @@ from cwtool.data.labels import Labels
 from cwtool.data.names import bytes_of_names
 from cwtool.data.pipeline import ReadOptions, read_blocks
 from cwtool.data.reading_memory import SMALLEST, bytes_of_reading
+from cwtool.data.reading_sizes import source_of
 from cwtool.data.rows import Rows
 from cwtool.data.spans import Span
 from cwtool.data.spool import Spool
@@ -25,16 +26,19 @@ from cwtool.export.covariance import covariance_of
 from cwtool.metrics.ranking import ROW, Ranking
 from cwtool.model import Model, file
 from cwtool.predict import MOST_SCORES, scored, unlabelled
-from cwtool.validation import COUNTS, held_bytes
+from cwtool.validation import held_bytes
 
 READER = 600_000  # bytes, for a file of some kilobytes
 Run = Callable[..., Any]
 
 
-def beside_reading(path: str, left: float, times: int = 1) -> list[str]:
-    """Options with a limit that leaves so many bytes beside reading the file so many times."""
-    size = times * Path(path).stat().st_size
-    return ["-j", "2", "--max-memory", f"{left + bytes_of_reading(SMALLEST, 2, size):.0f}B"]
+def beside_reading(path: str, left: float, times: int = 1, learners: int = 0) -> list[str]:
+    """Options with a limit that leaves so many bytes beside reading the file so many times, and
+    the counts of what models predict before they learn it."""
+    found = source_of(path, ReadOptions())
+    needed = memory.counted(bytes_of_reading(SMALLEST, 2, times * found.size))
+    needed += memory.bytes_of_counts(learners, times * found.lines)
+    return ["-j", "2", "--max-memory", f"{left + needed:.0f}B"]
 
 
 @pytest.mark.parametrize("algo", registry.names())
@@ -225,12 +229,13 @@ def test_features_far_apart_count_with_their_pages(
     """Rows of a table between two features are in the same page as one of them."""
     rows = (f"{k % 2} {4000 * k + 1}:1 {4000 * k + 2000}:1\n" for k in range(n_rows))
     (folder / "far.svm").write_text("".join(rows))
-    ended = cwtool("train", "far.svm", "--max-memory", "200kB", "-m", "m.cw")
+    few = beside_reading("far.svm", 200e3, learners=1)
+    ended = cwtool("train", "far.svm", *few, "-m", "m.cw")
     assert ended.code == 2
     assert f"for {2 * n_rows:,} features, and 200 kB may be used" in ended.err
     bits = ended.err.split("--hash-bits ")[1].split(",")[0]
     assert cwtool("train", "far.svm", "--max-memory", room, "-m", "m.cw").code == 2 * (n_rows > 40)
-    folded = cwtool("train", "far.svm", "--max-memory", "200kB", "-m", "m.cw", "--hash-bits", bits)
+    folded = cwtool("train", "far.svm", *few, "-m", "m.cw", "--hash-bits", bits)
     assert folded.code == 0
 
 
@@ -312,12 +317,13 @@ def test_rows_for_another_pass_keep_to_the_limit(
     """A window takes three times its rows; windows that wait are written to a file."""
     rows = planted("a.svm", 1, 2000, width=20, entries=10)
     command = ["train", rows, "-m", "m.cw", *kept]
-    ended = cwtool(*command, *beside_reading(rows, 200e3))
+    ended = cwtool(*command, *beside_reading(rows, 200e3, learners=1))
     assert ended.code == 2
     assert "rows that are kept need" in ended.err
     assert "where they are used again, with models of" in ended.err
     assert "and 200 kB may be used" in ended.err
-    ok(*command, *beside_reading(rows, 3.1 * 2000 * (12 * 5.5 + 20) + 60_000))
+    room = 3.1 * 2000 * (12 * 5.5 + 20) + 60_000
+    ok(*command, *beside_reading(rows, room, learners=1))
 
 
 def test_a_model_counts_before_it_is_loaded(cwtool: Run, ok: Run, planted: Run) -> None:
@@ -496,7 +502,7 @@ def test_what_reading_leaves_is_named(cwtool: Run, ok: Run, planted: Run) -> Non
     """Of a file of 2 MB, which takes more than the smallest blocks."""
     rows = planted("a.svm", 1, 20_000, width=400, entries=20)
     full = ["train", rows, "-m", "m.cw", "-j", "1", "--covariance", "full", "--max-memory"]
-    reading = bytes_of_reading(SMALLEST, 1)
+    reading = bytes_of_reading(SMALLEST, 1) + memory.COUNTS
     ended = cwtool(*full, f"{reading + 10_000}B")
     assert ended.code == 2
     assert f"10 kB may be used, beside {memory.words(reading)} for reading" in ended.err
@@ -554,8 +560,8 @@ def test_counts_of_models_that_are_judged_count(planted: Run) -> None:
     for models in (1, 3):
         others = rows.nbytes + 56 * rows.n_rows + rows.nbytes + (32 + 32 * models) * rows.n_rows
         found = held_bytes(rows, copied=True, models=models)
-        assert found == others + models * COUNTS
-        assert held_bytes(few, copied=True, models=models) < COUNTS
+        assert found == others + models * memory.COUNTS
+        assert held_bytes(few, copied=True, models=models) < memory.COUNTS
 
 
 @pytest.mark.parametrize("algo", registry.names())

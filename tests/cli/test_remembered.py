@@ -15,7 +15,7 @@ Run = Callable[..., str]
 
 def test_too_many_rows(cwtool: Callable, planted: Run) -> None:
     rows = planted("a.svm", 1, 500)
-    ended = cwtool("train", rows, "--algo", "knn", "--max-memory", "1MB", "-m", "m.cw")
+    ended = cwtool("train", rows, "--algo", "knn", "--max-memory", "3MB", "-m", "m.cw")
     assert ended.code == 2
     assert "knn needs" in ended.err
     assert "500 rows of 30 features" in ended.err

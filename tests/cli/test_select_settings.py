@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cwtool import memory
+
+METRICS = memory.bytes_of_counts(1, 401)  # of 400 rows
+
 Run = Callable[..., str]
 
 
@@ -48,8 +52,9 @@ def test_hashed_ids(ok: Run, shifted: str) -> None:
 
 def test_a_batch_too_large_for_the_memory_allowed(shifted: str, cwtool: Callable[..., Any]) -> None:
     for algo in ("sbcw", "fgm"):
-        for command in (["select-features"], ["train", "-m", "m.cw"]):
-            ended = cwtool(*command, shifted, "--algo", algo, "--max-memory", "50kB")
+        for command, more in ((["select-features"], 0), (["train", "-m", "m.cw"], METRICS)):
+            limit = f"{more + 50_000}B"
+            ended = cwtool(*command, shifted, "--algo", algo, "--max-memory", limit)
             assert ended.code == 2
             assert "50 kB may be used" in ended.err
             if command == ["select-features"]:

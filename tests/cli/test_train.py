@@ -689,10 +689,10 @@ def test_algorithm_among_grouped_short_options(ok: Run, planted: Run) -> None:
 
 
 def test_a_slot_that_does_not_fit(cwtool: Run, planted: Run) -> None:
-    a = planted("a.svm", 1, 300)
+    a = planted("a.svm", 1, 250)
     ended = cwtool("train", "-a", "dcd", a, "-m", "m.cw", "--max-memory", "20kB")
     assert (ended.code, Path("m.cw").exists()) == (2, False)
-    assert "a batch of 300 rows" in ended.err and "--batch-rows" in ended.err
+    assert "a batch of 250 rows" in ended.err and "--batch-rows" in ended.err
 
 
 @pytest.mark.parametrize("algo", ["dcd", "knn"])

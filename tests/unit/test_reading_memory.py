@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import gzip
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from time import sleep
 
+import numpy as np
 import pytest
 
 from cwtool import memory
 from cwtool.ahead import AHEAD, WAITING
+from cwtool.convert.rows_file import Kept
+from cwtool.data.columns import Columns
+from cwtool.data.cutting import ENTRY, LINE
 from cwtool.data.names import bytes_of_names, read_names
+from cwtool.data.parse import Reading
 from cwtool.data.pipeline import BLOCK_BYTES, ReadOptions, read_blocks
 from cwtool.data.reading_memory import (
     BLOCK,
-    PACKED,
     SHARE,
     SMALLEST,
     USED,
     beside_reading,
     bytes_of_reading,
-    text_size,
 )
-from cwtool.data.rowfile import ROWS_MAGIC
-from cwtool.errors import UsageError
+from cwtool.data.reading_sizes import COUNTED, source_of
+from cwtool.data.rowfile import frames_of
+from cwtool.data.sources import Peeked
+from cwtool.errors import DataError, UsageError
 
 MB = 1_000_000
 
@@ -34,7 +40,7 @@ MB = 1_000_000
 @pytest.fixture(autouse=True)
 def bounds() -> Iterator[None]:
     yield
-    memory.BOUNDS.reading = 0
+    memory.forget_reading()
 
 
 def test_blocks_that_wait_count_if_there_are_several_threads() -> None:
@@ -52,7 +58,7 @@ def test_a_small_file_takes_no_more_than_its_text() -> None:
 @pytest.mark.parametrize("limit", [40 * MB, 100 * MB, 1000 * MB, 100_000 * MB])
 def test_blocks_take_a_part_of_the_limit(limit: int, jobs: int) -> None:
     """And what they take is left out of what else may be used."""
-    found = beside_reading(ReadOptions(max_memory=limit), ["-"], jobs)
+    found = beside_reading(ReadOptions(jobs=jobs, max_memory=limit), ["-"])
     needed = bytes_of_reading(found.block_bytes, jobs)
     assert found.block_bytes % SMALLEST == 0
     assert SMALLEST <= found.block_bytes <= BLOCK_BYTES
@@ -65,55 +71,193 @@ def test_blocks_take_a_part_of_the_limit(limit: int, jobs: int) -> None:
 
 def test_blocks_are_no_larger_than_those_asked_for() -> None:
     options = ReadOptions(block_bytes=2 * SMALLEST, max_memory=10_000 * MB)
-    assert beside_reading(options, ["-"], 1).block_bytes == 2 * SMALLEST
+    assert beside_reading(options, ["-"]).block_bytes == 2 * SMALLEST
 
 
 def test_a_limit_below_the_smallest_blocks_is_refused() -> None:
     least = bytes_of_reading(SMALLEST, 4)
-    assert beside_reading(ReadOptions(max_memory=least + 5), ["-"], 4).max_memory == 5
+    four = ReadOptions(jobs=4, max_memory=least + 5)
+    assert beside_reading(four, ["-"]).max_memory == 5
     with pytest.raises(UsageError, match=r"with `jobs=4` needs .* MB, and 1 MB may") as told:
-        beside_reading(ReadOptions(max_memory=MB), ["-"], 4)
+        beside_reading(replace(four, max_memory=MB), ["-"])
     assert told.value.hint == "use `jobs=1`, or raise `max_memory`"
     with pytest.raises(UsageError) as told:
-        beside_reading(ReadOptions(max_memory=MB), ["-"], 1)
+        beside_reading(ReadOptions(max_memory=MB), ["-"])
     assert told.value.hint == "raise `max_memory`"
 
 
 def test_without_a_limit_and_for_small_files_all_stays_as_it_is(folder: Path) -> None:
-    assert beside_reading(ReadOptions(jobs=4), ["-"], 4) == ReadOptions(jobs=4)
+    assert beside_reading(ReadOptions(jobs=4), ["-"]) == ReadOptions(jobs=4)
     (folder / "a.svm").write_text("1 1:1\n" * 100)
     small = ReadOptions(jobs=4, max_memory=1000)
-    assert beside_reading(small, ["a.svm"], 4) == small
+    found = beside_reading(small, ["a.svm"])
+    assert found == replace(small, block_bytes=SMALLEST, strict=True)
+    assert memory.BOUNDS.reading == 0
+
+
+def size_of(path: str, reading: Reading | None = None) -> float:
+    return source_of(path, ReadOptions(reading or Reading())).size
 
 
 def test_the_size_of_text_is_known_of_plain_files_alone(folder: Path) -> None:
-    (folder / "a.svm").write_bytes(b"1 1:1\n" * 100)
+    """Lines that are short, or get entries, count as longer ones."""
+    (folder / "a.svm").write_bytes(b"1 1:1 2:1 3:1 4:1 5:1 6:1\n" * 100)
     (folder / "a.svm.gz").write_bytes(gzip.compress(b"1 1:1\n" * 100))
-    (folder / "a.cwrows").write_bytes(ROWS_MAGIC + bytes(92))
-    assert text_size([]) == 0
-    assert text_size(["a.svm", "a.svm"]) == 1200
-    assert text_size(["a.cwrows"]) == PACKED * 100
-    assert all(text_size(["a.svm", other]) == inf for other in ("-", "a.svm.gz", "none", "."))
+    (folder / "short.svm").write_bytes(b"1\n" * 100)
+    assert size_of("a.svm") == 2600
+    assert size_of("short.svm") == LINE * 101
+    assert size_of("a.svm", Reading(bias=True)) == (LINE + ENTRY) * 101
+    (folder / "large.svm").write_bytes(b"1\n" * (COUNTED // 2 + 1))
+    assert size_of("large.svm") == LINE * (COUNTED + 2) / 2
+    assert all(size_of(other) == inf for other in ("-", "a.svm.gz", "none", "."))
 
 
-def test_blocks_of_files_of_rows_are_as_they_were_written(folder: Path) -> None:
-    (folder / "a.cwrows").write_bytes(ROWS_MAGIC + bytes(10 * MB))
-    left = beside_reading(ReadOptions(max_memory=100 * MB), ["a.cwrows"], 1).max_memory
-    assert left == 100 * MB - bytes_of_reading(BLOCK_BYTES, 1)
+def rows_file(folder: Path, text: str, block: int) -> str:
+    (folder / "a.svm").write_text(text)
+    with (folder / "a.cwrows").open("wb") as out:
+        kept = Kept(out)
+        for _ in read_blocks(["a.svm"], ReadOptions(block_bytes=block, store=kept)):
+            pass
+        kept.close()
+    return "a.cwrows"
 
 
-@pytest.mark.parametrize("row", ["1 1:1 2:1 3:1 4:1 5:1 66:1", "1 1:0.25", "1 1:0.123456789"])
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_reading_takes_no_more_than_that(row: str, jobs: int, folder: Path) -> None:
-    """tracemalloc measures the arrays while all blocks wait for a slow consumer."""
-    (folder / "a.svm").write_text(f"{row}\n" * (4_000_000 // len(row)))
-    block = 4 * SMALLEST
+@pytest.mark.parametrize("block", [SMALLEST, BLOCK_BYTES, 4 * BLOCK_BYTES])
+def test_the_largest_frame_of_a_file_of_rows_counts(block: int, folder: Path) -> None:
+    """Entries of 4 or 5 bytes take almost as much memory as the text could."""
+    row = "1" + "".join(f" {k}:1" for k in range(1, 51))
+    path = rows_file(folder, f"{row}\n" * 40_000, block)
+    source = source_of(path, ReadOptions())
+    size = (folder / "a.svm").stat().st_size
+    assert 0.7 * min(block, size) < source.frame <= min(block, size)
+    assert 0.7 * size < source.size <= size
+    found = beside_reading(ReadOptions(max_memory=1000 * MB), [path])
+    assert found.block_bytes == max(BLOCK_BYTES, source.frame)
+    assert found.max_memory == 1000 * MB - bytes_of_reading(found.block_bytes, 1, source.size, 1)
+    assert sum(block.n_rows for block in read_blocks([path], found)) == 40_000
+    smaller = replace(found, block_bytes=source.frame - 1)
+    with pytest.raises(UsageError, match=rf"^a.cwrows: a frame .* {source.frame:,} bytes of text"):
+        list(read_blocks([path], smaller))
+
+
+class Pipe:
+    """The bytes of a file, which can be read once."""
+
+    regular, size = False, 0
+
+    def __init__(self, path: str) -> None:
+        self.read = Path(path).open("rb").read  # noqa: SIM115
+
+
+def test_frames_of_a_pipe_are_refused_before_they_are_in_memory(folder: Path) -> None:
+    path = rows_file(folder, "1 1:0.123456 2:0.345678\n" * 100_000, 2 * BLOCK_BYTES)
     tracemalloc.start()
-    for k, _ in enumerate(read_blocks(["a.svm"], ReadOptions(block_bytes=block, jobs=jobs))):
+    with pytest.raises(UsageError, match=r"^a pipe: a frame of this file of rows takes"):
+        list(frames_of("p", Peeked(b"", Pipe(path)), "a pipe", most=SMALLEST))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < SMALLEST
+
+
+ROWS_OF_TEXT = {
+    "usual": "1 1:1 2:1 3:1 4:1 5:1 66:1",
+    "one entry": "1 1:0.25",
+    "longer": "1 1:0.123456789",
+    "short": "1 1:1",
+    "label": "1",
+    "blank": "",
+}
+
+
+@pytest.mark.parametrize("row", ROWS_OF_TEXT.values(), ids=ROWS_OF_TEXT)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_reading_takes_no_more_than_that(
+    row: str, pack: Callable[[bytes], bytes], jobs: int, folder: Path
+) -> None:
+    """tracemalloc measures the arrays while all blocks wait for a slow consumer. Some longer rows
+    come first, by which the length of the others cannot be told."""
+    first = ("1 " + " ".join(f"{k}:1" for k in range(1, 300)) + "\n") * 10
+    text = first + f"{row}\n" * (4_000_000 // (len(row) + 1))
+    (folder / "a.svm").write_bytes(pack(text.encode()))
+    block = 4 * SMALLEST
+    options = ReadOptions(block_bytes=block, jobs=jobs, strict=True)
+    tracemalloc.start()
+    for k, _ in enumerate(read_blocks(["a.svm"], options)):
         sleep(0.3 if k == 0 and jobs > 1 else 0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak <= bytes_of_reading(block, jobs) - USED * block
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_blocks_have_no_more_bytes_rows_and_entries_than_counted(
+    pack: Callable[[bytes], bytes], folder: Path
+) -> None:
+    """Whatever comes before short rows, and also if all rows get entries in some columns."""
+    long = "1 " + " ".join(f"{k}:1" for k in range(1, 2000)) + "\n"
+    text = (long + "1\n" * 10_000 + "\n" * 10_000 + long * 7 + "0 5:1\n" * 10_000) * 3 + "1"
+    (folder / "a.svm").write_bytes(pack(text.encode()))
+    filled = tuple(range(2000, 2100))
+    columns = Columns(filled, (0.5,) * 100, (1.0,) * 100)
+    for reading in (Reading(), Reading(normalize="columns", columns=columns, bias=True)):
+        whole = ReadOptions(reading, block_bytes=1 << 20)
+        options = replace(whole, block_bytes=SMALLEST, strict=True)
+        found = list(read_blocks(["a.svm"], options))
+        most = SMALLEST / (LINE + ENTRY * reading.added)
+        assert max(block.n_rows for block in found) <= most
+        taken = max(12 * len(block.values) + 36 * block.n_rows for block in found)
+        assert taken <= (BLOCK - 1) * SMALLEST
+        for part in ("indices", "values", "labels"):
+            joined, other = (
+                np.concatenate([getattr(block, part) for block in blocks])
+                for blocks in (found, read_blocks(["a.svm"], whole))
+            )
+            assert (joined == other).all()
+        lines = [block.origin.place(k) for block in found for k in range(block.n_rows)]
+        assert lines[-1] == f"a.svm:{text.count(chr(10)) + 1}"
+        assert len(set(lines)) == len(lines) == 3 * 20_008 + 1
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_line_longer_than_a_block_is_refused(
+    pack: Callable[[bytes], bytes], folder: Path
+) -> None:
+    line = "1 " + " ".join(f"{k}:1" for k in range(1, 20_000))
+    (folder / "a.svm").write_bytes(pack(f"0 1:1\n{line}\n0 1:1\n".encode()))
+    options = ReadOptions(block_bytes=2 * SMALLEST, strict=True)
+    told = r"^a\.svm:2: a line is longer than 131,072 bytes, which are read at a time"
+    with pytest.raises(DataError, match=told) as failure:
+        list(read_blocks(["a.svm"], options))
+    assert "raise `max_memory`, and also `block_size`" in str(failure.value.hint)
+    (block,) = read_blocks(["a.svm"], replace(options, block_bytes=4 * SMALLEST))
+    assert block.n_rows == 3
+
+
+def test_a_row_with_the_entries_that_it_gets_fits_into_a_block(folder: Path) -> None:
+    (folder / "a.svm").write_bytes(b"1 1:1\n" * 100_000)
+    columns = Columns(tuple(range(20_000)), (0.5,) * 20_000, (1.0,) * 20_000)
+    reading = Reading(normalize="columns", columns=columns)
+    found = beside_reading(ReadOptions(reading, max_memory=40 * MB), ["a.svm"])
+    assert found.block_bytes == 3 * SMALLEST
+    assert next(read_blocks(["a.svm"], found)).n_rows == 1
+    with pytest.raises(UsageError, match=r"reading with `jobs=1` needs 11\.1 MB, and 9 MB may"):
+        beside_reading(ReadOptions(reading, max_memory=9 * MB), ["a.svm"])
+
+
+def test_in_shards_several_threads_take_no_more_than_one(folder: Path) -> None:
+    (folder / "a.svm").write_bytes(b"1 1:1 2:1 3:1 4:1 5:1 6:1\n" * 1_000_000)
+    for limit in (3 * MB, 200 * MB, 2000 * MB):
+        one, *others = (
+            beside_reading(ReadOptions(jobs=jobs, max_memory=limit), ["a.svm"], sharded=True)
+            for jobs in (1, 2, 5)
+        )
+        taken = bytes_of_reading(one.block_bytes, 1)
+        assert one.max_memory == (limit - taken) // 2
+        for found in others:
+            assert found.max_memory == one.max_memory
+            assert bytes_of_reading(found.block_bytes, found.jobs) <= taken
+        assert [found.jobs for found in others] == ([1, 1] if limit == 3 * MB else [2, 5])
 
 
 @pytest.mark.parametrize("name", ["w", "a word that is longer", "wört ☃ 😀"])
