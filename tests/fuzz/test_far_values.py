@@ -164,9 +164,10 @@ def test_held_scores_that_overflow_are_told_without_a_warning() -> None:
         ("spar-dca", {"l2": 0.01}, "l2"),
         ("spar-dca", {"max_batch_passes": 201}, "max_batch_passes"),
         ("dcd", {"batch_rows": 0}, ""),
-        ("sdist", {"steps": 501}, "steps"),
+        ("sdist", {"steps": 151}, "steps"),
+        ("sdist", {"cv": 2}, "cv"),
         ("rff-markov", {"chains": 5}, "chains"),
-        ("rff-markov", {"iterations": 150_001}, "iterations"),
+        ("rff-markov", {"iterations": 50_001}, "iterations"),
     ],
 )
 def test_settings_that_make_learning_long(algo: str, given: dict[str, int], name: str) -> None:
