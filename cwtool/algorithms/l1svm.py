@@ -47,6 +47,7 @@ class SparseParams(BatchParams):
         "is not 0, the largest C that is tried.",
         above=0,
         high=1e12,  # the path to it has steps of a constant factor
+        unasked=1e4,
     )
     batch_rows: int = param(
         0,
@@ -72,13 +73,14 @@ class L1Params(SparseParams):
         "violation at w = 0 or to 1, whichever is larger. Smaller values are more exact and "
         "slower.",
         low=1e-12,  # less is not reached by numbers of 53 bits
+        unasked_below=1e-5,
     )
     max_batch_passes: int = param(
         1000,
         "Largest number of passes over the features for one C, if `tol` is not reached before.",
         low=1,
         formerly=("max_epochs",),
-        unasked=10_000,
+        unasked=2000,
     )
 
 

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 from cwtool.algorithms.base import each_choice
 from cwtool.algorithms.batch.remembered_rows import NUMBERS, ROWS, RememberedRowsParams
-from cwtool.algorithms.fourier_features.chains import Chain, drawn, run_all, run_apart
+from cwtool.algorithms.fourier_features.chains import ENOUGH, Chain, drawn, run_all, run_apart
 from cwtool.algorithms.fourier_features.fourier import Prior, Samples, telling
 from cwtool.algorithms.knn import Extent, Neighbours
 from cwtool.algorithms.neighbours.column_scale import deviations
@@ -68,7 +68,7 @@ class RffParams(RememberedRowsParams):
         low=1,
         high=10_000_000,
         auto=True,
-        unasked=LONGEST,
+        unasked=ENOUGH,
     )
     chains: int = param(
         4,
@@ -84,14 +84,14 @@ class RffParams(RememberedRowsParams):
         "with more detail.",
         low=1,
         high=1000,
-        unasked=100,
+        unasked=40,
     )
     t_max: int = param(
         3,
         "Largest number of variables of one Fourier feature, and so of variables that interact.",
         low=1,
         high=20,
-        unasked=10,
+        unasked=3,
     )
     alpha0: float = param(
         0.5,

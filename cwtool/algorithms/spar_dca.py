@@ -38,19 +38,21 @@ class SparDcaParams(SparseParams):
         "Weight e of the squared norm beside the l1 norm. Smaller values come closer to the plain "
         "l1 norm and converge more slowly.",
         above=0,
+        unasked_below=0.1,
     )
     tol: float = param(
         1e-2,
         "Stop when the relative duality gap is at most this. Smaller values are more exact and "
         "slower.",
         above=0,
+        unasked_below=0.01,
     )
     max_batch_passes: int = param(
         200,
         "Largest number of passes over the rows for one C, if `tol` is not reached before.",
         low=1,
         formerly=("max_epochs",),
-        unasked=2000,
+        unasked=200,
     )
 
 

@@ -63,7 +63,10 @@ class Confusion:
         self._reach(len(self.labels))
         size = len(self.counts)
         at = (y.astype(np.int64) + 1) * size + predicted(self.labels, score) + 1
-        self.counts += np.bincount(at, minlength=size * size).reshape(size, size)
+        if len(at) < size * size:
+            np.add.at(self.counts.reshape(-1), at, 1)
+        else:
+            self.counts += np.bincount(at, minlength=size * size).reshape(size, size)
         if self.weighted is not None:
             np.add.at(self.weighted.reshape(-1), at, units(weight, len(y)))
             check_range(self.weighted)
@@ -93,19 +96,23 @@ class Confusion:
         classes = max(len(self.counts), len(other.counts)) - 1
         for one in (self, other):
             one._reach(classes)
+        put = np.add if sign > 0 else np.subtract
         weighted = None
         if self.weighted is not None or other.weighted is not None:
-            weighted = self.in_units() + sign * other.in_units()
-        return Confusion(self.labels, self.counts + sign * other.counts, weighted)
+            weighted = put(self.in_units(), other.in_units())
+        return Confusion(self.labels, put(self.counts, other.counts), weighted)
 
     def moved(self, labels: list[float]) -> Confusion:
         """The same counts with classes in the order of these labels, which may include further
         labels."""
-        to = np.array([0, *(labels.index(label) + 1 for label in self.labels)])
+        place = {label: k for k, label in enumerate(labels, 1)}
+        to = np.array([0, *(place[label] for label in self.labels)])
 
         def wide(counts: Counts) -> Counts:
-            found = np.zeros((len(labels) + 1,) * 2, dtype=np.int64)
             at = to[: len(counts)]
+            if (at == np.arange(len(at))).all():
+                return _grown(counts.copy(), len(labels))
+            found = np.zeros((len(labels) + 1,) * 2, dtype=np.int64)
             found[np.ix_(at, at)] = counts
             return found
 

@@ -2,12 +2,14 @@
 merging must end soon and without warnings of NumPy."""
 
 import warnings
+from typing import Any
 
 import fuzzed_models as models
 import numpy as np
 import pytest
 
 from cwtool.algorithms.base import Scores
+from cwtool.algorithms.batch import newton
 from cwtool.algorithms.neighbours.search import Near, said
 from cwtool.algorithms.selection import l1_path
 from cwtool.data.growing import zero_pages
@@ -20,16 +22,19 @@ from cwtool.model.crossfit import Fold, FoldScores, held
 from cwtool.model.opening import unasked_work
 from cwtool.model.packing import pack, unpack
 from cwtool.run import Run
+from cwtool_ext import quadratic
 
 
 @pytest.mark.parametrize("algo", ["l1svm", "spar-dca"])
+@pytest.mark.parametrize(("low", "high"), [(-200, 40), (30, 32), (-20, 3)])
 def test_a_path_of_C_ends_where_values_are_far_apart(
-    algo: str, monkeypatch: pytest.MonkeyPatch
+    algo: str, low: int, high: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Almost no solution converges, and C has hundreds of orders of magnitude to go."""
+    """Almost no solution converges; and C has hundreds of orders of magnitude to go, or values lose
+    each other in sums."""
     draw = np.random.default_rng(3)
     pairs = [
-        [(j, float(draw.choice([-1, 1]) * 10 ** draw.uniform(-200, 40))) for j in range(12)]
+        [(j, float(draw.choice([-1, 1]) * 10 ** draw.uniform(low, high))) for j in range(12)]
         for _ in range(40)
     ]
     rows = Rows.from_lists(pairs, draw.integers(2, size=40).tolist())
@@ -40,12 +45,14 @@ def test_a_path_of_C_ends_where_values_are_far_apart(
             solved.append(C)
             super().solve(C, among)
             self.early = len(solved)
+            self.beside = 3 * len(solved) - self.passes
 
     model = Model.new(algo, {"max_batch_passes": 3, "prior": 1.0})
     monkeypatch.setattr(type(model.algorithm), "Fit", Counting)
+    monkeypatch.setattr(l1_path, "PATIENCE", 15)
     told: list[str] = []
     model.learn(rows, Run(warn=told.append, calibrate=False))
-    assert len(solved) == l1_path.PATIENCE
+    assert len(solved) == 5
     assert len(told) == 1
     assert "before `tol` was reached" in told[0]
 
@@ -61,6 +68,29 @@ def test_a_path_of_ordinary_rows_is_as_long_as_it_needs(monkeypatch: pytest.Monk
         steps.append(notes)
     assert steps[0] == steps[1]
     assert int(steps[0][0].split()[-2]) > 5
+
+
+def test_a_step_over_second_derivatives_counts_as_the_passes_that_take_as_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So a solution of which each Newton step needs all of its sweeps ends as others do."""
+    rows, told = models.rows_of(1, 60, 2)[0], []
+    real = quadratic.descent
+
+    class Slow:
+        """Sweeps that never reach their goal."""
+
+        add_gram = quadratic.add_gram
+
+        @staticmethod
+        def descent(H: Any, price: float, goal: float, sweeps: int, *more: Any) -> int:
+            real(H, price, goal, 1, *more)
+            return sweeps
+
+    monkeypatch.setattr(newton, "quadratic", Slow)
+    model = Model.new("l1svm", {"features": 0, "C": 1.0, "tol": 1e-12})
+    model.learn(rows, Run(warn=told.append, calibrate=False))
+    assert "before `tol` was reached" in told[0]
 
 
 def test_no_rows_have_no_neighbours() -> None:
@@ -128,10 +158,16 @@ def test_held_scores_that_overflow_are_told_without_a_warning() -> None:
         ("bcw", {"batch_rows": 49}, "batch_rows"),
         ("l1svm", {"batch_rows": 3}, "batch_rows"),
         ("l1svm", {"batch_rows": 50}, ""),
+        ("l1svm", {"tol": 1e-6}, "tol"),
+        ("l1svm", {"C": 1e5}, "C"),
+        ("spar-dca", {"tol": 1e-3}, "tol"),
+        ("spar-dca", {"l2": 0.01}, "l2"),
+        ("spar-dca", {"max_batch_passes": 201}, "max_batch_passes"),
         ("dcd", {"batch_rows": 0}, ""),
-        ("sdist", {"steps": 501}, "steps"),
+        ("sdist", {"steps": 151}, "steps"),
+        ("sdist", {"cv": 2}, "cv"),
         ("rff-markov", {"chains": 5}, "chains"),
-        ("rff-markov", {"iterations": 150_001}, "iterations"),
+        ("rff-markov", {"iterations": 50_001}, "iterations"),
     ],
 )
 def test_settings_that_make_learning_long(algo: str, given: dict[str, int], name: str) -> None:

@@ -11,7 +11,7 @@ from taught import taught
 from cwtool.algorithms.neighbours.boosting import Boost, hood
 from cwtool.algorithms.neighbours.eigenvector import sparse_eigenvector
 from cwtool.algorithms.neighbours.monomials import Candidates, Monomials
-from cwtool.algorithms.neighbours.oja import Oja, ascent, drawing
+from cwtool.algorithms.neighbours.oja import Oja, ascent, drawing, quantile
 from cwtool.algorithms.sdist import SDist, space_of
 
 
@@ -24,6 +24,14 @@ def test_pairs_follow_u():
     for i, j, s in zip(*found, strict=True):
         assert j in (around.opposite if s > 0 else around.same)[i]
     assert abs(found.sign.mean()) < 0.1
+
+
+def test_quantiles_are_those_of_numpy_bit_for_bit():
+    rng = np.random.default_rng(2)
+    for n in (1, 2, 3, 10, 101, 400):
+        values = np.abs(rng.normal(size=n)) ** 3
+        for share in (0.0, 1.0, 0.5, 0.7, 1 / 3, *rng.random(20).tolist()):
+            assert quantile(values, share) == float(np.quantile(values, share))
 
 
 def test_ascent_finds_planted_columns():

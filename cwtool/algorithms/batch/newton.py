@@ -47,6 +47,8 @@ class Newton:
         self.weight = np.ones(rows) if weight is None else weight
         self.inside = np.zeros(rows, dtype=np.bool_)  # the rows whose products are in `gram`
         self.gram = np.zeros((z.count, z.count))
+        self.swept = 0.0  # sweeps of the descent over H, in passes that take as long
+        self._sweep = z.count**2 / (PRODUCTS * max(1, len(z.value)))
 
     def l1_step(self, at: Place, g: Floats, C: float, among: Longs, goal: float) -> Place | None:
         """A step with the l1 norm from where the gradient of the losses is C g; only features
@@ -56,7 +58,7 @@ class Newton:
         new, slope = w.copy(), g[among]
         v = new[among]
         H = self.hessian(m)[np.ix_(among, among)]
-        quadratic.descent(H, 1 / C, goal / C, SWEEPS, slope, v)
+        self.swept += self._sweep * quadratic.descent(H, 1 / C, goal / C, SWEEPS, slope, v)
         new[among] = v
 
         def norm(w: Floats) -> float:

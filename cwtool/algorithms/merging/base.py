@@ -49,9 +49,8 @@ class Part:
         found = np.zeros((len(slots), len(state.layout.columns), len(places)))
         c = 0
         for table, group in zip(state.tables, state.layout.tables, strict=True):
-            wide = table[slots, : len(group) * state.places]
-            for wide_c in np.split(wide, len(group), axis=1):
-                found[:, c, there] = wide_c[:, places[there]]
+            for k in range(len(group)):
+                found[:, c, there] = table[slots[:, None], k * state.places + places[there]]
                 c += 1
         return found
 

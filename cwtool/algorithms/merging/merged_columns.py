@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cwtool.algorithms.merging.base import Merger, Part, Rule
 from cwtool.data.rows import Floats, Ints, Longs
+from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import State
 from cwtool.threads import together
@@ -35,12 +36,52 @@ class Moved(NamedTuple):
     columns: Floats
 
 
-class Moves(NamedTuple):
+class Shared(NamedTuple):
+    """What several parts have moved: rows of the base, which they are, by how many parts each was
+    moved, and what each part moved of them."""
+
+    rows: Longs
+    base: Floats
+    c: Floats
+    moved: list[Moved]
+
+
+@dataclass(frozen=True)
+class Moves:
     """What all parts have moved of some features, and the rows of the base, in the units of the
     merge."""
 
     base: Floats
     moved: list[Moved]
+
+    @cached_property
+    def counts(self) -> Floats:
+        """By how many parts each row was moved."""
+        c = np.zeros(len(self.base))
+        for part in self.moved:
+            c[part.rows] += 1
+        return c
+
+    @cached_property
+    def alone(self) -> Floats:
+        """The rows of the base, and where a single part has moved them, of that part."""
+        found: Floats = self.base.copy()
+        for part in self.moved:
+            alone = self.counts[part.rows] == 1
+            found[part.rows[alone]] = part.columns[alone]
+        return found
+
+    @cached_property
+    def shared(self) -> Shared:
+        """What several parts have moved."""
+        several = np.flatnonzero(self.counts > 1)
+        number = np.full(len(self.base), -1, dtype=np.int64)
+        number[several] = np.arange(len(several))
+        moved = []
+        for part in self.moved:
+            also = self.counts[part.rows] > 1
+            moved.append(Moved(number[part.rows[also]], part.columns[also]))
+        return Shared(several, self.base[several], self.counts[several], moved)
 
 
 class Member(NamedTuple):
@@ -54,15 +95,14 @@ class ColumnsMerger(Merger):
     """The merge of columns; a family of algorithms says how those of one feature are merged."""
 
     def put(self, state: State, rule: Rule, run: Run, only: Ints | None = None) -> None:
-        members = [part.state.index.ids_and_slots() for part in (self.base, *self.parts)]
-        ids = union([ids for ids, _ in members]) if only is None else only
+        ids = union([ids for ids, _ in self.members]) if only is None else only
         slots = state.slots_of(ids)
 
         def put(start: int) -> None:
             some, to = ids[start : start + RANGE], slots[start : start + RANGE]
             known = None if only is None else self.tried.get(start)
             with np.errstate(over="ignore", invalid="ignore"):  # found when the model is packed
-                found = known or self.moves(some, [_within(some, *pair) for pair in members])
+                found = known or self.moves(some, [_within(some, *own) for own in self.members])
                 merged = self.merged(found, rule)
             if only is not None:
                 self.tried[start] = found
@@ -75,6 +115,11 @@ class ColumnsMerger(Merger):
             state.numbers[number] = self.total(number)
         if "rounds" in state.arrays:
             state.arrays["rounds"] = self.rounds
+
+    @cached_property
+    def members(self) -> list[tuple[Ints, Ints]]:
+        """The ids and slots of the features of the base, and of each part."""
+        return [part.state.index.ids_and_slots() for part in (self.base, *self.parts)]
 
     @cached_property
     def tried(self) -> dict[int, Moves]:
@@ -101,7 +146,7 @@ class ColumnsMerger(Merger):
 
     def merged(self, moves: Moves, rule: Rule) -> Floats:
         """The merged columns of the features: [feature, column, place]."""
-        found = self.rule(moves.base, moves.moved, rule)
+        found = self.rule(moves, rule)
         merged: Floats = found.reshape(-1, len(self.base.places), found.shape[1]).swapaxes(1, 2)
         return merged
 
@@ -122,22 +167,12 @@ class ColumnsMerger(Merger):
     def converted(self, columns: Floats, unit: float) -> Floats:
         """The columns for rows that are divided by this number."""
 
-    def rule(self, base: Floats, moved: list[Moved], rule: Rule) -> Floats:
+    def rule(self, moves: Moves, rule: Rule) -> Floats:
         """The merged rows: those of the base where no part moved, and of a single part that did."""
-        c = np.zeros(len(base))
-        for part in moved:
-            c[part.rows] += 1
-        found: Floats = base.copy()
-        several = np.flatnonzero(c > 1)
-        number = np.full(len(base), -1, dtype=np.int64)
-        number[several] = np.arange(len(several))
-        shared = []
-        for part in moved:
-            alone = c[part.rows] == 1
-            found[part.rows[alone]] = part.columns[alone]
-            shared.append(Moved(number[part.rows[~alone]], part.columns[~alone]))
-        if len(several):
-            found[several] = self.step(base[several], c[several], shared, rule)
+        found: Floats = moves.alone.copy()
+        rows, base, c, moved = moves.shared
+        if len(rows):
+            found[rows] = self.step(base, c, moved, rule)
         return found
 
     @abstractmethod

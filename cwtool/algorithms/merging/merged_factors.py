@@ -10,12 +10,13 @@ lost.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cwtool.algorithms.merging.base import Merger, Part, Rule
-from cwtool.algorithms.merging.merged_columns import Flags, Moved, places_of, union
+from cwtool.algorithms.merging.merged_columns import Flags, Moved, Moves, places_of, union
 from cwtool.algorithms.merging.merged_rules import DIAGONAL, DiagonalMerger
 from cwtool.data.rows import Floats, Ints, Longs
 from cwtool.run import Run
@@ -92,8 +93,12 @@ class FactoredMerger(Merger):
         rows = np.zeros((1 + n, 3 + self.rank))
 
         def means(start: int) -> None:
-            some = among[start : start + RANGE]
-            rows[1 + start : 1 + start + len(some), 0] = self._means(self._rows(some), rule)
+            found = None if only is None else self.tried.get(start)
+            found = found or self._moves(self._rows(among[start : start + RANGE]))
+            if only is not None:
+                self.tried[start] = found
+            merged = self.means.rule(found, rule)[:, 0]
+            rows[1 + start : 1 + start + len(merged), 0] = merged
 
         together(means, range(0, n, RANGE), run.jobs)
         if only is None:  # scores depend on the means alone
@@ -116,8 +121,14 @@ class FactoredMerger(Merger):
         ]
         return Range(old, own, moved)
 
-    def _means(self, rows: Range, rule: Rule) -> Floats:
-        """The merged means, by the precisions D - 1 + |R|^2."""
+    @cached_property
+    def tried(self) -> dict[int, Moves]:
+        """Of the features that all rules are tried on, by the start of a range."""
+        return {}
+
+    def _moves(self, rows: Range) -> Moves:
+        """What the parts have moved: means with the precisions D - 1 + |R|^2, by which these are
+        merged."""
 
         def columns(values: Floats) -> Floats:
             return np.column_stack([values[:, 0], values[:, 1] + (values[:, 2:] ** 2).sum(axis=1)])
@@ -126,7 +137,7 @@ class FactoredMerger(Merger):
             Moved(np.flatnonzero(there), columns(values[there]))
             for values, there in zip(rows.own, rows.moved, strict=True)
         ]
-        return self.means.rule(columns(rows.old), parts, rule)[:, 0]
+        return Moves(columns(rows.old), parts)
 
     def _put_precisions(self, out: Floats, run: Run) -> None:
         """Put D - 1 and R of the merge there; the sums over ranges have a fixed order."""

@@ -6,7 +6,13 @@ import numpy as np
 
 from cwtool.algorithms.covariance.forgetting import HalfLife
 from cwtool.algorithms.merging.base import INC, NAT, SUM, Merging, Part, Rule, power
-from cwtool.algorithms.merging.merged_columns import ColumnsMerger, Flags, Moved, rounds_of
+from cwtool.algorithms.merging.merged_columns import (
+    ColumnsMerger,
+    Flags,
+    Moved,
+    Moves,
+    rounds_of,
+)
 from cwtool.data.rows import Floats
 
 FADED = 1e-9  # relative difference up to which a precision has only been forgotten
@@ -30,14 +36,14 @@ class WeightsMerger(ColumnsMerger):
         found[:, 0] += power(c, rule.exponent) * A
         return found
 
-    def rule(self, base: Floats, moved: list[Moved], rule: Rule) -> Floats:
-        found = super().rule(base, moved, rule)
+    def rule(self, moves: Moves, rule: Rule) -> Floats:
+        found, base = super().rule(moves, rule), moves.base
         if found.shape[1] == 1 or len(self.parts) == 1:
             return found
         before = self._rounds(self.base, len(base))
         T, U0 = before.copy(), before * base[:, 0] - base[:, 1]
         U = U0.copy()
-        for part, (rows, columns) in zip(self.parts, moved, strict=True):
+        for part, (rows, columns) in zip(self.parts, moves.moved, strict=True):
             own, rounds = base.copy(), self._rounds(part, len(base))
             own[rows] = columns
             U += rounds * own[:, 0] - own[:, 1] - U0

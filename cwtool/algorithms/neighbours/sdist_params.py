@@ -49,7 +49,7 @@ class SdistParams(KnnParams):
         low=0,
         high=100_000,
         auto=True,
-        unasked=500,
+        unasked=STEPS["stsgd"],
     )
     runs: int | str = param(
         AUTO,
@@ -60,7 +60,7 @@ class SdistParams(KnnParams):
         low=1,
         high=1000,
         auto=True,
-        unasked=8,
+        unasked=RUNS,
     )
     direction_columns: int | str = param(
         AUTO,
@@ -169,6 +169,7 @@ class SdistParams(KnnParams):
         "`direction_share`), `steps` and `lambda_c`; 0 uses these as they are given.",
         low=0,
         high=100,
+        unasked=0,
     )
 
     def resolved(self, dense: bool, rows: int) -> SdistParams:

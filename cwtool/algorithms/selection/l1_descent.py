@@ -44,8 +44,8 @@ class Descent(Fit):
         """Passes over the features that have a weight or violate optimality, until the violation
         of all of them together is small."""
         goal = self.p.tol * max(1.0, float(np.maximum(C * np.abs(self.g0) - 1, 0).sum()))
-        last = self.passes + self.p.max_batch_passes
-        while self.passes < last:
+        last = self.effort + self.p.max_batch_passes
+        while self.effort < last:
             gradient = self.gradient() if self.passes else self.g0
             w, violation = self.w[among], np.empty(len(among))
             total = l1.violations(C, gradient, self.w, among, violation)
@@ -55,13 +55,15 @@ class Descent(Fit):
                 self.passes += 1
                 aim = max(goal / 10, total / 100)
                 at = self.w, self.m
-                if found := self.newton.l1_step(at, gradient, C, among, aim):
+                found = self.newton.l1_step(at, gradient, C, among, aim)
+                self.beside = self.newton.swept
+                if found:
                     self.w, self.m = found
                     continue
             some = Part(self.z, self.squares, among[urgent(w, violation)])
             slack, target = np.inf, max(goal, RECHECK * total)
-            until = min(last, self.passes + BEFORE) if self.newton else last
-            while total > target and self.passes < until:
+            until = min(last, self.effort + BEFORE) if self.newton else last
+            while total > target and self.effort < until:
                 slack, total = self._pass(some, C, slack)
         self.early += 1
 

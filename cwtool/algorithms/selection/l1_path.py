@@ -14,13 +14,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from cwtool.algorithms.batch.rows_by_column import Matrix
 from cwtool.algorithms.shards.sharded_columns import AnyColumns
 from cwtool.data.rows import Floats, Longs
 
 GROWTH = 1.3  # factor from one C to the next
 BISECTIONS = 25  # between two C, at most
 WIDE = 1e22  # ratio of the last C of a path to the first; only values far apart need a larger one
-PATIENCE = 5  # solutions of a wide path that may end before they are as exact as `tol` says
+FAR = 2.0**53  # ratio of the largest to the smallest value: beyond it, sums lose the smaller ones
+PATIENCE = 1000  # passes of a path that is wide, or of values far apart, and does not converge
 
 Kept = Any  # what `kept` returns and `back` takes
 Together = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]  # (f, items) -> f of each
@@ -34,8 +36,16 @@ class Solver(Protocol):
         """Passes made so far."""
 
     @property
+    def effort(self) -> float:
+        """The work so far, in passes."""
+
+    @property
     def early(self) -> int:
         """The number of solutions that ended before they reached the accuracy `tol`."""
+
+    @property
+    def far(self) -> bool:
+        """Whether values of the rows are so far apart that few solutions converge."""
 
     @property
     def sizes(self) -> Floats:
@@ -78,7 +88,19 @@ class Fit(ABC):
         self.w, self.m = np.zeros(len(self.squares)), np.zeros(len(y))
         self.g0 = self.gradient()
         self.passes = 0
+        self.beside = 0.0  # other work, in passes that take as long
         self.early = 0  # solutions that were left before they were as exact as `tol` says
+
+    @property
+    def effort(self) -> float:
+        return self.passes + self.beside
+
+    @property
+    def far(self) -> bool:
+        """Of rows in shards, whose values are not here, it is not known."""
+        sizes = np.abs(self.z.value) if isinstance(self.z, Matrix) else np.empty(0)
+        sizes = sizes[sizes > 0]
+        return len(sizes) > 0 and bool(sizes.max() > FAR * sizes.min())
 
     def gradient(self) -> Floats:
         """The gradient of the weighted sum of losses, without C: squared hinge or logistic."""
@@ -136,6 +158,14 @@ class Fits:
         return max(fit.passes for fit in self.different)
 
     @property
+    def effort(self) -> float:
+        return max(fit.effort for fit in self.different)
+
+    @property
+    def far(self) -> bool:
+        return self.fits[0].far
+
+    @property
     def early(self) -> int:
         return max(fit.early for fit in self.different)
 
@@ -175,14 +205,14 @@ class Fits:
 def path(fit: Solver, features: int, most: float) -> tuple[float, Floats]:
     """Solve for exactly this number of features, or fewer if there are no more or C = `most` does
     not give more. Returns C, and for each feature with a weight the number of the step of the path
-    at which it came in, counted from 1. A wide path, of which most solutions do not converge, ends
-    when its patience does."""
+    at which it came in, counted from 1. A path that is wide or of values far apart, of which most
+    solutions do not converge, ends when its patience does."""
     entry = np.zeros(len(fit.everything))
     step = 0
     low = C = float(min(most, 1 / fit.steepest))  # w = 0 up to here
-    patience = PATIENCE if most > WIDE * C else np.inf
+    patience = PATIENCE if most > WIDE * C or fit.far else np.inf
     before = fit.kept()
-    while len(fit.chosen) < features and most > C and fit.early < patience:
+    while len(fit.chosen) < features and most > C and not _ended(fit, patience):
         low, before = C, fit.kept()
         C, step = min(most, C * GROWTH), step + 1
         fit.solve(C, fit.everything)
@@ -191,6 +221,11 @@ def path(fit: Solver, features: int, most: float) -> tuple[float, Floats]:
     _enter(entry, fit.chosen, step)
     entry[np.delete(fit.everything, fit.chosen)] = 0
     return C, entry
+
+
+def _ended(fit: Solver, patience: float) -> bool:
+    """Whether some solution did not converge, and the patience is used up."""
+    return fit.early > 0 and fit.effort >= patience
 
 
 def _enter(entry: Floats, chosen: Longs, step: int) -> None:
@@ -205,7 +240,7 @@ def _exactly(
     that has too few features; if that finds no C with exactly this number, cut. Returns C."""
     C, above, many = high, fit.kept(), len(fit.chosen)
     for _ in range(BISECTIONS):
-        if len(fit.chosen) == features or many <= features or fit.early >= patience:
+        if len(fit.chosen) == features or many <= features or _ended(fit, patience):
             break
         C = (low * high) ** 0.5
         fit.back(before)

@@ -105,12 +105,8 @@ def add_grams(gram: Floats, shards: Shards) -> None:
 def add_parts(gram: Floats, parts: Sequence[Arrays], slots_of: Sequence[Ints]) -> None:
     """gram += the packed matrices of all shards over their columns, which have these slots."""
     for part, slots in zip(parts, slots_of, strict=True):
-        end = 0
-        for k, filled in enumerate(part["filled"].tolist()):
-            start, end = end, end + filled
-            others = slots[part["column"][start:end]]
-            at = np.maximum(slots[k], others), np.minimum(slots[k], others)
-            gram[at] += part["value"][start:end]
+        one, other = np.repeat(slots, part["filled"]), slots[part["column"]]
+        gram[np.maximum(one, other), np.minimum(one, other)] += part["value"]
 
 
 def rounds_in_metric(
@@ -178,12 +174,11 @@ def gram_of(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
 def packed(gram: Floats) -> Arrays:
     """The lines of a matrix on and below the diagonal: how many numbers other than 0 each has,
     their columns and values."""
-    filled = [np.flatnonzero(line[: k + 1]).astype(np.int32) for k, line in enumerate(gram)]
-    values = [line[at] for line, at in zip(gram, filled, strict=True)]
+    line, column = np.nonzero(np.tril(gram))
     return {
-        "filled": np.array([len(at) for at in filled], dtype=np.int64),
-        "column": np.concatenate([np.empty(0, dtype=np.int32), *filled]),
-        "value": np.concatenate([np.empty(0), *values]),
+        "filled": np.bincount(line, minlength=len(gram)),
+        "column": column.astype(np.int32),
+        "value": gram[line, column],
     }
 
 
