@@ -2,7 +2,8 @@
 library is new enough; install the wheel into an empty environment and use it there.
 
 The tag manylinux_2_N says that the kernels need glibc 2.N and no library but those that every Linux
-has (PEP 600). auditwheel does the same and may bundle libraries, of which the kernels need none.
+with glibc has (PEP 600). Symbols of musl have no versions; musllinux_1_2 is the tag of musl 1.2 and
+newer (PEP 656). auditwheel does the same and may bundle libraries, of which the kernels need none.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
 DIST = HERE / "dist"
-EVERYWHERE = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1"}
+GLIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1"}
+MUSL = {"libc.so", f"libc.musl-{platform.machine()}.so.1"}
 BUILD = "from setuptools import build_meta as b; import sys; print(b.build_{}(sys.argv[1]))"
 
 
@@ -31,27 +33,30 @@ def built(kind: str, source: Path) -> Path:
     return DIST / done.stdout.splitlines()[-1]
 
 
-def glibc_needed(wheel: Path) -> int:
-    """The N of the greatest GLIBC_2.N that a kernel in the wheel asks for."""
-    newest = 17  # the oldest that manylinux knows
+def kernels_shown(wheel: Path) -> str:
+    """What readelf prints about the libraries and the versions that the kernels ask for."""
     with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
-        for name in archive.namelist():
-            if not name.endswith(".so"):
-                continue
-            path = archive.extract(name, folder)
-            shown = subprocess.run(
-                ["readelf", "-dV", path], check=True, stdout=subprocess.PIPE, text=True
-            ).stdout
-            needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", shown))
-            if needed - EVERYWHERE:
-                sys.exit(f"{name} needs {', '.join(sorted(needed - EVERYWHERE))}")
-            newest = max([newest, *map(int, re.findall(r"GLIBC_2\.(\d+)", shown))])
-    return newest
+        names = [name for name in archive.namelist() if name.endswith(".so")]
+        paths = [archive.extract(name, folder) for name in names]
+        return subprocess.run(
+            ["readelf", "-dV", *paths], check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
+
+
+def oldest_system(shown: str) -> str:
+    """The first part of the platform tag, from the output of readelf."""
+    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", shown))
+    if needed and needed <= MUSL:
+        return "musllinux_1_2"
+    if needed - GLIBC:
+        sys.exit(f"the kernels need {', '.join(sorted(needed - GLIBC))}")
+    versions = map(int, re.findall(r"GLIBC_2\.(\d+)", shown))
+    return f"manylinux_2_{max([17, *versions])}"  # 2.17 is the oldest that manylinux knows
 
 
 def tagged(wheel: Path) -> Path:
     """The wheel under the tag of the oldest systems that it runs on."""
-    tag = f"manylinux_2_{glibc_needed(wheel)}_{platform.machine()}"
+    tag = f"{oldest_system(kernels_shown(wheel))}_{platform.machine()}"
     command = [sys.executable, "-m", "wheel", "tags", "--remove", "--platform-tag", tag, str(wheel)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return DIST / done.stdout.splitlines()[-1]

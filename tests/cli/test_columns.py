@@ -92,6 +92,7 @@ def test_what_is_done_is_not_proposed(cwtool: Callable[..., Any]) -> None:
 
 
 def test_python_and_exports_give_the_same_scores(ok: Run) -> None:
+    pytest.importorskip("sklearn")
     ok("train", "train.svm", "-m", "model.cw", "-a", "dcd", *GIVEN)
     X, _ = read_libsvm("test.svm", n_features=100)
     expected = load("model.cw").decision_function(X)
