@@ -1,7 +1,7 @@
 """Compare a first pass of stsgd with one of sgd: `python tools/first_pass.py FOLDER [SET ...]`.
 
-FOLDER has a folder for each data set, with train.svm or day00.svm to day03.svm, perhaps compressed.
-All training rows are in memory. Both learners take turns, each with a new model, and the fastest of
+FOLDER has a folder for each data set, with train.svm or a file for each day, of which the first four
+count. All training rows are in memory. Both learners take turns, each with a new model, and the fastest of
 the runs counts, in CPU time of the process. For each set and loss the milliseconds of sgd and of
 stsgd and their ratio are printed three times: `learn` is Model.new and Model.learn without a sample
 for probabilities, `fit` is the fit of the estimator, and `proba` is that and the fit of the
@@ -132,7 +132,7 @@ def parts(rows: Rows, labels: Labels, loss: str, times: int) -> dict[str, float]
 
 def files_of(folder: Path) -> list[str]:
     """The training rows of a data set."""
-    found = sorted(folder.glob("train.svm*")) or sorted(folder.glob("day0[0-3].svm*"))
+    found = sorted(folder.glob("train.svm*")) or sorted(folder.glob("[dD]ay*[0-3].svm*"))[:4]
     return [str(path) for path in found]
 
 
