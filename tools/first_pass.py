@@ -1,11 +1,11 @@
 """Compare a first pass of stsgd with one of sgd: `python tools/first_pass.py FOLDER [SET ...]`.
 
-FOLDER has a folder for each data set, with train.svm or a file for each day, of which the first four
-count. All training rows are in memory. Both learners take turns, each with a new model, and the fastest of
-the runs counts, in CPU time of the process. For each set and loss the milliseconds of sgd and of
-stsgd and their ratio are printed three times: `learn` is Model.new and Model.learn without a sample
-for probabilities, `fit` is the fit of the estimator, and `proba` is that and the fit of the
-probabilities. With --parts the CPU time of the parts of stsgd follows.
+FOLDER has a folder for each data set, with train.svm or a file for each day, of which the first
+four count. All training rows are in memory. Both learners take turns, each with a new model, and
+the fastest of the runs counts, in CPU time of the process. For each set and loss the milliseconds
+of sgd and of stsgd and their ratio are printed three times: `learn` is Model.new and Model.learn
+without a sample for probabilities, `fit` is the fit of the estimator, and `proba` is that and the
+fit of the probabilities. With --parts the CPU time of the parts of stsgd follows.
 """
 
 from __future__ import annotations

@@ -31,7 +31,8 @@ from cwtool.data.rows import Floats, Ints, Longs, SlotRows
 from cwtool.errors import Damage
 from cwtool.params import AUTO
 from cwtool.run import Run
-from cwtool.state import Layout, State
+from cwtool.state import FeatureIndex, Layout, State
+from cwtool.state.index import DIRECT
 from cwtool.threads import together
 from cwtool_ext import path_weights, shuffle
 
@@ -67,6 +68,11 @@ class Stsgd(Algorithm):
     @property
     def layout(self) -> Layout:
         return layout(self.params.paths)
+
+    def new_state(self, index: FeatureIndex | None = None) -> State:
+        """Table rows are long, so that fewer ids are their own slots than elsewhere: the memory of
+        ids that lie far apart would take most of the time of a first pass."""
+        return State(self.layout, index or FeatureIndex(DIRECT // 8))
 
     def bytes_again(self, n_rows: int, nnz: int) -> int:
         """Rows by their numbers in the compact copy, and for each path an order and a score of each
