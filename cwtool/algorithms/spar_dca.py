@@ -15,6 +15,7 @@ import numpy as np
 from cwtool.algorithms.base import Variants, each_choice
 from cwtool.algorithms.batch.learner import Bounds
 from cwtool.algorithms.batch.rows_by_column import Matrix
+from cwtool.algorithms.covariance.prior import prior_of_rows
 from cwtool.algorithms.l1svm import SparseLearner, SparseParams
 from cwtool.algorithms.selection.l1_path import Fit, Kept
 from cwtool.algorithms.shards.sharded_columns import AnyColumns
@@ -54,6 +55,7 @@ class SparDcaParams(SparseParams):
         formerly=("max_epochs",),
         unasked=200,
     )
+    prior: float | str = prior_of_rows(unasked=1.0)  # more of it acts as a smaller `l2`
 
 
 class Ascent(Fit):

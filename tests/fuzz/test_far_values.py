@@ -163,6 +163,8 @@ def test_held_scores_that_overflow_are_told_without_a_warning() -> None:
         ("spar-dca", {"tol": 1e-3}, "tol"),
         ("spar-dca", {"l2": 0.01}, "l2"),
         ("spar-dca", {"max_batch_passes": 201}, "max_batch_passes"),
+        ("spar-dca", {"prior": 2.0}, "prior"),
+        ("spar-dca", {"prior": 1.0}, ""),
         ("dcd", {"batch_rows": 0}, ""),
         ("sdist", {"steps": 151}, "steps"),
         ("sdist", {"cv": 2}, "cv"),

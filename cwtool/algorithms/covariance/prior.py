@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from cwtool.params import AUTO, param
@@ -17,11 +18,12 @@ def prior_of_weights() -> Any:
     return _prior(f"Variance of every weight before any data. {AUTOMATIC}")
 
 
-def prior_of_rows() -> Any:
-    """For learners without a covariance, where it acts as a scale of the rows."""
+def prior_of_rows(unasked: float = inf) -> Any:
+    """For learners without a covariance, where it acts as a scale of the rows. A model file cannot
+    ask for more than `unasked`."""
     scaled = "Rows are multiplied by the square root of this number before learning."
-    return _prior(f"{scaled} {AUTOMATIC}")
+    return _prior(f"{scaled} {AUTOMATIC}", unasked)
 
 
-def _prior(help: str) -> Any:
-    return param(AUTO, help, kind=float, above=0, auto=True)
+def _prior(help: str, unasked: float = inf) -> Any:
+    return param(AUTO, help, kind=float, above=0, auto=True, unasked=unasked)

@@ -20,7 +20,7 @@ from cwtool.data.rows import Floats, Longs
 
 GROWTH = 1.3  # factor from one C to the next
 BISECTIONS = 25  # between two C, at most
-WIDE = 1e22  # ratio of the last C of a path to the first; only values far apart need a larger one
+WIDE = 1e16  # ratio of the last C of a path to the first; only values far apart need a larger one
 FAR = 2.0**53  # ratio of the largest to the smallest value: beyond it, sums lose the smaller ones
 PATIENCE = 1000  # passes of a path that is wide, or of values far apart, and does not converge
 
