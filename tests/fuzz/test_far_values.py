@@ -26,7 +26,7 @@ from cwtool_ext import quadratic
 
 
 @pytest.mark.parametrize("algo", ["l1svm", "spar-dca"])
-@pytest.mark.parametrize(("low", "high"), [(-200, 40), (30, 32), (-20, 3)])
+@pytest.mark.parametrize(("low", "high"), [(-200, 40), (30, 32), (-20, 3), (4, 5)])
 def test_a_path_of_C_ends_where_values_are_far_apart(
     algo: str, low: int, high: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ GROWTH = 1.3  # factor from one C to the next
 BISECTIONS = 25  # between two C, at most
 WIDE = 1e16  # ratio of the last C of a path to the first; only values far apart need a larger one
 FAR = 2.0**53  # ratio of the largest to the smallest value: beyond it, sums lose the smaller ones
+LONG = 1e3  # typical length of rows from which on solutions seldom converge
 PATIENCE = 1000  # passes of a path that is wide, or of values far apart, and does not converge
 
 Kept = Any  # what `kept` returns and `back` takes
@@ -97,7 +98,11 @@ class Fit(ABC):
 
     @property
     def far(self) -> bool:
-        """Of rows in shards, whose values are not here, it is not known."""
+        """Or the rows are much longer than those that the parameters are meant for, of length 1. Of
+        rows in shards, the values are not here to be compared."""
+        total = len(self.m) if self.weight is None else self.weight.sum()
+        if self.squares.sum() > LONG**2 * total:
+            return True
         sizes = np.abs(self.z.value) if isinstance(self.z, Matrix) else np.empty(0)
         sizes = sizes[sizes > 0]
         return len(sizes) > 0 and bool(sizes.max() > FAR * sizes.min())
