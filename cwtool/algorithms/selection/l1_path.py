@@ -22,7 +22,7 @@ GROWTH = 1.3  # factor from one C to the next
 BISECTIONS = 25  # between two C, at most
 WIDE = 1e16  # ratio of the last C of a path to the first; only values far apart need a larger one
 FAR = 2.0**53  # ratio of the largest to the smallest value: beyond it, sums lose the smaller ones
-LONG = 1e3  # typical length of rows from which on solutions seldom converge
+LONG = 1e3  # root of the mean squared length of rows; of longer ones few solutions converge
 PATIENCE = 1000  # passes of a path that is wide, or of values far apart, and does not converge
 
 Kept = Any  # what `kept` returns and `back` takes
