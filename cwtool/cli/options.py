@@ -203,7 +203,6 @@ def read_options(
     reading these files, and the counts of so many `learners`. In shards some results depend on it,
     and it does not depend on `jobs`."""
     from cwtool.data.pipeline import ReadOptions
-    from cwtool.data.reading_memory import beside_reading
     from cwtool.parallel import cores
 
     ctx = click.get_current_context()
@@ -218,6 +217,10 @@ def read_options(
         jobs=jobs or cores(),
         max_memory=max_memory,
     )
+    if not max_memory:
+        return read
+    from cwtool.data.reading_memory import beside_reading
+
     return beside_reading(read, paths, sharded=sharded, learners=learners)
 
 

@@ -16,7 +16,7 @@ from cwtool.data.rows import Rows, joined
 from cwtool.data.sources import STDIN
 from cwtool.errors import UsageError
 
-MEASURED = 96  # bytes for each entry of the first rows, while they are measured
+MEASURED = 112  # bytes for each entry of the first rows, while they are measured
 
 
 def measured(reading: Reading, paths: Sequence[str], max_memory: int = 0) -> Reading:

@@ -12,12 +12,15 @@ from time import sleep
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cwtool import memory
 from cwtool.ahead import AHEAD, WAITING
 from cwtool.convert.rows_file import Kept
 from cwtool.data.columns import Columns
 from cwtool.data.cutting import ENTRY, LINE
+from cwtool.data.measuring import MEASURED, measured
 from cwtool.data.names import bytes_of_names, read_names
 from cwtool.data.parse import Reading
 from cwtool.data.pipeline import BLOCK_BYTES, ReadOptions, read_blocks
@@ -33,6 +36,7 @@ from cwtool.data.reading_sizes import COUNTED, source_of
 from cwtool.data.rowfile import frames_of
 from cwtool.data.sources import Peeked
 from cwtool.errors import DataError, UsageError
+from cwtool_ext.libsvm import whole_lines
 
 MB = 1_000_000
 
@@ -243,6 +247,50 @@ def test_a_row_with_the_entries_that_it_gets_fits_into_a_block(folder: Path) -> 
     assert next(read_blocks(["a.svm"], found)).n_rows == 1
     with pytest.raises(UsageError, match=r"reading with `jobs=1` needs 11\.1 MB, and 9 MB may"):
         beside_reading(ReadOptions(reading, max_memory=9 * MB), ["a.svm"])
+
+
+@given(
+    lines=st.lists(st.integers(0, 5), max_size=12), start=st.integers(0, 20), most=st.integers(0, 9)
+)
+def test_whole_lines(lines: list[int], start: int, most: int) -> None:
+    """Compared with lines that Python splits."""
+    text = b"\n".join(b"x" * n for n in lines)
+    start = min(start, len(text))
+    for stop in range(start, len(text) + 1):
+        whole = [line for line in text[start:stop].splitlines(keepends=True) if line[-1:] == b"\n"]
+        assert whole_lines(text, start, stop, most) == start + len(b"".join(whole[:most]))
+
+
+def test_whole_lines_of_a_text_that_is_shorter() -> None:
+    with pytest.raises(ValueError, match=r"text\[1:4\] exceeds 3 bytes"):
+        whole_lines(b"1\n2", 1, 4, 1)
+
+
+@pytest.mark.parametrize("step", [0, 400])
+def test_measuring_columns_takes_no_more_than_is_counted(step: int, folder: Path) -> None:
+    """Rows have the same columns, or all of them others."""
+    rows = (" ".join(f"{step * k + j}:0.{j}" for j in range(1, 400)) for k in range(1200))
+    (folder / "a.svm").write_text("".join(f"1 {row}\n" for row in rows))
+    tracemalloc.start()
+    measured(Reading(normalize="columns"), ["a.svm"], 100 * MB)
+    peak = tracemalloc.get_traced_memory()[1] - bytes_of_reading(6 * SMALLEST, 1)
+    tracemalloc.stop()
+    assert peak <= MEASURED * 399 * 1000
+    told = r"measuring the columns of the first rows needs .* MB, and .* MB may be used, beside"
+    with pytest.raises(UsageError, match=told):
+        measured(Reading(normalize="columns"), ["a.svm"], 20 * MB)
+
+
+def test_each_process_counts_reading_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory.BOUNDS, "reading", 3 * MB)
+    assert memory.beside_workers(10 * MB) == 10 * MB  # it was left out of this limit
+    assert memory.beside_workers() == 0
+    monkeypatch.setattr(memory.BOUNDS, "limit", 10 * MB)
+    assert memory.beside_workers() == 7 * MB
+    monkeypatch.setattr(memory.BOUNDS, "processes", 2)
+    assert memory.beside_workers(10 * MB) == 4 * MB
+    with pytest.raises(UsageError, match="reading in 2 processes needs 6 MB, and 5 MB may be used"):
+        memory.beside_workers(5 * MB)
 
 
 def test_in_shards_several_threads_take_no_more_than_one(folder: Path) -> None:
