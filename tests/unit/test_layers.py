@@ -63,7 +63,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     MODEL: (ALGORITHMS, STATE, DATA, "registry", *LEAVES),
     **dict.fromkeys(DRIVERS, (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES)),
-    "messages": (MODEL, "data.labels", "clock", "errors", "memory", "metrics"),
+    "messages": (MODEL, "data.labels", "clock", "errors", "files", "memory", "metrics"),
     BENCH: (*DRIVERS, MODEL, ALGORITHMS, DATA, REPORT, "registry", *LEAVES),
     CLI: (*DRIVERS, MODEL, DATA, REPORT, BENCH, "registry", *LEAVES),
     ESTIMATORS: (
