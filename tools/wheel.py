@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import venv
 import zipfile
@@ -86,8 +86,7 @@ def main() -> None:
     DIST.mkdir(exist_ok=True)
     source = built("sdist", HERE)
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(source) as archive:
-            archive.extractall(folder, filter="data")
+        shutil.unpack_archive(source, folder)
         wheel = built("wheel", next(Path(folder).iterdir()))
     wheel = tagged(wheel)
     smoke(wheel)

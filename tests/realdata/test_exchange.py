@@ -16,6 +16,7 @@ def test_liblinear_predicts_the_same_labels(
 ) -> None:
     if shutil.which("liblinear-predict") is None:
         pytest.skip("needs liblinear-predict of the package liblinear-tools")
+    pytest.importorskip("sklearn")
     train, test = (str(shared_data / name / f"{part}.svm") for part in ("train", "test"))
     model, text, out = (str(tmp_path / file) for file in ("m.cw", "m.model", "out.txt"))
     assert run(["train", train, "-m", model, "--bias", "--quiet"]) == 0
