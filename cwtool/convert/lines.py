@@ -6,7 +6,8 @@ import io
 from collections.abc import Iterable, Iterator
 
 from cwtool.convert.row import Row
-from cwtool.data.chunks import chunks_of, load
+from cwtool.data.chunk_text import load
+from cwtool.data.chunks import chunks_of
 from cwtool.data.cutting import Cutting
 from cwtool.data.parse import BOM
 from cwtool.data.sources import display

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cwtool.data.chunks import chunks_of, load
+from cwtool.data.chunk_text import load
+from cwtool.data.chunks import chunks_of
 from cwtool.data.cutting import Cutting
 from cwtool.data.digest import hexdigest
 from cwtool.data.sources import read_once

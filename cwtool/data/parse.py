@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.data.buffers import Pool, Raw
-from cwtool.data.chunks import Bytes, Chunk, load
+from cwtool.data.chunk_text import load
+from cwtool.data.chunks import Bytes, Chunk
 from cwtool.data.columns import Columns, standardized
 from cwtool.data.cutting import MAX_LINE
 from cwtool.data.faults import describe, failed_conversion

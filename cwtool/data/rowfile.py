@@ -16,7 +16,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from cwtool.data.chunks import REUSED, ROOM, ROWS_MAGIC, Bytes, Chunk
+from cwtool.data.chunk_text import REUSED
+from cwtool.data.chunks import ROOM, ROWS_MAGIC, Bytes, Chunk
 from cwtool.data.digest import Digest
 from cwtool.data.handles import Handle, Source
 from cwtool.data.sources import Peeked, display

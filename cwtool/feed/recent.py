@@ -11,7 +11,8 @@ from heapq import nsmallest
 from pathlib import Path
 from zlib import crc32
 
-from cwtool.data.chunks import chunks_of, load
+from cwtool.data.chunk_text import load
+from cwtool.data.chunks import chunks_of
 from cwtool.data.cutting import Cutting
 from cwtool.files import complete_bytes
 

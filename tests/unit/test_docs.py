@@ -23,7 +23,7 @@ CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 MENTION = re.compile(r"`((?:cwtool|cwtool_ext|docs|examples|tests|tools|data_scripts)/[\w./-]*\w)`")
 TREE = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
 # options of cwtool.bench.peers, data_scripts, Vowpal Wabbit, and of the example of CONTRIBUTING.md
-OTHERS = {"--only", "--size", "--base-url", "--oaa", "--smoothing", "--divisions"}
+OTHERS = {"--only", "--size", "--base-url", "--oaa", "--smoothing", "--divisions", "--folds"}
 OTHER_PROGRAMS = re.compile(r"\b(dask|srun|SBATCH|ssh|helm)\b")  # in a line
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
