@@ -147,9 +147,9 @@ def _threshold(model: Model) -> dict[str, Any]:
 def _classes(model: Model, class_: int | None) -> dict[str, Any]:
     """The labels, and the class whose weights are shown if it is one of several."""
     labels = model.labels
-    if labels.several is None:
+    if model.several is None:
         return {"labels": {"negative": labels.name(0), "positive": labels.name(1)}}
-    found: dict[str, Any] = {"labels": list(_by_label(model)), "multiclass": labels.multiclass}
+    found: dict[str, Any] = {"labels": list(_by_label(model)), "multiclass": model.several.mode}
     return found if class_ is None else found | {"class": labels.name(class_)}
 
 

@@ -50,10 +50,9 @@ def load(path: str | os.PathLike[str], **given: Any) -> Classifier:
 def _parameters(model: Model, kind: type[Classifier]) -> dict[str, Any]:
     own = {p: name for name, p in kind.renamed.items()}
     given = {own.get(p, p): value for p, value in asdict(model.algorithm.params).items()}
-    labels = model.labels
     common = {
         "fit_intercept": model.reading.bias,
-        "multi_class": "auto" if labels.several is None else labels.multiclass,
+        "multi_class": "auto" if model.several is None else model.several.mode,
         "threshold": model.operating_point.setting or None,
         "class_weight": _class_weight(model),
     }

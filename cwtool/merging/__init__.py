@@ -126,7 +126,9 @@ def frame(models: Sequence[Model], base: Model | None) -> Model:
     model. Classes that only a later one has come after its own."""
     first = models[0]
     every = [*([base] if base is not None else []), *models]
-    labels = Labels(multiclass=first.labels.multiclass)
+    labels = Labels(
+        multiclass=first.several.mode if first.several is not None else first.labels.multiclass
+    )
     if first.several is None:
         for one in every:
             labels.negative = one.labels.negative if labels.negative is None else labels.negative

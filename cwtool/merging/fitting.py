@@ -49,7 +49,7 @@ def _settings(model: Model) -> Iterator[tuple[str, Any]]:
     yield from asdict(model.algorithm.params).items()
     yield from model.reading.settings.items()
     yield "class_weight", model.class_weight.setting
-    yield "multiclass", model.labels.multiclass if model.several is not None else "no"
+    yield "multiclass", model.several.mode if model.several is not None else "no"
 
 
 def _same(first: tuple[Model, str], other: tuple[Model, str]) -> None:

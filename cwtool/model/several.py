@@ -47,9 +47,8 @@ def settle(model: Model) -> None:
     labels = model.labels
     assert labels.several is not None
     model.operating_point.check_several()
-    form = form_of(model.algorithm, labels.multiclass)
-    labels.multiclass = form.mode
-    model.several = form(model.algorithm)
+    # models that learn the same rows share their labels, so that these keep the setting
+    model.several = form_of(model.algorithm, labels.multiclass)(model.algorithm)
     model.state = model.several.new_state(model.index)
     model.state.admit(labels.several)
     model.progress, model.calibration = Confusion(labels.several), Ring()
@@ -58,7 +57,8 @@ def settle(model: Model) -> None:
 def pack(model: Model) -> tuple[dict[str, Any], Arrays]:
     """The header entries and arrays of the labels, metrics and probabilities."""
     assert isinstance(model.progress, Confusion) and isinstance(model.calibration, Ring)
-    header = {"labels": model.labels.several, "multiclass": model.labels.multiclass}
+    assert model.several is not None
+    header = {"labels": model.labels.several, "multiclass": model.several.mode}
     return header, {**model.progress.pack(), **model.calibration.pack()}
 
 

@@ -237,7 +237,7 @@ def test_models_of_a_pass_share_their_features(
     if labels == ("1", "2"):
         text = text.replace("\n1 ", "\n3 ", 300)
     Path("a.svm").write_text(text)
-    grid = ["--grid", "algo=arow,pa1,narow,cw-fact", "--by", "progressive", "--block-size", 1 << 16]
+    grid = ["--grid", "algo=narow,arow,pa1,cw-fact", "--by", "progressive", "--block-size", 1 << 16]
     *points, winner = objects(ok("tune", "a.svm", *grid, "--json", "-j", 1))
     assert objects(ok("tune", "a.svm", *grid, "--json", "-j", 3)) == [*points, winner]
     for point in points:
