@@ -14,6 +14,7 @@ from cwtool.cli.declared import owners
 
 PLACE = "cwtool.cli.config"  # where a context keeps the path of the configuration file
 PLAIN = (str, int, float)  # what an option may have as its value
+MOST = 1 << 20  # bytes of a configuration file
 
 
 def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
@@ -25,7 +26,10 @@ def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
         import tomli as tomllib
     try:
         with path.open("rb") as file:
-            found = tomllib.load(file)
+            text = file.read(MOST + 1)
+        if len(text) > MOST:
+            raise click.UsageError(f"{path} is longer than 1 MiB, so that it is no configuration")
+        found = tomllib.loads(text.decode())
     except OSError as failure:
         raise click.UsageError(f"{path}: {os.strerror(failure.errno or 0)}") from None
     except UnicodeDecodeError as failure:

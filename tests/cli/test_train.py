@@ -599,6 +599,7 @@ def test_model_from_a_variable(ok: Run, planted: Run, monkeypatch: pytest.Monkey
         ("[train]\npases = 3\n", "cwtool.toml: train has no option --pases; did you mean passes?"),
         ("[trian]\nr = 1\n", "cwtool.toml: [trian] is no command"),
         ("r = 1\n", "cwtool.toml: [r] is no command"),
+        ("\n" * (1 << 20 | 1), "longer than 1 MiB"),
     ],
 )
 def test_bad_config(text: str, words: str, cwtool: Run, planted: Run) -> None:
