@@ -9,7 +9,9 @@ from cwtool.records import dataclass
 
 @dataclass(frozen=True)
 class FgmParams(BatchParams):
-    features: int = param(100, "Number p of features to select.", low=1, high=1_000_000)
+    features: int = param(
+        100, "Number p of features to select.", low=1, high=1_000_000, unasked=50_000
+    )
     group_size: int = param(
         0,
         "Number r of features that are selected together as a group; 0 takes `features` / "
