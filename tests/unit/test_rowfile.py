@@ -18,7 +18,7 @@ from cwtool.convert.row import Input
 from cwtool.convert.rows_file import FromText, copied
 from cwtool.data.known import file_digests
 from cwtool.data.parse import Reading
-from cwtool.data.pipeline import ReadOptions, read_blocks
+from cwtool.data.pipeline import BLOCK_BYTES, ReadOptions, read_blocks
 from cwtool.data.reports import ReadReport
 from cwtool.data.rowfile import FRAME, HEAD, LAST, Last, Writer, checksum
 from cwtool.errors import DataError
@@ -137,7 +137,7 @@ def test_a_pipe_may_carry_a_file_of_rows(text: Path) -> None:
 def test_text_that_is_written_becomes_the_same_file(tmp_path: Path) -> None:
     out, text = io.BytesIO(), tmp_path / "a.svm"
     text.write_text(TEXT * 40_000)  # more than one frame
-    sink = FromText(out)
+    sink = FromText(out, BLOCK_BYTES)
     for line in text.read_bytes().splitlines(keepends=True):
         sink.write(line)
     sink.finish()
