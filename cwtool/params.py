@@ -32,9 +32,11 @@ class Param:
     auto: bool = False
     or_days: bool = False  # also a number of days, such as 30d
     formerly: tuple[str, ...] = ()  # names that it had before; they are still understood
-    unasked: float = math.inf  # a model file with more of it, which takes long, is not resumed
-    # unless the value is given again
-    unasked_below: float = 0  # the same with less of it, but more than 0
+    # a model file with more than `unasked`, or less than `unasked_below` but more than 0, or one of
+    # the choices in `unasked_choices`, which take long, is resumed only if the value is given again
+    unasked: float = math.inf
+    unasked_below: float = 0
+    unasked_choices: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -53,6 +55,12 @@ class Param:
             parts.append(f"at most {self.high:g}")
         words = " and ".join(parts) + (", or days such as 30d" if self.or_days else "")
         return f"auto, or {words or 'a number'}" if self.auto else words
+
+    def takes_long(self, value: Any) -> bool:
+        """Whether a model file may not ask for this value by itself."""
+        if isinstance(value, str):
+            return value in self.unasked_choices
+        return bool(value > self.unasked or 0 < value < self.unasked_below)
 
     def check(self, value: Any) -> Any:
         """The value converted to the type of the parameter; otherwise an error that says what is
@@ -111,11 +119,13 @@ def param(
     formerly: tuple[str, ...] = (),
     unasked: float = math.inf,
     unasked_below: float = 0,
+    unasked_choices: tuple[str, ...] = (),
 ) -> Any:
     """Declare a dataclass field as a parameter: at least `low`, or greater than `above`. `help` is
     one or more complete sentences: what it does, its unit, when to change it. `unasked` is the
     most of it that a resumed model may ask for by itself, where the time grows with it;
-    `unasked_below` is the least, where the time falls with it and 0 means something else."""
+    `unasked_below` is the least, where the time falls with it and 0 means something else;
+    `unasked_choices` are choices that take long."""
     described = {
         "kind": kind or type(default),
         "default": default,
@@ -129,6 +139,7 @@ def param(
         "formerly": formerly,
         "unasked": unasked,
         "unasked_below": unasked_below,
+        "unasked_choices": unasked_choices,
     }
     return field(default=default, metadata={"param": described})
 

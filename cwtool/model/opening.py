@@ -53,9 +53,6 @@ def unasked_work(model: Model, given: Collection[str]) -> str:
     """The first parameter, if there is one, with which this model asks for much more work than the
     defaults, other than those that were `given` as well: its file may be of a stranger."""
     for p in declared(type(model.algorithm.params)):
-        value = getattr(model.algorithm.params, p.name)
-        if p.name in given or not isinstance(value, int | float):
-            continue
-        if value > p.unasked or 0 < value < p.unasked_below:
+        if p.name not in given and p.takes_long(getattr(model.algorithm.params, p.name)):
             return p.name
     return ""

@@ -40,6 +40,7 @@ class SdistParams(KnnParams):
         "meant for sparse data. auto is power if the data are dense, and otherwise the one that "
         "has fewer errors on rows out of the bag, in a few steps.",
         choices=(AUTO, "power", "stsgd"),
+        unasked_choices=("stsgd",),
     )
     steps: int | str = param(
         AUTO,
