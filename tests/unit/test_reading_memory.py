@@ -160,7 +160,7 @@ def test_frames_of_a_pipe_are_refused_before_they_are_in_memory(folder: Path) ->
         list(frames_of("p", Peeked(b"", Pipe(path)), "a pipe", most=SMALLEST))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < Path(path).stat().st_size / 4  # the objects of Python take some
+    assert peak < Path(path).stat().st_size / 2  # the objects of Python take some
 
 
 ROWS_OF_TEXT = {
