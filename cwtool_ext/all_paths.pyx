@@ -131,6 +131,8 @@ cdef inline void end_burst(double* weights, Touched* touched, Emitted* out, Rule
 
 cdef inline void end_burst_of_eight(double* weights, Touched* touched, Emitted* out,
                                     Rule rule) noexcept nogil:
+    if touched.count == 0:  # there may be no memory for what is emitted
+        return
     memcpy(out.slot + out.count, touched.slot, 4 * touched.count)
     out.values += end_eight(
         touched.count, touched.slot, touched.began, touched.counts, weights, touched.place,
