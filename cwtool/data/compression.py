@@ -114,7 +114,8 @@ def decompressed(kind: str, stream: Peeked, path: str, most: int = MOST) -> Iter
 
 
 def too_far_back(kind: str, path: str) -> UsageError:
-    """The error of data that refer to text too far before."""
+    """The error for xz or zstd data whose window, the unpacked text that has to be kept in memory,
+    is larger than allowed."""
     return UsageError(
         f"{display(path)}: to unpack the {kind} data, more than "
         f"{memory.words(memory.BOUNDS.unpacking)} of the text before have to be kept in memory",

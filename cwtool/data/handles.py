@@ -121,7 +121,7 @@ class Growing(Handle):
 
 
 def near(path: str) -> str | None:
-    """The name of a file that is much like this one, as a hint."""
+    """A hint with the name of an existing file that is spelled much like this path, or None."""
     import difflib
 
     folder = Path(path).parent

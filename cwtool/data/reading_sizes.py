@@ -64,8 +64,9 @@ def _head(path: str) -> bytes:
 
 
 def _frames(path: str, added: int) -> tuple[float, int]:
-    """The bytes of text that take as much memory as all frames of a file of rows, and as the
-    largest one. Those of a pipe are taken to be as they are written by default."""
+    """The size of a file of rows in memory, and that of its largest frame, both as the number of
+    bytes of LIBSVM text whose rows take as much memory. Frames of a pipe, which cannot be measured
+    before they are read, count with the default size of a block."""
     if read_once(path):
         return inf, BLOCK_BYTES
     handle, at, size, largest = Handle(path), FILE_HEAD.size, 0, 1

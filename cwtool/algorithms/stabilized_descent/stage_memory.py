@@ -173,7 +173,7 @@ def _put(state: State, group: str, order: NDArray[Any], **arrays: NDArray[Any]) 
 
 
 def _entries(table: Table, slots: int, each: int) -> Floats:
-    """The numbers of a table of one column, with room for this number of slots, so many `each`."""
+    """The numbers of a table of one column, which grows to one number for every `each` slots."""
     if each * len(table.rows) < slots:
         table.grow(-(-slots // each))
     return table.rows[:, 0]
