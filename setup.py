@@ -9,7 +9,9 @@ from setuptools import Extension, setup
 DEBUG = os.environ.get("CWTOOL_DEBUG") == "1"  # set by `make debug`
 SANITIZE = os.environ.get("CWTOOL_SANITIZE") == "1"  # set by `make sanitize`
 
-# Same bits on every x86-64 machine: no contraction to fma, no fast-math, no -march.
+# No contraction to fma, no fast-math, no -march: what is compiled here rounds in the same way on
+# every x86-64 machine. exp, log and cos are of the C library, which rounds some of their results
+# differently on processors with FMA instructions.
 # -g0 because Python's own flags ask for debug information, a quarter of the time of gcc.
 FLAGS = ["-O1", "-g"] if DEBUG or SANITIZE else ["-O3", "-g0"]
 # a read or write outside an array, or what C does not define, ends the process with its place
