@@ -52,10 +52,15 @@ def read_names(path: Path) -> Names:
 
 def bytes_of_names(path: Path | None) -> int:
     """Upper bound of the bytes that the names in a file, if there is one, take while they are read
-    and by id."""
+    and by id. A pipe is refused, because its lines could not be read again after this count."""
     if path is None:
         return 0
     try:
+        if path.is_fifo():
+            raise UsageError(
+                f"{path} is a pipe, and the file of names is read twice",
+                "write the names to a file and give its name",
+            )
         with path.open("rb") as file:
             n_lines = sum(part.count(b"\n") for part in iter(lambda: file.read(PART), b""))
         return NAME * (n_lines + 1) + 4 * path.stat().st_size  # up to 4 bytes a character

@@ -1,6 +1,7 @@
 """cwtool inspect: a model in words, as JSON, and as a table of weights."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -180,6 +181,22 @@ def test_names_do_not_fit_folded_ids(cwtool: Run, ok: Run, planted: Run) -> None
         ended = cwtool(*command, "--feature-names", "names.tsv")
         assert (ended.code, ended.out) == (2, "")
         assert "--hash-bits has folded" in ended.err
+
+
+def test_names_from_a_pipe_are_refused(cwtool: Run, ok: Run, planted: Run) -> None:
+    """They would be read twice: a named pipe waits for a second writer, and the second reading of
+    another one finds no names."""
+    ok("train", planted("a.svm", 1, 50), "-m", "m.cw")
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, b"1\tone\n")
+        os.close(writing)
+        for command in (["inspect", "m.cw"], ["select-features", "a.svm"]):
+            ended = cwtool(*command, "--feature-names", f"/dev/fd/{reading}")
+            assert (ended.code, ended.out) == (2, "")
+            assert "is a pipe" in ended.err
+    finally:
+        os.close(reading)
 
 
 def test_a_bad_line_of_names_has_its_number(cwtool: Run, ok: Run, planted: Run) -> None:
