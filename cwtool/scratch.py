@@ -60,5 +60,10 @@ def _made() -> tuple[str, int]:
 
 
 def _removed(path: str, lock: int) -> None:
-    shutil.rmtree(path, ignore_errors=True)
-    os.close(lock)
+    try:
+        shutil.rmtree(path, ignore_errors=True)
+    except BaseException:  # an interrupt: remove the rest before the run ends
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+    finally:
+        os.close(lock)

@@ -1,5 +1,6 @@
 """Folders that last as long as a run."""
 
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,24 @@ def test_a_folder_is_removed_with_what_is_in_it(place: Path) -> None:
     assert list(place.iterdir()) == []
     made = Scratch()
     del made
+    assert list(place.iterdir()) == []
+
+
+def test_an_interrupt_does_not_stop_the_removal(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    removed, calls = shutil.rmtree, []
+
+    def interrupted(path: str, ignore_errors: bool) -> None:
+        calls.append(path)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        removed(path, ignore_errors=ignore_errors)
+
+    made = Scratch()
+    monkeypatch.setattr(scratch.shutil, "rmtree", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        made.close()
     assert list(place.iterdir()) == []
 
 
