@@ -1,7 +1,6 @@
 """Small dense matrices, row by row, in plain C order: the same bits on every machine."""
 
-from libc.float cimport DBL_EPSILON
-from libc.math cimport copysign, fabs, fmax, sqrt
+from libc.math cimport fmax, sqrt
 
 
 cdef inline double dot(const double* a, const double* b, Py_ssize_t n) noexcept nogil:
@@ -68,39 +67,3 @@ cdef inline void invert(double* A, Py_ssize_t n, double* out) noexcept nogil:
             out[i * n + j] = i == j
         forward(A, n, n, out + i * n)
         backward(A, n, n, out + i * n)
-
-
-cdef inline void eigenvectors(double* U, Py_ssize_t n) noexcept nogil:
-    """U'U = V'S^2V: the rows of U become the rows of SV, mutually orthogonal.
-
-    One-sided Jacobi (Hestenes 1958): rows p, q are turned until p.q = 0; with
-    zeta = (q.q - p.p)/(2 p.q) the smaller angle has tan = sign(zeta)/(|zeta| + sqrt(1 + zeta^2)).
-    """
-    cdef double pp, qq, pq, zeta, t, c, s, x
-    cdef double* p
-    cdef double* q
-    cdef Py_ssize_t i, j, k, _sweep, turned = 1
-    for _sweep in range(40):
-        if not turned:
-            return
-        turned = 0
-        for i in range(n - 1):
-            p = U + i * n
-            for j in range(i + 1, n):
-                q = U + j * n
-                pq = dot(p, q, n)
-                if pq == 0.0:
-                    continue
-                pp = dot(p, p, n)
-                qq = dot(q, q, n)
-                if fabs(pq) <= n * DBL_EPSILON * sqrt(pp) * sqrt(qq):
-                    continue
-                turned += 1
-                zeta = (qq - pp) / (2.0 * pq)
-                t = copysign(1.0, zeta) / (fabs(zeta) + sqrt(1.0 + zeta * zeta))
-                c = 1.0 / sqrt(1.0 + t * t)
-                s = c * t
-                for k in range(n):
-                    x = p[k]
-                    p[k] = c * x - s * q[k]
-                    q[k] = s * x + c * q[k]

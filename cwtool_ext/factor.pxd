@@ -10,14 +10,18 @@ Guards: v >= floor x'D^-1 x and kappa <= 1/(floor ||x||^2) - 1/v, as with a full
 
 A feature that took part in an update has a row (mu_j, entries, D_jj - 1, R_j1 .. R_jm); the table
 holds its number. Its entries in B are a chain of links (next, column) with their values. Number 0
-is none, in the table and in the chains.
+is none, in the table and in the chains, and its row is 0.
+
+Rows are scored with a copy of the entries in nodes of several columns, because a chain of single
+entries takes longer to follow. A learner makes the nodes of a row when it first sees the row.
 """
 
 from libc.math cimport fmax, sqrt
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from cwtool_ext.csr cimport Row
-from cwtool_ext.dense cimport dot, forward
+from cwtool_ext.dense cimport dot
+from cwtool_ext.factor_loops cimport SPAN, Node, forward, locate, project
 
 # places in a row
 cdef enum:
@@ -41,47 +45,68 @@ cdef struct Factor:
     Py_ssize_t dense      # of them in R: m, or 0 before the first fit
     Py_ssize_t n_rows
     Py_ssize_t n_entries
+    int32_t* heads        # the first node of each row, or 0
+    Node* nodes           # the entries of B again, several columns of a row in one node
+    Py_ssize_t n_nodes
+    uint64_t* marks       # a bit for each row that may have loadings or entries
+    bint marked           # the marks are set
 
 cdef struct Seen:
     double score
     double v
     double exact          # v without its guard
     double xx
+    int64_t* number       # of the row of each feature
     double* g             # D^-1 x
     double* z
 
 
-cdef inline void see(
-    Row row, const double[:, ::1] table, const Factor* f, double floor, Seen* out,
+cdef inline void note_entry(
+    Factor* f, Py_ssize_t number, Py_ssize_t column, double value
 ) noexcept nogil:
-    cdef double x, g, m = 0.0, v = 0.0, xx = 0.0
-    cdef const double* own
-    cdef Py_ssize_t a, c, entry, number
-    for c in range(f.k):
+    """Put an entry into the first node of its row, or into a new one."""
+    cdef Node* node = f.nodes + f.heads[number]
+    cdef Py_ssize_t i
+    if f.heads[number] == 0 or column // SPAN * SPAN != node.column:
+        f.n_nodes += 1
+        node = f.nodes + f.n_nodes
+        for i in range(SPAN):
+            node.value[i] = 0.0
+        node.next, node.owner = f.heads[number], <int32_t> number
+        node.column = <int32_t> (column // SPAN * SPAN)
+        f.heads[number] = <int32_t> f.n_nodes
+    node.value[column % SPAN] = value
+
+
+cdef inline void note_row(Factor* f, Py_ssize_t number) noexcept nogil:
+    """Make the nodes of a row from its chain of entries."""
+    cdef Py_ssize_t entry = <Py_ssize_t> f.rows[number * f.width + CHAIN]
+    while entry:
+        note_entry(f, number, f.links[2 * entry + 1], f.entries[entry])
+        entry = f.links[2 * entry]
+
+
+cdef inline void see(
+    Row row, const double[:, ::1] table, Factor* f, double floor, Seen* out,
+) noexcept nogil:
+    cdef double sums[3]  # mu.x, x'D^-1 x and x.x
+    cdef Py_ssize_t a, c, number
+    for c in range(f.k + SPAN):
         out.z[c] = 0.0
+    locate(row.nnz, row.index, &table[0, 0], f.rows, f.width, f.heads, out.number)
     for a in range(row.nnz):
-        x = row.scale * row.value[a]
-        xx += x * x
-        number = <Py_ssize_t> table[row.index[a], 0]
-        if number == 0:
-            out.g[a] = x
-            v += x * x
-            continue
-        own = f.rows + number * f.width
-        out.g[a] = g = x / (1.0 + own[PRECISION])
-        m += own[MEAN] * x
-        v += g * x
-        for c in range(f.dense):
-            out.z[c] += own[LOADING + c] * g
-        entry = <Py_ssize_t> own[CHAIN]
-        while entry:
-            out.z[f.links[2 * entry + 1]] += f.entries[entry] * g
-            entry = f.links[2 * entry]
+        number = out.number[a]
+        if f.heads[number] == 0 and f.rows[number * f.width + CHAIN] != 0.0:
+            note_row(f, number)
+    project(
+        row.nnz, row.value, row.scale, f.rows, f.width, f.heads, f.nodes, f.dense, out.number,
+        out.g, out.z, sums,
+    )
     forward(f.U, f.k, f.K, out.z)
-    out.score = m + dot(out.z, f.e, f.k)
-    out.exact = fmax(0.0, v - dot(out.z, out.z, f.k))
-    out.v = fmax(out.exact, floor * v)
-    out.xx = xx
+    out.score = sums[0] + dot(out.z, f.e, f.k)
+    out.exact = fmax(0.0, sums[1] - dot(out.z, out.z, f.k))
+    out.v = fmax(out.exact, floor * sums[1])
+    out.xx = sums[2]
 
 
 cdef inline void move(
@@ -89,27 +114,43 @@ cdef inline void move(
 ) noexcept nogil:
     cdef Py_ssize_t a, c
     for a in range(row.nnz):
-        if table[row.index[a], 0] == 0.0:
-            f.n_rows += 1
-            table[row.index[a], 0] = f.n_rows
-        f.rows[<Py_ssize_t> table[row.index[a], 0] * f.width + MEAN] += alpha * seen.g[a]
+        if seen.number[a] == 0:
+            if table[row.index[a], 0] == 0.0:
+                f.n_rows += 1
+                table[row.index[a], 0] = f.n_rows
+            seen.number[a] = <int64_t> table[row.index[a], 0]
+        f.rows[seen.number[a] * f.width + MEAN] += alpha * seen.g[a]
     for c in range(f.k):
         f.e[c] -= alpha * seen.z[c]
 
 
-cdef inline void append(
-    Row row, const double[:, ::1] table, Factor* f, double kappa, const Seen* seen
-) noexcept nogil:
+cdef inline void mark(Factor* f, Py_ssize_t number) noexcept nogil:
+    f.marks[number // 64] |= (<uint64_t> 1) << (number % 64)
+
+
+cdef inline void drop_nodes(Factor* f) noexcept nogil:
+    """Forget all nodes, because the rows have no entries any more."""
+    cdef Py_ssize_t i
+    for i in range(1, f.n_nodes + 1):
+        f.heads[f.nodes[i].owner] = 0
+    f.n_nodes = 0
+
+
+cdef inline void append(Row row, Factor* f, double kappa, const Seen* seen) noexcept nogil:
+    # the row was seen before, so that its features have nodes for the entries they had
     cdef double root = sqrt(kappa)
     cdef double* own
-    cdef Py_ssize_t a, c
+    cdef Py_ssize_t a, c, number
     for a in range(row.nnz):
-        own = f.rows + <Py_ssize_t> table[row.index[a], 0] * f.width
+        number = seen.number[a]
+        own = f.rows + number * f.width
+        mark(f, number)
         f.n_entries += 1
         f.links[2 * f.n_entries] = <int32_t> own[CHAIN]
         f.links[2 * f.n_entries + 1] = <int32_t> f.k
         f.entries[f.n_entries] = root * (row.scale * row.value[a])
         own[CHAIN] = f.n_entries
+        note_entry(f, number, f.k, f.entries[f.n_entries])
     for c in range(f.k):
         f.U[c * f.K + f.k] = root * seen.z[c]
     f.U[f.k * f.K + f.k] = sqrt(1.0 + kappa * seen.exact)

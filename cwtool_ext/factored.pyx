@@ -3,12 +3,13 @@
 import numpy as np
 
 from libc.math cimport fmax, fmin
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from cwtool_ext.compress cimport compress, leading, settle_rows
-from cwtool_ext.dense cimport cholesky
+from cwtool_ext.compress cimport compress, settle_rows
 from cwtool_ext.csr cimport Row
 from cwtool_ext.factor cimport LOADING, Factor, Seen, append, move, see
+from cwtool_ext.factor_loops cimport SPAN, Node
+from cwtool_ext.leading cimport ROOM, leading
 from cwtool_ext.rules cimport Rule, fires
 from cwtool_ext.visit cimport Learner
 
@@ -42,7 +43,7 @@ cdef class Factored(Learner):
     cdef double[:, ::1] table, rows, U
     cdef int32_t[:, ::1] links
     cdef double[::1] entries, e
-    cdef int64_t[::1] counts
+    cdef int64_t[::1] counts, numbers
     cdef Rule rule
     cdef int method
     cdef Py_ssize_t iterations
@@ -51,8 +52,11 @@ cdef class Factored(Learner):
     cdef Seen seen
     cdef readonly bint full  # no room was left for a row, which was not learned
     cdef double[::1] g, z
-    cdef double[:, :, ::1] work
+    cdef double[::1] work
     cdef double[:, ::1] fitted
+    cdef int32_t[::1] heads
+    cdef uint8_t[::1] nodes
+    cdef uint64_t[::1] marks
 
     def __init__(
         self, double[:, ::1] table, double[:, ::1] rows, int32_t[:, ::1] links,
@@ -67,12 +71,18 @@ cdef class Factored(Learner):
         self.rows, self.links, self.entries, self.U, self.e = rows, links, entries, U, e
         self.counts, self.method, self.iterations, self.floor = counts, method, iterations, floor
         self.f = view(rows, links, entries, U, e, counts)
-        self.work = np.empty((6, self.f.K, self.f.K))
+        self.work = np.empty(self.f.K * (6 * self.f.K + ROOM))
+        self.marks = np.empty(self.f.room // 64 + 1, dtype=np.uint64)
+        self.heads = np.zeros(self.f.room + 1, dtype=np.int32)
+        self.nodes = np.empty((self.f.length + 1) * sizeof(Node), dtype=np.uint8)
+        self.f.heads, self.f.nodes, self.f.n_nodes = &self.heads[0], <Node*> &self.nodes[0], 0
+        self.f.marks, self.f.marked = &self.marks[0], False
         self.fitted = np.empty((self.f.room + 1 if iterations else 1, self.f.m + 1))
 
     cdef int prepare(self, Py_ssize_t longest) except -1:
-        self.g, self.z = np.empty(longest + 1), np.empty(self.f.K)
-        self.seen.g, self.seen.z = &self.g[0], &self.z[0]
+        self.g, self.z = np.empty(longest + 1), np.empty(self.f.K + SPAN)
+        self.numbers = np.empty(longest + 1, dtype=np.int64)
+        self.seen.g, self.seen.z, self.seen.number = &self.g[0], &self.z[0], &self.numbers[0]
         return 0
 
     cdef void look(self, Row row, Row after, double* score, double* variance) noexcept nogil:
@@ -94,9 +104,9 @@ cdef class Factored(Learner):
         if kappa == 0.0:
             return True
         if f.k == f.K:
-            compress(f, self.method, self.iterations, &self.fitted[0, 0], &self.work[0, 0, 0])
+            compress(f, self.method, self.iterations, &self.fitted[0, 0], &self.work[0])
             see(row, self.table, f, self.floor, seen)
-        append(row, self.table, f, kappa, seen)
+        append(row, f, kappa, seen)
         return True
 
     def compress(self) -> None:
@@ -107,11 +117,11 @@ cdef class Factored(Learner):
         for c in range(self.f.k):
             shifted = shifted or self.f.e[c] != 0.0
         if shifted or self.f.k > self.f.dense:
-            compress(&self.f, 0, 0, &self.fitted[0, 0], &self.work[0, 0, 0])
+            compress(&self.f, 0, 0, &self.fitted[0, 0], &self.work[0])
 
     def settle(self) -> None:
         """Take D and R from the rows, as many as `counts` has, without other columns."""
-        settle_rows(&self.f, &self.work[0, 0, 0])
+        settle_rows(&self.f, &self.work[0])
 
     def keep(self) -> None:
         """Write the counts back; an error if a row found no room."""
@@ -124,14 +134,9 @@ cdef class Factored(Learner):
 
 def leading_directions(const double[:, ::1] gram, Py_ssize_t m, double[:, ::1] out) -> None:
     """out: the m leading eigenvectors of W'D^-1 W, the symmetric `gram`, as columns."""
-    cdef Py_ssize_t i, k = gram.shape[0]
-    cdef double[:, ::1] U = np.array(gram)
-    cdef double[:, ::1] V = np.empty((k, k))
-    cdef Factor f
+    cdef Py_ssize_t k = gram.shape[0]
     if gram.shape[1] != k or out.shape[0] != k or out.shape[1] != m or k == 0:
         raise ValueError(f"{gram.shape[0]} x {gram.shape[1]} numbers do not give {m} directions")
-    for i in range(k):
-        U[i, i] += 1.0
-    cholesky(&U[0, 0], k, k, 1.0)
-    f.U, f.k, f.K, f.m = &U[0, 0], k, k, m
-    leading(&f, &V[0, 0], &out[0, 0])
+    cdef double[:, ::1] A = np.array(gram) / (np.abs(gram).max() or 1.0)
+    cdef double[::1] room = np.empty(ROOM * k)
+    leading(&A[0, 0], k, m, &out[0, 0], &room[0])

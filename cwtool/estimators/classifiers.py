@@ -372,8 +372,8 @@ class CWClassifier(LinearScore, WeightedClassifier):
         before they are fitted into D and R. Larger values are more exact; smaller ones may be
         faster. Must be at least 1 and at most 1024.
     fit_by : 'spectral' or 'em', default='spectral'
-        How the factored covariance fits D and R: spectral takes one step by eigenvectors, em
-        takes the paper's iterations and is about 20 times slower.
+        How the factored covariance fits D and R: spectral takes one step by eigenvectors; em
+        takes the paper's iterations and is 2 to 70 times slower, most with many features.
     em_iterations : int or 'auto', default='auto'
         Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
         and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
@@ -483,8 +483,8 @@ class CWVarClassifier(LinearScore, WeightedClassifier):
         before they are fitted into D and R. Larger values are more exact; smaller ones may be
         faster. Must be at least 1 and at most 1024.
     fit_by : 'spectral' or 'em', default='spectral'
-        How the factored covariance fits D and R: spectral takes one step by eigenvectors, em
-        takes the paper's iterations and is about 20 times slower.
+        How the factored covariance fits D and R: spectral takes one step by eigenvectors; em
+        takes the paper's iterations and is 2 to 70 times slower, most with many features.
     em_iterations : int or 'auto', default='auto'
         Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
         and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
@@ -582,8 +582,8 @@ class CWFactClassifier(LinearScore, WeightedClassifier):
         before they are fitted into D and R. Larger values are more exact; smaller ones may be
         faster. Must be at least 1 and at most 1024.
     fit_by : 'spectral' or 'em', default='spectral'
-        How the factored covariance fits D and R: spectral takes one step by eigenvectors, em
-        takes the paper's iterations and is about 20 times slower.
+        How the factored covariance fits D and R: spectral takes one step by eigenvectors; em
+        takes the paper's iterations and is 2 to 70 times slower, most with many features.
     em_iterations : int or 'auto', default='auto'
         Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
         and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
@@ -687,8 +687,8 @@ class ArowClassifier(LinearScore, WeightedClassifier):
         before they are fitted into D and R. Larger values are more exact; smaller ones may be
         faster. Must be at least 1 and at most 1024.
     fit_by : 'spectral' or 'em', default='spectral'
-        How the factored covariance fits D and R: spectral takes one step by eigenvectors, em
-        takes the paper's iterations and is about 20 times slower.
+        How the factored covariance fits D and R: spectral takes one step by eigenvectors; em
+        takes the paper's iterations and is 2 to 70 times slower, most with many features.
     em_iterations : int or 'auto', default='auto'
         Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
         and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
@@ -969,8 +969,8 @@ class SCWClassifier(LinearScore, WeightedClassifier):
         before they are fitted into D and R. Larger values are more exact; smaller ones may be
         faster. Must be at least 1 and at most 1024.
     fit_by : 'spectral' or 'em', default='spectral'
-        How the factored covariance fits D and R: spectral takes one step by eigenvectors, em
-        takes the paper's iterations and is about 20 times slower.
+        How the factored covariance fits D and R: spectral takes one step by eigenvectors; em
+        takes the paper's iterations and is 2 to 70 times slower, most with many features.
     em_iterations : int or 'auto', default='auto'
         Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
         and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
@@ -1085,8 +1085,8 @@ class SCW2Classifier(LinearScore, WeightedClassifier):
         before they are fitted into D and R. Larger values are more exact; smaller ones may be
         faster. Must be at least 1 and at most 1024.
     fit_by : 'spectral' or 'em', default='spectral'
-        How the factored covariance fits D and R: spectral takes one step by eigenvectors, em
-        takes the paper's iterations and is about 20 times slower.
+        How the factored covariance fits D and R: spectral takes one step by eigenvectors; em
+        takes the paper's iterations and is 2 to 70 times slower, most with many features.
     em_iterations : int or 'auto', default='auto'
         Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
         and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.

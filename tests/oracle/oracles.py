@@ -5,6 +5,7 @@ from learners import stored
 from scipy.optimize import brentq
 
 csr = stored
+SMALL = 1000  # as in cwtool_ext/compress.pxd
 
 
 def top(slope, high):
@@ -150,7 +151,7 @@ def compressed(D, W, m, fit, iterations):
     for _ in range(iterations):
         D, R = em(P, D, R)
     if not iterations:  # small loadings go to the diagonal
-        small = 10000 * (R**2).sum(axis=1) <= np.diag(P)
+        small = SMALL * (R**2).sum(axis=1) <= np.diag(P)
         D, R = np.where(small, np.diag(P), D), np.where(small[:, None], 0, R)
     return D, R
 

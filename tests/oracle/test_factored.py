@@ -26,7 +26,6 @@ RULES = {
 }
 FITS = {"spectral": (SPECTRAL, 0), "em": (EM, 3), "both": (SPECTRAL, 2)}
 ROWS, FEATURES, SCALE = 60, 12, 0.6
-SMALL = 10_000  # as in cwtool_ext/compress.pxd
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -50,7 +49,7 @@ def close(found, target):
 
 
 @pytest.mark.parametrize(("smin", "seed"), [(1e-10, 0), (0.2, 1)])
-@pytest.mark.parametrize(("m", "b"), [(1, 1), (3, 3), (4, 2), (2, 7)])
+@pytest.mark.parametrize(("m", "b"), [(1, 1), (3, 3), (4, 2), (2, 7), (8, 3)])
 @pytest.mark.parametrize("fit", FITS)
 @pytest.mark.parametrize("name", RULES)
 def test_equations(name, fit, m, b, smin, seed):
@@ -175,7 +174,7 @@ def test_spectral_explains_the_most(seed):
     _, R, _ = Factors.of(D, W, 2).fit_of(rule("cw"))
     _, Q = np.linalg.eigh(W.T @ (W / D[:, None]))
     lengths = ((W @ Q[:, -2:]) ** 2).sum(axis=1)
-    small = SMALL * lengths <= D + (W**2).sum(axis=1)
+    small = oracles.SMALL * lengths <= D + (W**2).sum(axis=1)
     assert R.any(axis=1).tolist() == (~small).tolist()
     explained = np.trace(R.T @ (R / D[:, None]))
     assert explained == pytest.approx((lengths / D)[~small].sum(), rel=1e-12)

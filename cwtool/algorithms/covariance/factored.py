@@ -59,8 +59,8 @@ class FactorParams(PriorParams):
     )
     fit: str = param(
         "spectral",
-        "How the factored covariance fits D and R: spectral takes one step by eigenvectors, em "
-        "takes the paper's iterations and is about 20 times slower.",
+        "How the factored covariance fits D and R: spectral takes one step by eigenvectors; em "
+        "takes the paper's iterations and is 2 to 70 times slower, most with many features.",
         choices=tuple(FITS),
     )
     em_iterations: int | str = param(
@@ -201,7 +201,7 @@ def check_factor(state: State, rank: int) -> None:
         raise Damage("the array array.links has chains of entries that cannot be")
     if not (np.diag(state.arrays["factor"])[:columns] > 0).all():
         raise Damage("the array array.factor has a value that cannot be")
-    if not (rows.rows[: rows.count, PRECISION] > -1).all():
+    if not (rows.rows[: rows.count, PRECISION] > -1).all() or rows.rows[0].any():
         raise Damage("the array table.rows has a value that cannot be")
 
 
