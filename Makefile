@@ -12,7 +12,7 @@ BUILD := $(shell sed -n '/^requires = \[/ { s/^requires = \[//; s/\]$$//; s/", "
 EDITABLE := --no-build-isolation --config-settings editable_mode=compat --editable .
 SAMPLE := examples/sample
 unexport PYTHONDONTWRITEBYTECODE
-KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd)
+KERNELS := $(wildcard cwtool_ext/*.pyx cwtool_ext/*.pxd cwtool_ext/*.h)
 
 .PHONY: demo test test-slow test-all test-oldest wheel sanitize fuzz fuzz-coverage lint stubs estimators reference docs man debug reproduce bench-peers bench-self sample data clean
 

@@ -37,6 +37,8 @@ EXTENSIONS += [
     Extension(
         f"cwtool_ext.{path.stem}",
         [str(path)],
+        include_dirs=["cwtool_ext"],
+        depends=["cwtool_ext/vectors.h"],
         extra_compile_args=FLAGS + ["-fno-math-errno", "-fno-trapping-math"] * (path.stem in QUIET),
         extra_link_args=WATCHED,
     )

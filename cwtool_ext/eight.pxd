@@ -13,17 +13,9 @@ cdef extern from *:
     #include <math.h>
     #include <stdint.h>
     #include <string.h>
-    #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-    #define CWTOOL_WIDE __attribute__((target_clones("avx2", "default")))
-    #else
-    #define CWTOOL_WIDE
-    #endif
-    typedef double cwtool_four __attribute__((vector_size(32), aligned(8), may_alias));
-    typedef int64_t cwtool_bits __attribute__((vector_size(32), aligned(8), may_alias));
-    #define CWTOOL_FOUR(address) (*(cwtool_four *) (address))
+    #include "vectors.h"
     #define CWTOOL_BITS(address) (*(const cwtool_bits *) (address))
     #define CWTOOL_FAR 48 /* entries between the one in use and the one that is prefetched */
-    #define CWTOOL_SIZE(v) ((cwtool_four) ((cwtool_bits) (v) & INT64_MAX))
 
     CWTOOL_WIDE
     static Py_ssize_t cwtool_look(

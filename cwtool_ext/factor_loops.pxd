@@ -9,14 +9,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 cdef extern from *:
     """
-    #include <stdint.h>
-    #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-    #define CWTOOL_WIDE __attribute__((target_clones("avx2", "default")))
-    #else
-    #define CWTOOL_WIDE
-    #endif
-    typedef double cwtool_four __attribute__((vector_size(32), aligned(8), may_alias));
-    #define CWTOOL_FOUR(address) (*(cwtool_four *) (address))
+    #include "vectors.h"
     #define CWTOOL_SPAN 8 /* columns of a node */
     typedef struct {
         double value[CWTOOL_SPAN];

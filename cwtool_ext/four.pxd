@@ -9,17 +9,8 @@ that fill up the last four are 0.
 cdef extern from *:
     """
     #include <math.h>
-    #include <stdint.h>
-    #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-    #define CWTOOL_WIDE __attribute__((target_clones("avx2", "default")))
-    #else
-    #define CWTOOL_WIDE
-    #endif
-    typedef double cwtool_four __attribute__((vector_size(32), aligned(8), may_alias));
-    typedef int64_t cwtool_bits __attribute__((vector_size(32), aligned(8), may_alias));
-    #define CWTOOL_FOUR(address) (*(cwtool_four *) (address))
+    #include "vectors.h"
     #define CWTOOL_READ(address) (*(const cwtool_four *) (address))
-    #define CWTOOL_SIZE(v) ((cwtool_four) ((cwtool_bits) (v) & INT64_MAX))
     #define CWTOOL_SUM(v) ((v)[0] + (v)[1] + (v)[2] + (v)[3])
 
     // out = a, or 700 with the sign of a where |a| is larger

@@ -19,11 +19,7 @@ cdef enum:
 
 cdef extern from *:
     """
-    #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-    #define CWTOOL_WIDE __attribute__((target_clones("avx2", "default")))
-    #else
-    #define CWTOOL_WIDE
-    #endif
+    #include "vectors.h"
 
     CWTOOL_WIDE static void cwtool_reflect(
         double *A, Py_ssize_t n, Py_ssize_t stride, double tau, const double *restrict v,

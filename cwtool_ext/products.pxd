@@ -12,14 +12,7 @@ from cwtool_ext.csr cimport Row
 
 cdef extern from *:
     """
-    #include <stdint.h>
-    #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-    #define CWTOOL_WIDE __attribute__((target_clones("avx2", "default")))
-    #else
-    #define CWTOOL_WIDE
-    #endif
-    typedef double cwtool_four __attribute__((vector_size(32), aligned(8), may_alias));
-    #define CWTOOL_FOUR(address) (*(cwtool_four *) (address))
+    #include "vectors.h"
 
     /* `fours` is a constant where it is inlined, so that the sums stay in registers */
     static inline __attribute__((always_inline)) void cwtool_sums(
