@@ -156,6 +156,7 @@ def imported(
             max_memory, "import a model with fewer features, or use `algo=perceptron`",
         )  # fmt: skip
     _fill(model, found, precision)
+    model.sample.seen = 1  # at least: the other program has learned rows that are not kept
     return model
 
 

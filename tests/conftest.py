@@ -162,11 +162,12 @@ def brief() -> Callable[[str], list[str]]:
 @pytest.fixture
 def spare_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that pack many models: none needs to survive a power cut, and the slope, which is
-    computed of counts and of the latest rows, says nothing that these, which are packed too, do
-    not."""
+    computed of counts and of the rows that are kept, says nothing that these, which are packed too,
+    do not."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
     found = 1.0, 0.0, True, 0.0
     monkeypatch.setattr("cwtool.metrics.calibration.Calibration.fit", lambda *_: found)
+    monkeypatch.setattr("cwtool.model.few_rows.fitted_to_folds", lambda *_: None)
 
 
 @pytest.fixture(scope="session")

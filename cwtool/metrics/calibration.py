@@ -102,17 +102,18 @@ class Calibration:
             return cls(np.stack([half[::-1], half]), rows)
         return cls(np.stack([(margins - positive)[::-1], positive]), rows)
 
-    def fit(self, own: Own | None = None) -> Sigmoid:
-        """a > 0, b and k by maximum likelihood; `own` are scores that limit those counted.
+    def fit(self, own: Own | None = None, *, shifted: bool = True) -> Sigmoid:
+        """a > 0, b and k by maximum likelihood; `own` are scores that limit those counted, and b is
+        0 unless `shifted`.
         The simpler form stands unless the likelihood ratio says that it is wrong, which it is when
         twice the log-likelihood that the other one gains is above SIGNIFICANT: b is 0, so that
         probabilities above 1/2 are those of scores above 0, and z is s, so that probabilities are
         in the order of scores. k is 0 unless it gains CERTAIN. Of models of earlier versions s
         alone was not counted; z is s / sqrt(1 + v) until nearly all weight is on later rows."""
-        found, loss = _fit(self.counts, own and own.standardized())
+        found, loss = _fit(self.counts, own and own.standardized(), shifted=shifted)
         if self.plain is None:
             return found
-        plain, plain_loss = _fit(self.plain, own)
+        plain, plain_loss = _fit(self.plain, own, shifted=shifted)
         known = self.plain.sum() > 0.99 * self.counts.sum()
         if known and not 2 * (plain_loss - loss) > SIGNIFICANT:
             return plain
@@ -127,7 +128,7 @@ class Calibration:
         return a / typical, b
 
 
-def _fit(counts: Counts, own: Own | None) -> tuple[Sigmoid, float]:
+def _fit(counts: Counts, own: Own | None, *, shifted: bool) -> tuple[Sigmoid, float]:
     """The best probabilities by z, and their loss. With k, the loss is raised by what k had to
     gain, so that z and k are chosen by the same measure."""
     z, n, typical = _points(counts, own)
@@ -138,7 +139,7 @@ def _fit(counts: Counts, own: Own | None) -> tuple[Sigmoid, float]:
     z = bent(z, k)
     alone = joint_fit(z, n, shifted=False)
     gained = 2 * (log_loss(alone, z, n) - log_loss(joint, z, n))
-    a, b = joint if gained > SIGNIFICANT else alone
+    a, b = joint if shifted and gained > SIGNIFICANT else alone
     found = Sigmoid(a / typical, b, by_variance=False, k=min(k / typical, LARGEST))
     return found, log_loss((a, b), z, n) + (CERTAIN / 2 if k else 0.0)
 

@@ -134,7 +134,8 @@ def _matched(
     to_a, to_b = fit(y[some], whole.take(at), importance)
     if not min(a, to_a) > LEAST * max(a, to_a):  # the scores of one of them tell nothing
         return _standardized(own(scored.fold.held))
-    return (a * _standardized(scored.held) + b - to_b) / to_a
+    # not (a z + b - to_b) / to_a, which is 0 where a z is too small to change b
+    return a / to_a * _standardized(scored.held) + (b - to_b) / to_a
 
 
 def _standardized(scores: Scores) -> Floats:

@@ -15,6 +15,8 @@ from cwtool.model.scale import slotted
 from cwtool.state import FeatureIndex, State
 from cwtool.state.state import FEW
 
+COPIES = 3  # of the rows that probabilities are fitted to: as kept, joined, and of a fold
+
 
 def check_takes_weights(algorithm: Algorithm, what: str) -> None:
     """Refuse weights (`what`: row weights or class weights) that the algorithm does not take."""
@@ -26,15 +28,16 @@ def check_takes_weights(algorithm: Algorithm, what: str) -> None:
 
 
 def check_memory(
-    algorithm: Algorithm, state: State, max_memory: int, rows: Rows | None = None
+    algorithm: Algorithm, state: State, max_memory: int, rows: Rows | None = None, kept: int = 0
 ) -> None:
     """Refuse features whose tables, and what learning the rows of a batch takes beside them, would
-    take more than may be used; `max_memory` 0: no limit."""
+    take more than may be used; `max_memory` 0: no limit. `kept` are the bytes of rows that
+    probabilities are fitted to, of which there are copies when this is done."""
     if not memory.limited(max_memory):
         return
 
     def bytes_for(features: int) -> int:
-        beside = algorithm.bytes_beside(state, features, rows)
+        beside = algorithm.bytes_beside(state, features, rows) + COPIES * kept
         return state.bytes_for(features) + _last_pages(state, features) + beside
 
     features, free = state.index.count, memory.allowed(max_memory)
@@ -44,6 +47,8 @@ def check_memory(
     fits = max((bits for bits in range(1, 31) if bytes_for(1 << bits) <= free), default=0)
     ways = [f"fold the feature ids with `hash_bits={fits}`"] if fits else []
     what = f"{features:,} features"
+    if kept:
+        what += f" and {memory.words(COPIES * kept)} of rows for its probabilities"
     if rows is not None:
         ways, what = (
             [*ways, "use smaller batches with `batch_rows`"],

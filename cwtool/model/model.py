@@ -27,7 +27,7 @@ from cwtool.data.parse import Reading
 from cwtool.data.rows import Longs, Origin, Rows, SlotRows
 from cwtool.metrics.calibration import Own
 from cwtool.metrics.threshold import OperatingPoint
-from cwtool.model import file, opening, packing, sample
+from cwtool.model import few_rows, file, opening, packing, sample
 from cwtool.model.arithmetic import computing
 from cwtool.model.batch_learning import learn_batches
 from cwtool.model.class_weight import ClassWeight
@@ -176,18 +176,24 @@ class Model(ScoreInterpretation):
         there is memory to learn the rows of a batch."""
         if self.labels.several is not None and len(self.state.labels) < classes:
             self.state.admit(self.labels.several[:classes])
-        check_memory(self.algorithm, self.state, run.max_memory, batch)
+        check_memory(self.algorithm, self.state, run.max_memory, batch, self.sample.nbytes)
         self.state.reserve()
 
     def calibrate(self) -> None:
         """Fit the probabilities to the scores so far, and their offset to a sample of the rows,
-        whose scores by this model also limit the others."""
+        whose scores by this model also limit the others. If the sample has all rows, fit the
+        probabilities to scores of fold models instead."""
         rows = self.sample.rows()
-        self.calibrate_by(rows, self.scores(rows) if rows.n_rows else None)
+        self.calibrate_by(self, self.scores(rows) if rows.n_rows else None)
 
-    def calibrate_by(self, rows: Rows, found: Prediction | None) -> None:
-        """As `calibrate`, with this sample of rows and the predictions of the model for them; None
-        if there are none."""
+    def calibrate_by(self, shared: Model, found: Prediction | None) -> None:
+        """As `calibrate`, with the sample of rows of a model that shares its index, row scale and
+        class weights with this one, and the predictions of this model for them; None if there are
+        none."""
+        if found is not None and (by_folds := few_rows.fitted_to_folds(self, shared, found)):
+            self.slope, self.offset, self.by_variance, self.bend = by_folds
+            return
+        rows = shared.sample.rows()
         own = None if found is None else Own(found.score, found.variance, rows.weight)
         self.calibrate_to(own)
         if found is not None and self.calibration.rows >= sample.ENOUGH:

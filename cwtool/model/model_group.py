@@ -91,7 +91,7 @@ class ModelGroup:
         rows = self.first.sample.rows()
         predictions = self.scores(rows) if rows.n_rows else [None] * len(self.models)
         for model, found in zip(self.models, predictions, strict=True):
-            model.calibrate_by(rows, found)
+            model.calibrate_by(self.first, found)
 
     def _visit(self, rows: SlotRows, order: Longs, weight: Floats | None) -> Scores:
         """Predict rows in this order with all models, and learn those whose weight is not 0."""

@@ -193,7 +193,7 @@ def test_bent_probabilities(
 ) -> None:
     """sigmoid(a asinh(k z) / k + b) in all formats that have probabilities, and in inspect."""
     found = Sigmoid(0.8, 0.3, by_variance=algo == "arow", k=2.5)
-    monkeypatch.setattr(calibration.Calibration, "fit", lambda *_: found)
+    monkeypatch.setattr(calibration.Calibration, "fit", lambda *_, **__: found)
     ok("train", planted("new.svm", 1, 200), "-a", algo, "-m", "m.cw")
     a, b = (json.loads(ok("inspect", "m.cw", "--json"))[f"calibration{n}"] for n in ("", "_offset"))
     z = "score / sqrt(1 + variance)" if algo == "arow" else "score"

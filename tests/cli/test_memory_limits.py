@@ -322,7 +322,7 @@ def test_rows_for_another_pass_keep_to_the_limit(
     assert "rows that are kept need" in ended.err
     assert "where they are used again, with models of" in ended.err
     assert "and 200 kB may be used" in ended.err
-    room = 3.1 * 2000 * (12 * 5.5 + 20) + 60_000
+    room = (3.1 + 3) * 2000 * (12 * 5.5 + 20) + 60_000  # and three times for probabilities
     ok(*command, *beside_reading(rows, room, learners=1))
 
 

@@ -36,6 +36,15 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Room for few rows."""
     monkeypatch.setattr(sample, "ROWS", 20)
     monkeypatch.setattr(sample, "ENTRIES", 30)
+    monkeypatch.setattr(sample, "FEW_ROWS", 40)
+    monkeypatch.setattr(sample, "FEW_ENTRIES", 60)
+    return None
+
+
+@pytest.fixture
+def never_few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Only as many rows are few as are kept of many."""
+    monkeypatch.setattr(sample, "FEW_ROWS", sample.ROWS)
     return None
 
 
@@ -61,9 +70,22 @@ def test_any_blocks_give_the_same(step: int, saved: bool, small: None) -> None:
     same(parts.rows(), rows.take(kept(rows)))
 
 
+def test_all_rows_are_kept_as_long_as_they_are_few(small: None) -> None:
+    rows, found = drawn(1, 300), Sample()
+    few = int(np.searchsorted(rows.indptr, 60, side="right")) - 1  # rows of up to 60 entries
+    for n in range(few):
+        found.add(rows.slice(n, n + 1))
+        assert found.complete
+        found = Sample.unpack(found.pack())
+        same(found.rows(), rows.slice(0, n + 1))
+    found.add(rows.slice(few, few + 1))
+    assert not found.complete
+    same(found.rows(), rows.slice(0, few + 1).take(kept(rows.slice(0, few + 1))))
+
+
 def test_a_row_without_room_is_left_out_and_known(small: None) -> None:
     """What is below the rank of a row that there was no room for goes on to be kept alone."""
-    wide = Rows.from_lists([[(k, 1.0) for k in range(31)]], [1])
+    wide = Rows.from_lists([[(k, 1.0) for k in range(61)]], [1])
     found, whole = Sample(), Sample()
     found.add(wide)
     found = Sample.unpack(found.pack())
@@ -180,7 +202,7 @@ def test_fit(seed: int, shift: float, steep: float, b: float, weighted: bool) ->
     assert found[0] <= 1
 
 
-def test_neighbours_that_are_alike_do_not_make_probabilities_too_steep() -> None:
+def test_neighbours_that_are_alike_do_not_make_probabilities_too_steep(never_few: None) -> None:
     """Rows come in runs of one class; a model that follows the last rows is right on the next one
     of the run, and wrong on others."""
     random = np.random.default_rng(7)
@@ -198,11 +220,12 @@ def test_neighbours_that_are_alike_do_not_make_probabilities_too_steep() -> None
         return float(-np.log(np.where(y == 1, p, 1 - p)).mean())
 
     with_sample = loss()
-    model.calibrate_by(Rows.from_lists([], []), None)
+    model.sample = Sample()
+    model.calibrate()
     assert with_sample < 0.8 * loss()
 
 
-def test_a_model_that_its_last_rows_have_shifted_has_an_offset() -> None:
+def test_a_model_that_its_last_rows_have_shifted_has_an_offset(never_few: None) -> None:
     """The perceptron of a constant feature is shifted by its last mistakes; its earlier scores do
     not tell in which direction. A model that goes on after it was saved is the same."""
     random = np.random.default_rng(6)
