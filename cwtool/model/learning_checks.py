@@ -48,7 +48,7 @@ def check_memory(
     ways = [f"fold the feature ids with `hash_bits={fits}`"] if fits else []
     what = f"{features:,} features"
     if kept:
-        what += f" and {memory.words(COPIES * kept)} of rows for its probabilities"
+        what += " and the rows that its probabilities are fitted to"
     if rows is not None:
         ways, what = (
             [*ways, "use smaller batches with `batch_rows`"],
