@@ -95,7 +95,7 @@ cdef inline Py_ssize_t words_for(Py_ssize_t n) noexcept nogil:
     return (n + WORD * LINE - 1) // (WORD * LINE) * LINE
 
 
-def frequent(Csr rows, Py_ssize_t n):
+cdef frequent_columns(Csr rows, Py_ssize_t n):
     """The columns whose pairs are counted by bits, the most frequent first. Their number d makes
     the cost of a row least, which a sample of the rows tells: d^2/2 pairs of bits, and the other
     pairs of its entries."""
@@ -131,7 +131,7 @@ cdef class PairCounts:
 
     def __init__(self, Csr rows not None, Py_ssize_t n):
         rows.fit(n)
-        self.rows, self.n, self.frequent = rows, n, frequent(rows, n)
+        self.rows, self.n, self.frequent = rows, n, frequent_columns(rows, n)
         cdef Py_ssize_t d = self.frequent.shape[0], whole = (d + 3) // 4 * 4
         place = np.full(n, d, dtype=np.int32)
         place[self.frequent] = np.arange(d)

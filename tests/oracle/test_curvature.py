@@ -87,16 +87,22 @@ def test_losses_and_their_derivatives(squared: bool, alike: bool) -> None:
         rows = replace(rows, values=np.full(rows.nnz, -1.3))
     y, cost, mu = rows.signs(), costs(rows, 0.3), np.linspace(-1, 1, 7)
     loss, pull, curved = slow_loss(y * (x @ mu), squared)
+    parts = np.where(curved == 0, np.where(pull > 0, hinge.STEEP, hinge.FLAT), hinge.CURVED)
+    before = np.random.default_rng(2).integers(0, 3, 60).astype(np.int8)
+    expected = np.choose(before, [np.zeros(60), 1 - y * (x @ mu), np.ones(60)])
     pulled, score, pulls, found = np.ones(7), np.full(60, 9.0), np.empty(60), np.ones(60)
     assert 0 < curved.sum() < 60
     for some in (np.ones(60, dtype=bool), np.arange(60) % 7 < 2):
         bent, numbers = np.full(60, 5, dtype=np.int8), np.flatnonzero(some)
         each = rows.csr, alike, y, cost, squared, numbers
-        total = hinge.of_rows(*each, mu, pulled, score, bent)
+        total = hinge.of_rows(*each, mu, np.zeros(60, dtype=np.int8), pulled, score, bent)
         assert total == pytest.approx(cost[some] @ loss[some], rel=1e-13)
         np.testing.assert_allclose(pulled, x.T @ (some * cost * pull * y), atol=1e-12)
+        assert hinge.of_rows(*each, mu, before, pulled, score, bent) == total
+        beyond = some * cost * (pull - expected) * y
+        np.testing.assert_allclose(pulled, x.T @ beyond, atol=1e-12)
         np.testing.assert_allclose(score[some], (x @ mu)[some], atol=1e-13)
-        np.testing.assert_array_equal(bent, np.where(some, curved, 5))
+        np.testing.assert_array_equal(bent, np.where(some, parts, 5))
     total = hinge.of_scores(x @ mu, y, cost, squared, pulls, found)
     assert total == pytest.approx(cost @ loss, rel=1e-13)
     np.testing.assert_allclose(pulls, cost * pull * y, atol=1e-14)

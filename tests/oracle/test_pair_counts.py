@@ -28,11 +28,12 @@ def made(n: int, p: int, share: float, *, weighted: bool = False) -> tuple[Any, 
 
 
 @pytest.mark.parametrize(
-    ("n", "p", "share"), [(40, 5, 0.5), (1000, 32, 0.4), (1400, 90, 0.2), (3, 40, 0.0)]
+    ("n", "p", "share"),
+    [(40, 5, 0.5), (2000, 32, 0.4), (9000, 90, 0.2), (30_000, 600, 0.005), (3, 40, 0.0)],
 )
 def test_rows_of_one_value_are_counted(n: int, p: int, share: float) -> None:
-    """With fewer columns than are counted in bytes, as many and more; more rows than fit into
-    bytes are added and subtracted. A second time the counts begin at 0."""
+    """With so few rows that all pairs are counted one by one, with more than a block of them, and
+    with columns that are too rare for bits. A second time the counts begin at 0."""
     x, rows = made(n, p, share)
     signs = np.random.default_rng(1).integers(-1, 2, n).astype(np.int8)
     found, counts = np.tril(np.ones((p, p))), PairCounts(rows.csr, p)
@@ -64,6 +65,15 @@ def test_a_matrix_or_signs_that_do_not_fit_are_refused() -> None:
         counts.add(1.0, signs[1:], np.zeros((5, 5)))
     with pytest.raises(ValueError, match="outside"):
         PairCounts(rows.csr, 4)
+
+
+def test_rows_are_ordered_by_their_length() -> None:
+    _, rows = made(200, 30, 0.3)
+    order = np.empty(200, dtype=np.int64)
+    rows.csr.by_length(order)
+    np.testing.assert_array_equal(order, np.argsort(np.diff(rows.indptr), kind="stable"))
+    with pytest.raises(ValueError, match="199 places for 200 rows"):
+        rows.csr.by_length(order[1:])
 
 
 def csr(values: list[float]) -> Csr:

@@ -18,7 +18,7 @@ import numpy as np
 from cwtool.algorithms.batch import gram, metric
 from cwtool.algorithms.batch.convex import Convex, minimize
 from cwtool.algorithms.batch.learner import LEAST, MOST, Bounds, squared_norms
-from cwtool.data.rows import Floats, SlotRows
+from cwtool.data.rows import Floats, Longs, SlotRows
 from cwtool_ext import fortran, hinge
 from cwtool_ext.dual_descent import DualDescent
 
@@ -31,8 +31,16 @@ FEWEST = 500  # rows of the sample
 FAST = 10  # mean of C h |x|^2 up to which dual coordinate descent comes near in two passes
 FEW = 4  # times the rows of a sample: fewer rows are visited without a sample
 STEPS = 4  # with a sample, at most
+TELLING = 1000  # rows that tell whether all are about equally long
 ROUNDING = 1e-6  # of the largest number of a precision matrix, with a wide margin
 ENDED = 0.1  # share of the slope of a step that may be left at its end, if it has to be shortened
+
+
+def symmetric(c: float, gram: Floats, v: Floats) -> Floats:
+    """c G v of a matrix G that is given on and below the diagonal."""
+    # the lower half in the order of C is the upper half in the order of Fortran
+    found: Floats = fortran.blas().dsymv(c, gram.T, v, lower=0)
+    return found
 
 
 class Gaussian(NamedTuple):
@@ -46,8 +54,7 @@ class Gaussian(NamedTuple):
         """P0 v"""
         found: Floats = v.copy()
         if self.gram is not None and len(v):  # BLAS refuses vectors without numbers
-            # the lower half in the order of C is the upper half in the order of Fortran
-            found += fortran.blas().dsymv(self.C, self.gram.T, v, lower=0)
+            found += symmetric(self.C, self.gram, v)
         return found
 
     def check(self) -> None:
@@ -142,27 +149,38 @@ class RowsInMemory(ByFeatures):
     def __init__(self, prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -> None:
         super().__init__(prior, loss)
         self.rows, self.y, self.cost = rows, y, loss.cost(rows)
-        # which rows are curved, which are in the matrix, and which are to be added or subtracted
-        self.curved, self.inside, self.changed = np.zeros((3, rows.n_rows), dtype=np.int8)
+        # if C h has been limited, the matrix does not tell how the pull changes
+        h = np.ones(1) if rows.weight is None else rows.weight
+        self.exact = np.array_equal(np.clip(loss.C * h, LEAST, MOST), loss.C * h)
+        # the part of the loss that each row lies in, now and where the matrix was computed; which
+        # rows are in the matrix, and which are to be added or subtracted
+        self.parts, self.before, self.inside, self.changed = np.zeros((4, rows.n_rows), np.int8)
         self.gram, self.products = np.zeros((self.n, self.n)), gram.Products(rows, self.n, jobs)
         # memory that is used again, because fresh memory costs as much as a look
         self.scores, self.other = np.empty((2, rows.n_rows))
-        self.every = rows.order
+        self.every = _visits(rows)
         self.sample(1)
 
     def sample(self, stride: int) -> None:
-        """Restrict the objective to the rows 0, stride, 2 stride, ... from now on."""
+        """Restrict the objective to one of `stride` rows from now on."""
         self.some, h = np.ascontiguousarray(self.every[::stride]), self.rows.weight
         if h is None:
             self.times = len(self.every) / max(1, len(self.some))
         else:
             self.times = float(h.sum() / h[self.some].sum())
+        self.known: tuple[Floats, Floats] | None = None  # where the matrix was computed; the pull
+        self.before[:] = 0
 
     def losses(self, mu: Floats) -> tuple[float, Floats]:
-        pulled, self.found = np.empty(self.n), self.scores  # where the scores at mu are
+        """As long as rows stay in their parts of the loss, C X'HX tells how their pull changes. So
+        only rows that have left theirs are added up."""
+        self.here, self.pulled, self.found = mu, np.empty(self.n), self.scores
         each = self.rows.csr, self.rows.alike, self.y, self.cost, self.loss.squared, self.some
-        loss = hinge.of_rows(*each, mu, pulled, self.scores, self.curved)
-        return self.times * loss, self.times * pulled
+        loss = hinge.of_rows(*each, mu, self.before, self.pulled, self.scores, self.parts)
+        if self.known is not None and self.n:
+            point, pulled = self.known
+            self.pulled += pulled - symmetric(self.loss.C, self.gram, mu - point)
+        return self.times * loss, self.times * self.pulled
 
     def direction(self) -> Floats:
         self.start = self.point, self.back, self.scores
@@ -180,10 +198,24 @@ class RowsInMemory(ByFeatures):
 
     def gram_here(self) -> Floats:
         """Only rows that have become curved since the last time, or are no longer, are added up."""
-        np.subtract(self.curved, self.inside, out=self.changed)
+        np.equal(self.parts, hinge.CURVED, out=self.changed, casting="unsafe")
+        self.changed -= self.inside
         self.products.add(self.gram, self.changed)
-        self.inside[:] = self.curved
+        self.inside += self.changed
+        if self.exact:
+            self.before[:] = self.parts
+            self.known = self.here, self.pulled
         return self.gram
+
+
+def _visits(rows: SlotRows) -> Longs:
+    """The order in which rows are visited: short ones of different lengths by their length, because
+    the processor cannot guess where a row ends, unless it ends as the row before."""
+    lengths = np.diff(rows.indptr[:TELLING])
+    order = rows.order
+    if rows.alike and np.count_nonzero(np.diff(lengths)) >= len(lengths) / 2:
+        rows.csr.by_length(order)
+    return order
 
 
 class ByRows(Convex):
