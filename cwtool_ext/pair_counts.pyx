@@ -30,7 +30,7 @@ cdef enum:
 cdef extern from *:
     """
     #include <stdint.h>
-    /* ones[4 i + k]: the number of ones in a_i & b_k, for four columns each, `stride` words apart */
+    /* ones[4 i + k]: the number of ones in a_i & b_k, of four columns each, `stride` words apart */
     #define CWTOOL_SIXTEEN \\
         const uint64_t *a, const uint64_t *b, Py_ssize_t stride, Py_ssize_t words, int32_t *ones
     #if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
@@ -119,6 +119,7 @@ cdef class PairCounts:
 
     cdef Csr rows
     cdef Py_ssize_t n
+    cdef double unit  # the square of all values
     cdef int32_t[::1] frequent  # columns
     cdef int32_t[::1] place  # of each column among the frequent ones; behind them: it is none
     cdef uint64_t[:, ::1] bits  # of the frequent columns, for each row of a block
@@ -130,7 +131,9 @@ cdef class PairCounts:
     cdef int32_t[::1] columns  # of a row, the frequent ones first
 
     def __init__(self, Csr rows not None, Py_ssize_t n):
+        cdef double value = rows.scale * rows.value[0] if rows.start[rows.count] else 0
         rows.fit(n)
+        self.unit = value * value
         self.rows, self.n, self.frequent = rows, n, frequent_columns(rows, n)
         cdef Py_ssize_t d = self.frequent.shape[0], whole = (d + 3) // 4 * 4
         place = np.full(n, d, dtype=np.int32)
@@ -143,9 +146,8 @@ cdef class PairCounts:
         self.latest = np.empty((2, WORDS * WORD + 1), dtype=np.intp)
         self.columns = np.empty(rows.longest + 1, dtype=np.int32)
 
-    def add(self, double unit, const int8_t[::1] signs, double[:, ::1] G) -> None:
-        """G += unit * sum of signs_i b_i b_i' on and below the diagonal, where b_i is 1 for the
-        columns of row i and 0 for all others; signs are 1, 0 or -1."""
+    def add(self, const int8_t[::1] signs, double[:, ::1] G) -> None:
+        """G += sum of signs_i x_i x_i' on and below the diagonal; signs are 1, 0 or -1."""
         cdef Py_ssize_t i, more = 0, less = 0
         one_a_row("signs", signs.shape[0], self.rows)
         if min(G.shape[0], G.shape[1]) < self.n:
@@ -167,7 +169,7 @@ cdef class PairCounts:
                     less = 0
             self.count(added, more, 1)
             self.count(subtracted, less, -1)
-            self.hand_over(unit, G)
+            self.hand_over(G)
 
     cdef void count(self, const Py_ssize_t* rows, Py_ssize_t n, int sign) noexcept nogil:
         """Count the pairs of these n rows `sign` times."""
@@ -239,7 +241,7 @@ cdef class PairCounts:
                 for c in range(16):
                     self.together[a + c // 4, b + c % 4] += sign * ones[c]
 
-    cdef void hand_over(self, double unit, double[:, ::1] G) noexcept nogil:
+    cdef void hand_over(self, double[:, ::1] G) noexcept nogil:
         """Add the counts to the matrix, and begin again with 0."""
         cdef Py_ssize_t a, b, j, k
         if self.used:
@@ -254,7 +256,7 @@ cdef class PairCounts:
             self.together[:] = 0
             self.used = False
         for j in range(self.n):
-            add_line(unit, &self.others[j, 0], j + 1, &G[j, 0])
+            add_line(self.unit, &self.others[j, 0], j + 1, &G[j, 0])
 
 
 cdef inline void add_line(

@@ -144,21 +144,22 @@ def test_rows_are_added_to_a_matrix_and_subtracted(
     np.testing.assert_allclose(
         np.tril(found), np.tril(1 + (x.T * (counts * costs(rows, 1))) @ x), atol=1e-12
     )
-    assert products.dense or not products.room.any()
 
 
-@pytest.mark.parametrize("heavy", [[], [4], [0, 2, 3, 8], list(range(9))])
-@pytest.mark.parametrize("counted", [False, True])
-def test_blas_multiplies_heavy_columns(heavy: list[int], counted: bool) -> None:
-    """In several blocks of rows, of which some are added and some subtracted."""
-    x, rows = made(13, 900, 9, weighted=True)
-    counts = np.random.default_rng(2).integers(-1, 2, 900).astype(np.int8)
-    found, columns = np.tril(np.ones((9, 9))), np.array(heavy, dtype=np.int32)
-    gram.add(rows.csr, costs(rows, 1), found, counts if counted else None, None, columns)
-    signs = counts if counted else 1
-    np.testing.assert_allclose(
-        np.tril(found), np.tril(1 + (x.T * (signs * costs(rows, 1))) @ x), atol=1e-11
-    )
+@pytest.mark.parametrize("heavy", [[], [4], [0, 2, 3, 8], list(range(9)), list(range(0, 130, 2))])
+@pytest.mark.parametrize("n", [50, 900, 2000])
+def test_tiles_multiply_heavy_columns(heavy: list[int], n: int) -> None:
+    """In no tile, in parts of several tiles and in several times as many, of one slab and of two.
+    Of the rows some are added and some subtracted. A second time the sums begin at 0."""
+    width = 9 if len(heavy) < 10 else 130
+    x, rows = made(13, n, width, weighted=True)
+    pairs = gram.PairSums(rows.csr, width, costs(rows, 1), np.array(heavy, dtype=np.int32))
+    signs = np.random.default_rng(2).integers(-1, 2, n).astype(np.int8)
+    found = np.tril(np.ones((width, width)))
+    for _ in range(2):
+        pairs.add(signs, found)
+    expected = 1 + 2 * (x.T * (signs * costs(rows, 1))) @ x
+    np.testing.assert_allclose(found, np.tril(expected), atol=1e-10)
 
 
 def test_heavy_columns_ascend() -> None:
@@ -166,7 +167,17 @@ def test_heavy_columns_ascend() -> None:
     for wrong in ([3, 1], [2, 2], [-1], [9]):
         with pytest.raises(ValueError, match="heavy columns ascend"):
             columns = np.array(wrong, dtype=np.int32)
-            gram.add(rows.csr, costs(rows, 1), np.zeros((9, 9)), None, None, columns)
+            gram.PairSums(rows.csr, 9, costs(rows, 1), columns)
+
+
+def test_a_matrix_or_signs_that_do_not_fit_the_pairs_are_refused() -> None:
+    _, rows = made(13, 20, 9)
+    pairs = gram.PairSums(rows.csr, 9, costs(rows, 1), np.empty(0, dtype=np.int32))
+    signs = np.ones(20, dtype=np.int8)
+    with pytest.raises(ValueError, match="no place for 9 columns"):
+        pairs.add(signs, np.zeros((9, 8)))
+    with pytest.raises(ValueError, match="signs has 19 entries for 20 rows"):
+        pairs.add(signs[1:], np.zeros((9, 9)))
 
 
 def test_frequent_columns_of_long_rows_are_heavy() -> None:
