@@ -236,15 +236,16 @@ def test_many_rows_begin_with_a_sample(
 
 
 @both
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize(("C", "passes"), [(0.001, 0), (0.02, 1), (1.0, 2), (100.0, 0)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_rows_with_a_rare_class_begin_with_descent(
-    monkeypatch: pytest.MonkeyPatch, squared: bool, C: float, weighted: bool
+    monkeypatch: pytest.MonkeyPatch, squared: bool, C: float, passes: int, weighted: bool
 ) -> None:
     begun: list[Any] = []
 
-    def noted(whole: Any, square: Any) -> Any:
-        begun.append(descended(whole, square))
+    def noted(whole: Any, square: Any, made: int) -> Any:
+        assert made == passes
+        begun.append(descended(whole, square, made))
         return begun[-1]
 
     monkeypatch.setattr(curvature, "_descended", noted)
@@ -261,7 +262,7 @@ def test_many_rows_with_a_rare_class_begin_with_descent(
         return float(mu @ mu / 2 + cost @ slow_loss(y * (x @ mu), squared)[0])
 
     assert value(mu) <= least * (1 + curvature.TOLERANCE)
-    assert len(begun) == (C <= 1)
+    assert len(begun) == (passes > 0)
     assert all(value(start) < value(np.zeros(9)) / 2 for start in begun)
 
 

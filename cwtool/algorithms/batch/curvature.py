@@ -28,7 +28,9 @@ ROUGH = 3e-2  # the same for a sample of the rows, whose optimum is where the ne
 # there are, the fewer visits of all rows are needed after it.
 EIGHTH, LEAST_EACH, MOST_EACH = 8, 4, 64
 FEWEST = 500  # rows of the sample
-FAST = 10  # mean of C h |x|^2 up to which dual coordinate descent comes near in two passes
+# mean of C h |x|^2 from which on a sample is fitted too closely, and up to which dual coordinate
+# descent comes near in one pass, and in two
+LOW, ONCE, TWICE = 0.05, 0.5, 10
 FEW = 4  # times the rows of a sample: fewer rows are visited without a sample
 STEPS = 4  # with a sample, at most
 TELLING = 1000  # rows that tell whether all are about equally long
@@ -265,8 +267,8 @@ class Optimum(NamedTuple):
 
 def optimum(prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -> Optimum:
     """The search begins with a sample of many rows. A sample in which one class has fewer rows than
-    there are features is fitted too closely, and its optimum is far from that of all rows. Then two
-    passes of dual coordinate descent take less time and come nearer, if C is not large."""
+    there are features is fitted too closely unless C is small, and its optimum is far from that of
+    all rows. Then passes of dual coordinate descent take less time, if C is not large."""
     mu = prior.mean
     whole = RowsInMemory(prior, loss, rows, y, jobs)
     most = min(MOST_EACH * len(mu), rows.n_rows // EIGHTH)
@@ -276,8 +278,9 @@ def optimum(prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -
     rare = min(positive, rows.n_rows - positive) * size < len(mu) * rows.n_rows
     if many and rare and prior.gram is None and not mu.any():
         square = _squares(rows)
-        if float(whole.cost @ square) <= FAST * rows.n_rows:
-            mu, many = _descended(whole, square), False
+        typical = float(whole.cost @ square) / rows.n_rows
+        if LOW < typical <= TWICE:
+            mu, many = _descended(whole, square, 1 if typical <= ONCE else 2), False
     if many:
         whole.sample(rows.n_rows // size)
         mu = minimize(whole, mu, ROUGH, STEPS)
@@ -296,13 +299,13 @@ def _squares(rows: SlotRows) -> Floats:
     return squared_norms(rows)
 
 
-def _descended(whole: RowsInMemory, square: Floats) -> Floats:
-    """mu after two passes of dual coordinate descent from mu = 0 and P = I. The rounded hinge loss
-    has the dual of the squared one with the bound of the hinge:  D = 1/(C h),  U = C h."""
+def _descended(whole: RowsInMemory, square: Floats, passes: int) -> Floats:
+    """mu after passes of dual coordinate descent from mu = 0 and P = I. The rounded hinge loss has
+    the dual of the squared one with the bound of the hinge:  D = 1/(C h),  U = C h."""
     mu, rows, cost = np.zeros(whole.n), whole.rows, whole.cost
     upper = np.broadcast_to(np.inf, rows.n_rows) if whole.loss.squared else cost
     seeds = np.zeros(2, dtype=np.uint64)
     ridge = Bounds.of(whole.loss.C, "squared-hinge", rows.n_rows, rows.weight).ridge
     each = rows.csr, whole.y, square, ridge, upper
-    DualDescent(*each, mu, seeds).run(TOLERANCE, rows.n_rows + 1)
+    DualDescent(*each, mu, seeds).run(TOLERANCE, (passes - 1) * rows.n_rows + 1)
     return mu
