@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint32_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
 
 
@@ -14,17 +14,32 @@ cdef extern from *:
     """
     #include <stdint.h>
     #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-    __attribute__((target_clones("avx2", "default")))
+    #define CWTOOL_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+    #else
+    #define CWTOOL_CLONES
     #endif
-    static uint32_t cwtool_greatest(Py_ssize_t n, const uint32_t *number)
+
+    CWTOOL_CLONES static uint32_t cwtool_greatest(Py_ssize_t n, const uint32_t *number)
     {
         uint32_t found = 0;
         for (Py_ssize_t k = 0; k < n; k++)
             found = number[k] > found ? number[k] : found;
         return found;
     }
+
+    /* without the sign, the bits of numbers are in the order of the numbers */
+    CWTOOL_CLONES static int64_t cwtool_largest(Py_ssize_t n, const int64_t *bits)
+    {
+        int64_t found = 0;
+        for (Py_ssize_t k = 0; k < n; k++) {
+            const int64_t size = bits[k] & INT64_MAX;
+            found = size > found ? size : found;
+        }
+        return found;
+    }
     """
     uint32_t greatest "cwtool_greatest"(Py_ssize_t n, const uint32_t* number) noexcept nogil
+    int64_t largest_bits "cwtool_largest"(Py_ssize_t n, const int64_t* bits) noexcept nogil
 
 
 cdef class Csr:
@@ -75,13 +90,8 @@ cdef class Csr:
 
     def largest(self) -> float:
         """The greatest size of a stored value; NaN if one is not a number."""
-        cdef const int64_t* bits = <const int64_t*> self.value
-        cdef int64_t size, most = 0
+        cdef int64_t most = largest_bits(self._values.shape[0], <const int64_t*> self.value)
         cdef double found
-        cdef Py_ssize_t k
-        for k in range(self._values.shape[0]):
-            size = bits[k] & INT64_MAX  # without the sign, in the order of numbers
-            most = size if size > most else most
         memcpy(&found, &most, 8)
         return found
 
