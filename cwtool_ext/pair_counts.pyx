@@ -96,9 +96,9 @@ cdef inline Py_ssize_t words_for(Py_ssize_t n) noexcept nogil:
 
 
 cdef frequent_columns(Csr rows, Py_ssize_t n):
-    """The columns whose pairs are counted by bits, the most frequent first. Their number d makes
-    the cost of a row least, which a sample of the rows tells: d^2/2 pairs of bits, and the other
-    pairs of its entries."""
+    """The columns whose pairs are counted by bits, in ascending order; they are the most frequent
+    ones. Their number d makes the cost of a row least, which a sample of the rows tells: d^2/2
+    pairs of bits, and the other pairs of its entries."""
     cdef Py_ssize_t i, k, step = max(1, rows.count // TELLING)
     cdef Row row
     often = np.zeros(n, dtype=np.int32)
@@ -111,7 +111,7 @@ cdef frequent_columns(Csr rows, Py_ssize_t n):
     inside = np.append(0, np.cumsum(often[order])) / max(1, len(range(0, rows.count, step)))
     pairs = np.arange(n + 1) ** 2 - (VECTORS if counts_bits() else WORDS_ALONE) * inside**2
     best = n - int(np.argmin(pairs[::-1]))  # the largest of equal ones
-    return order[:best].astype(np.int32)
+    return np.sort(order[:best]).astype(np.int32)
 
 
 cdef class PairCounts:
@@ -125,8 +125,8 @@ cdef class PairCounts:
     cdef uint64_t[:, ::1] bits  # of the frequent columns, for each row of a block
     cdef uint64_t[::1] word  # the bits of 64 rows; the last one is for all other columns
     cdef int32_t[:, ::1] together  # rows with two frequent columns, on and below the diagonal
-    cdef int32_t[:, ::1] others  # rows with two columns, at one of the two places of the pair
-    cdef bint used  # whether bits were counted; if not, all pairs are below the diagonal
+    cdef int32_t[:, ::1] others  # rows with two other columns, at one of the places of the pair
+    cdef bint by_bits, one_by_one  # whether there are such counts
     cdef Py_ssize_t[:, ::1] latest  # rows that are to be added, and to be subtracted
     cdef int32_t[::1] columns  # of a row, the frequent ones first
 
@@ -175,6 +175,7 @@ cdef class PairCounts:
         """Count the pairs of these n rows `sign` times."""
         cdef Py_ssize_t w, i
         if n < FEW or self.frequent.shape[0] == 0:
+            self.one_by_one |= n > 0
             for i in range(n):
                 self.count_row(row_at(self.rows, rows[i]), sign)
             return
@@ -212,6 +213,7 @@ cdef class PairCounts:
                 word[places[row.index[k]]] |= <uint64_t> 1 << i
         for c in range(d):
             self.bits[c, w] = word[c]
+        self.one_by_one |= word[d] != 0
         while word[d]:  # rows with columns that are not frequent
             row = row_at(self.rows, rows[trailing_zeros(word[d])])
             word[d] &= word[d] - 1
@@ -228,7 +230,7 @@ cdef class PairCounts:
 
     cdef void count_bits(self, Py_ssize_t words, int sign) noexcept nogil:
         """Count the pairs of frequent columns in the block."""
-        self.used = True
+        self.by_bits = True
         cdef Py_ssize_t a, b, c
         cdef const uint64_t* bits = &self.bits[0, 0]
         cdef int32_t[16] ones
@@ -244,19 +246,21 @@ cdef class PairCounts:
     cdef void hand_over(self, double[:, ::1] G) noexcept nogil:
         """Add the counts to the matrix, and begin again with 0."""
         cdef Py_ssize_t a, b, j, k
-        if self.used:
+        if self.by_bits:
             for a in range(self.frequent.shape[0]):
                 j = self.frequent[a]
                 for b in range(a + 1):
-                    self.others[j, self.frequent[b]] += self.together[a, b]
+                    G[j, self.frequent[b]] += self.unit * self.together[a, b]
+            self.together[:] = 0
+        if self.by_bits and self.frequent.shape[0] < self.n:  # pairs on both sides of the diagonal
             for j in range(self.n):
                 for k in range(j):
                     self.others[j, k] += self.others[k, j]
                     self.others[k, j] = 0
-            self.together[:] = 0
-            self.used = False
-        for j in range(self.n):
-            add_line(self.unit, &self.others[j, 0], j + 1, &G[j, 0])
+        if self.one_by_one:
+            for j in range(self.n):
+                add_line(self.unit, &self.others[j, 0], j + 1, &G[j, 0])
+        self.by_bits = self.one_by_one = False
 
 
 cdef inline void add_line(
