@@ -13,6 +13,7 @@ from cwtool.records import dataclass
 UNPACKING = (1 << 27) + (1 << 17)
 COUNTS = 4 << 20  # bytes of the counts that a model is judged by, at most
 FEW = 1 << 20  # bytes that are there, without asking the system
+MODEST = 8 << 20  # bytes of one thing that are there
 
 
 def available() -> int:
@@ -98,8 +99,8 @@ def beside_workers(limit: int = 0) -> int:
 def allowed_for(wanted: int, limit: int = 0) -> int:
     """The same for a thing that wants so many bytes. Where there is no limit, the system is not
     asked for few bytes: that takes longer than to use them, and each of many classes wants some."""
-    unasked = wanted <= FEW and not limited(limit)
-    return FEW if unasked else allowed(limit)
+    unasked = wanted <= MODEST and not limited(limit)
+    return MODEST if unasked else allowed(limit)
 
 
 def check(what: str, needed: float, limit: int, instead: str, purpose: str = "") -> None:

@@ -31,10 +31,7 @@ cdef class Csr:
     cdef const int64_t[::1] _indptr
     cdef const int32_t[::1] _indices
     cdef const double[::1] _values
-    cdef int32_t _bits  # of all indices, each set where one has it
-    cdef Py_ssize_t _width  # -1: not known yet
-
-    cdef Py_ssize_t width(self) noexcept
+    cdef Py_ssize_t width  # all indices lie below
 
     cdef int fit(self, Py_ssize_t features) except -1
 
@@ -52,6 +49,13 @@ cdef inline void fetch(Row row) noexcept nogil:
         prefetch(row.index + k)
     for k in range(0, min(row.nnz, 128), 8):
         prefetch(row.value + k)
+    effect()
+
+
+cdef inline void fetch_columns(Row row) noexcept nogil:
+    """Ask for the first 32 columns of a row that is needed soon, whose values are not."""
+    prefetch(row.index)
+    prefetch(row.index + 16)
     effect()
 
 

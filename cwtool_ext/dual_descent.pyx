@@ -76,7 +76,7 @@ cdef class DualDescent:
         self, Csr rows not None, const double[::1] y, const double[::1] squares,
         const double[:] D, const double[:] U, double[::1] weights, const uint64_t[::1] seeds,
     ):
-        cdef Py_ssize_t i, n = rows.count
+        cdef Py_ssize_t i, n = rows.count, n_entries = rows.start[n]
         rows.fit(weights.shape[0])
         for name, length in (
             ("y", y.shape[0]), ("squares", squares.shape[0]), ("D", D.shape[0]), ("U", U.shape[0]),
@@ -91,7 +91,7 @@ cdef class DualDescent:
         self.rest, self.rested = np.zeros((2, n + 8), dtype=np.uint8)
         self.awake = np.empty(n + 1, dtype=np.int32)
         self.groups = np.empty(n // GROUP + 1, dtype=np.int32)
-        self.random, self.value = start(seeds), only_value(rows)
+        self.random, self.value = start(seeds), rows.value[0] if n_entries and rows.alike() else 0
         self.mean, self.far, self.multiple = 0, INFINITY, EARLY
 
     def run(self, double share, double visits) -> bool:
@@ -247,12 +247,3 @@ cdef inline double gap_of(double m, double a, double D, double U) noexcept nogil
         return (U - a) * (1 - m - D * (U + a) / 2)
     cdef double off = max(0, 1 - m) - D * a
     return a * max(0, m - 1) + off * off / (2 * D)
-
-
-cdef double only_value(Csr rows) noexcept:
-    """The value that all entries have, or 0 if there are several."""
-    cdef Py_ssize_t k, nnz = rows.start[rows.count]
-    for k in range(1, nnz):
-        if rows.value[k] != rows.value[0]:
-            return 0
-    return rows.value[0] if nnz else 0

@@ -5,14 +5,8 @@ from numpy.typing import NDArray
 
 from cwtool_ext.csr import Csr
 
-class Heavy:
-    def __init__(self, columns: NDArray[np.int32], n: int) -> None: ...
-
-def add(
-    rows: Csr,
-    weight: NDArray[np.float64],
-    G: NDArray[np.float64],
-    counts: NDArray[np.int8] | None = None,
-    both: NDArray[np.float64] | None = None,
-    heavy: NDArray[np.int32] | None = None,
-) -> None: ...
+class PairSums:
+    def __init__(
+        self, rows: Csr, n: int, weight: NDArray[np.float64], heavy: NDArray[np.int32]
+    ) -> None: ...
+    def add(self, signs: NDArray[np.int8], G: NDArray[np.float64]) -> None: ...

@@ -1,26 +1,21 @@
 """X'HX over rows, which grows by rows that are added and shrinks by rows that are subtracted.
 
 A row of l entries adds l^2/2 products. Columns that many rows have may be `heavy`: the products of
-two of them are left to BLAS, which multiplies the zeros among them as well but is many times faster
-than a loop that finds the place of each product.
+two of them are left to tiles.pyx, which multiplies the zeros among them as well but is many times
+faster than a loop that finds the place of each product.
 """
 
 import numpy as np
 
-from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.math cimport sqrt
 from libc.stdint cimport int8_t, int32_t
 
 from cwtool_ext.csr cimport Csr, Row, fetch, one_a_row, row_at
+from cwtool_ext.tiles cimport HeavyColumns
 
 
 cdef enum:
-    TOGETHER = 256  # rows whose heavy columns BLAS multiplies at a time
+    FEW = 96  # rows: for fewer no column is heavy
     SOON = 4  # rows ahead that are asked for
-
-ctypedef void (*Syrk)(
-    const char*, const char*, int*, int*, double*, double*, int*, double*, double*, int*
-) noexcept nogil
 
 
 cdef inline void add_pairs(
@@ -59,123 +54,62 @@ cdef inline void add_pairs(
             g0[index[b]] += x0 * z[b]
 
 
-cdef class Heavy:
-    """X'HX over the heavy columns, and blocks of rows that are not yet part of it: those that are
-    added, and those that are subtracted."""
+cdef class PairSums:
+    """X'HX over n columns, by pairs of entries. Slots of a row need not ascend."""
 
-    cdef int32_t[::1] place  # of a column among the heavy ones; -1: it is none
-    cdef double[:, ::1] added, subtracted, total
-    cdef int n_added, n_subtracted
-    cdef Syrk syrk
+    cdef Csr rows
+    cdef const double[:] weight
+    cdef double[:, ::1] both  # room for pairs of slots on both sides of the diagonal; else zeros
+    cdef double[::1] z  # the entries of a row
+    cdef int32_t[::1] index
+    cdef HeavyColumns heavy  # None: there are none
 
-    def __init__(self, const int32_t[::1] columns, Py_ssize_t n):
-        from cwtool_ext.fortran import blas
+    def __init__(
+        self, Csr rows not None, Py_ssize_t n, const double[:] weight, const int32_t[::1] heavy
+    ):
+        """`weight` has the weight of each row; `heavy` are columns in ascending order."""
+        rows.fit(n)
+        one_a_row("weight", weight.shape[0], rows)
+        self.rows, self.weight, self.both = rows, weight, np.zeros((n, n))
+        self.z = np.empty(max(1, rows.longest))
+        self.index = np.empty(max(1, rows.longest), dtype=np.int32)
+        self.heavy = HeavyColumns(heavy, n) if heavy.shape[0] else None
 
-        cdef Py_ssize_t k, width = columns.shape[0]
-        for k in range(width):
-            if not (columns[k - 1] if k else -1) < columns[k] < n:
-                raise ValueError("heavy columns ascend, and lie inside the matrix")
-        place = np.full(n, -1, dtype=np.int32)
-        place[columns] = np.arange(width)
-        self.place = place
-        self.added, self.subtracted = np.zeros((2, TOGETHER, width))
-        self.total = np.zeros((width, width))
-        self.syrk = <Syrk> PyCapsule_GetPointer(blas().dsyrk._cpointer, NULL)
-
-    cdef Py_ssize_t split(
-        self, Row row, double h, int32_t* index, double* z
-    ) noexcept nogil:
-        """Take the heavy entries of a row of weight h into a block. `index` and `z` become its
-        entries, the heavy ones first; their number is returned."""
-        cdef Py_ssize_t k, j, first = 0, last = row.nnz
-        cdef double x, root = sqrt(h if h > 0 else -h)
-        cdef double* block = &self.added[self.n_added, 0]
-        if h < 0:
-            block = &self.subtracted[self.n_subtracted, 0]
-        for k in range(row.nnz):
-            j, x = self.place[row.index[k]], row.scale * row.value[k]
-            if j >= 0:
-                block[j] += root * x
-                index[first] = row.index[k]
-                z[first] = x
-                first += 1
-            else:
-                last -= 1
-                index[last] = row.index[k]
-                z[last] = x
-        if h > 0:
-            self.n_added += 1
-        else:
-            self.n_subtracted += 1
-        if max(self.n_added, self.n_subtracted) == TOGETHER:
-            self.multiply()
-        return first
-
-    cdef void multiply(self) noexcept nogil:
-        """Make the rows of both blocks a part of the total."""
-        cdef int n = <int> self.total.shape[0]
-        cdef double one = 1, minus = -1
-        # column-major: the lower triangle of C order is the upper one
-        self.syrk(b"U", b"N", &n, &self.n_added, &one, &self.added[0, 0], &n, &one,
-                  &self.total[0, 0], &n)
-        self.syrk(b"U", b"N", &n, &self.n_subtracted, &minus, &self.subtracted[0, 0], &n, &one,
-                  &self.total[0, 0], &n)
-        self.added[:self.n_added] = 0
-        self.subtracted[:self.n_subtracted] = 0
-        self.n_added = self.n_subtracted = 0
-
-
-def add(
-    Csr rows not None, const double[:] weight, double[:, ::1] G, const int8_t[::1] counts=None,
-    double[:, ::1] both=None, const int32_t[::1] heavy=None,
-) -> None:
-    """G += sum of counts_i weight_i x_i x_i' on and below the diagonal; its rows and columns are
-    slots. Without counts all of them are 1. `both` is as large as G and full of zeros, before and
-    after it: room for pairs of slots on both sides of the diagonal, because slots of a row need not
-    ascend. `heavy` are columns in ascending order."""
-    cdef Py_ssize_t i, j, k, first, n = min(G.shape[0], G.shape[1])
-    rows.fit(n)
-    one_a_row("weight", weight.shape[0], rows)
-    if counts is not None:
-        one_a_row("counts", counts.shape[0], rows)
-    if both is None:
-        both = np.zeros((n, n))
-    if both.shape[0] < n or both.shape[1] < n:
-        raise ValueError(f"the room is {both.shape[0]} x {both.shape[1]}; {n} x {n} is needed")
-    cdef double[::1] z = np.empty(max(1, rows.longest))
-    cdef int32_t[::1] index = np.empty(max(1, rows.longest), dtype=np.int32)
-    cdef Heavy blocks = None
-    cdef bint mixed = heavy is not None and heavy.shape[0] > 0
-    if mixed:
-        blocks = Heavy(heavy, n)
-    cdef double* g = &both[0, 0] if n else NULL
-    cdef bint some = counts is not None and rows.count
-    cdef const int8_t* count = &counts[0] if some else NULL
-    cdef double h
-    cdef Row row
-    with nogil:
-        for i in range(rows.count):
-            if some and i + SOON < rows.count and count[i + SOON] != 0 and count[i + SOON - 1] == 0:
-                fetch(row_at(rows, i + SOON))  # the processor does not expect it
-            h = weight[i] * count[i] if some else weight[i]
-            if h == 0:
-                continue
-            row = row_at(rows, i)
+    def add(self, const int8_t[::1] signs, double[:, ::1] G) -> None:
+        """G += sum of signs_i weight_i x_i x_i' on and below the diagonal; signs are 1, 0 or -1."""
+        cdef Csr rows = self.rows
+        cdef Py_ssize_t i, j, k, first, changed = 0, n = self.both.shape[0]
+        cdef double h
+        cdef Row row
+        cdef bint mixed
+        one_a_row("signs", signs.shape[0], rows)
+        if min(G.shape[0], G.shape[1]) < n:
+            raise ValueError(f"the matrix has no place for {n} columns")
+        if n == 0:
+            return
+        cdef double* g = &self.both[0, 0]
+        with nogil:
+            for i in range(rows.count):
+                changed += signs[i] != 0
+            mixed = self.heavy is not None and changed >= FEW
+            for i in range(rows.count):
+                if i + SOON < rows.count and signs[i + SOON] != 0 and signs[i + SOON - 1] == 0:
+                    fetch(row_at(rows, i + SOON))  # the processor does not expect it
+                if signs[i] == 0:
+                    continue
+                h, row, first = self.weight[i] * signs[i], row_at(rows, i), 0
+                if mixed:
+                    first = self.heavy.take(row, h, &self.index[0], &self.z[0])
+                    add_pairs(&self.index[0], &self.z[0], first, row.nnz, h, g, n)
+                else:
+                    for k in range(row.nnz):
+                        self.z[k] = row.scale * row.value[k]
+                    add_pairs(row.index, &self.z[0], 0, row.nnz, h, g, n)
             if mixed:
-                first = blocks.split(row, h, &index[0], &z[0])
-                add_pairs(&index[0], &z[0], first, row.nnz, h, g, both.shape[1])
-            else:
-                for k in range(row.nnz):
-                    z[k] = row.scale * row.value[k]
-                add_pairs(row.index, &z[0], 0, row.nnz, h, g, both.shape[1])
-        if mixed:
-            blocks.multiply()
-            for j in range(heavy.shape[0]):
-                for k in range(j + 1):
-                    G[heavy[j], heavy[k]] += blocks.total[j, k]
-        for j in range(n):
-            for k in range(j):
-                G[j, k] += both[j, k] + both[k, j]
-                both[j, k] = both[k, j] = 0
-            G[j, j] += both[j, j]
-            both[j, j] = 0
+                self.heavy.hand_over(G)
+            for j in range(n):
+                for k in range(j):
+                    G[j, k] += self.both[j, k] + self.both[k, j]
+                    self.both[j, k] = self.both[k, j] = 0
+                G[j, j] += self.both[j, j]
+                self.both[j, j] = 0

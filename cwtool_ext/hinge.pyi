@@ -5,6 +5,10 @@ from numpy.typing import NDArray
 
 from cwtool_ext.csr import Csr
 
+FLAT: int
+CURVED: int
+STEEP: int
+
 def of_rows(
     rows: Csr,
     alike: bool,
@@ -13,9 +17,10 @@ def of_rows(
     squared: bool,
     some: NDArray[np.int64],
     mu: NDArray[np.float64],
+    before: NDArray[np.int8],
     pulled: NDArray[np.float64],
     scores: NDArray[np.float64],
-    curved: NDArray[np.int8],
+    parts: NDArray[np.int8],
 ) -> float: ...
 def shorter(
     f: NDArray[np.float64],

@@ -152,7 +152,7 @@ def squares(Csr x not None, double[::1] out) -> None:
     cdef Row c
     cdef Py_ssize_t j, k
     cdef double total
-    check_matrix(x, x.width())
+    check_matrix(x, x.width)
     one_a_row("out", out.shape[0], x)
     with nogil:
         for j in range(x.count):
@@ -181,7 +181,7 @@ def take(
     """Copy the columns `some`; `start` already says where each of them begins in the copy."""
     cdef Row c
     cdef Py_ssize_t k, n = some.shape[0]
-    check_matrix(x, x.width())
+    check_matrix(x, x.width)
     check_columns(some, x)
     if start.shape[0] != n + 1 or start[0] != 0 or place.shape[0] != start[n] \
             or value.shape[0] != start[n]:

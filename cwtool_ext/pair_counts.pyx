@@ -1,42 +1,117 @@
 """X'X over rows whose values are all the same number: how many rows have both of two columns.
 
-A row is written as 32 bytes, 1 for each of the 32 most frequent columns that it has, and these are
-added to the bytes of all of its columns. After 255 rows, before a byte overflows, the bytes become
-part of the counts. Pairs of two other columns are counted one by one. Whole numbers have no
-rounding, so that the bits are the same on every machine.
+Rows are taken in blocks. In a block each frequent column has a bit for each row, and two of these
+columns are in as many rows as there are ones in the `and` of their bits. Pairs with another column
+are counted one by one. Whole numbers have no rounding, so that the bits of the result are the same
+on every machine.
 """
 
 import numpy as np
 
-from libc.stdint cimport int8_t, int32_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, uint64_t
 from libc.string cimport memset
 
 from cwtool_ext.csr cimport Csr, Row, one_a_row, row_at
+from cwtool_ext.decimal cimport trailing_zeros
 
 
 cdef enum:
-    FREQUENT = 32  # columns
-    FULL = 255  # rows that bytes can count
+    WORD = 64  # bits
+    LINE = 8  # words in a cache line
+    WORDS = 128  # for each column of a block
+    STRIDE = WORDS + LINE  # from column to column; a power of two would use a part of the cache
     TELLING = 1000  # rows that tell which columns are frequent
+    FEW = 512  # rows: for fewer all pairs are counted one by one
+    # pairs of frequent columns that cost a row as much as one of its other pairs
+    VECTORS = 8000
+    WORDS_ALONE = 200
 
 
 cdef extern from *:
     """
     #include <stdint.h>
-    typedef uint8_t cwtool_bytes __attribute__((vector_size(32), aligned(1), may_alias));
-
-    /* add 32 bytes to those of each of n columns */
-    static inline void cwtool_add_bytes(
-        Py_ssize_t n, const int32_t *column, const uint8_t *bytes, uint8_t *sums)
+    /* ones[4 i + k]: the number of ones in a_i & b_k, of four columns each, `stride` words apart */
+    #define CWTOOL_SIXTEEN \\
+        const uint64_t *a, const uint64_t *b, Py_ssize_t stride, Py_ssize_t words, int32_t *ones
+    #if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
+    #include <immintrin.h>
+    static int cwtool_counts_bits(void)
     {
-        const cwtool_bytes added = *(const cwtool_bytes *) bytes;
-        for (Py_ssize_t k = 0; k < n; k++)
-            *(cwtool_bytes *) (sums + 32 * (Py_ssize_t) column[k]) += added;
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq");
+    }
+
+    __attribute__((target("avx512f,avx512vpopcntdq")))
+    static void cwtool_ones_in_vectors(CWTOOL_SIXTEEN)
+    {
+        __m512i sum[16], mine[4];
+        #pragma GCC unroll 16
+        for (int c = 0; c < 16; c++)
+            sum[c] = _mm512_setzero_si512();
+        for (Py_ssize_t w = 0; w < words; w += 8) {
+            #pragma GCC unroll 4
+            for (int i = 0; i < 4; i++)
+                mine[i] = _mm512_loadu_si512(a + i * stride + w);
+            #pragma GCC unroll 4
+            for (int k = 0; k < 4; k++) {
+                const __m512i other = _mm512_loadu_si512(b + k * stride + w);
+                #pragma GCC unroll 4
+                for (int i = 0; i < 4; i++)
+                    sum[4 * i + k] = _mm512_add_epi64(
+                        sum[4 * i + k], _mm512_popcnt_epi64(_mm512_and_si512(mine[i], other)));
+            }
+        }
+        #pragma GCC unroll 16
+        for (int c = 0; c < 16; c++)
+            ones[c] = (int32_t) _mm512_reduce_add_epi64(sum[c]);
+    }
+
+    __attribute__((target_clones("popcnt", "default")))
+    #else
+    static int cwtool_counts_bits(void) { return 0; }
+    static void cwtool_ones_in_vectors(CWTOOL_SIXTEEN) {}
+    #endif
+    static void cwtool_ones_in_words(CWTOOL_SIXTEEN)
+    {
+        for (int c = 0; c < 16; c++) {
+            const uint64_t *mine = a + c / 4 * stride, *other = b + c % 4 * stride;
+            int32_t sum = 0;
+            for (Py_ssize_t w = 0; w < words; w++)
+                sum += __builtin_popcountll(mine[w] & other[w]);
+            ones[c] = sum;
+        }
     }
     """
-    void add_bytes "cwtool_add_bytes"(
-        Py_ssize_t n, const int32_t* column, const uint8_t* bytes, uint8_t* sums
+    bint counts_bits "cwtool_counts_bits"() noexcept nogil
+    void ones_in_vectors "cwtool_ones_in_vectors"(
+        const uint64_t* a, const uint64_t* b, Py_ssize_t stride, Py_ssize_t words, int32_t* ones
     ) noexcept nogil
+    void ones_in_words "cwtool_ones_in_words"(
+        const uint64_t* a, const uint64_t* b, Py_ssize_t stride, Py_ssize_t words, int32_t* ones
+    ) noexcept nogil
+
+
+cdef inline Py_ssize_t words_for(Py_ssize_t n) noexcept nogil:
+    """The number of words with bits of n rows, in whole cache lines."""
+    return (n + WORD * LINE - 1) // (WORD * LINE) * LINE
+
+
+cdef frequent_columns(Csr rows, Py_ssize_t n):
+    """The columns whose pairs are counted by bits, in ascending order; they are the most frequent
+    ones. Their number d makes the cost of a row least, which a sample of the rows tells: d^2/2
+    pairs of bits, and the other pairs of its entries."""
+    cdef Py_ssize_t i, k, step = max(1, rows.count // TELLING)
+    cdef Row row
+    often = np.zeros(n, dtype=np.int32)
+    cdef int32_t[::1] seen = often
+    for i in range(0, rows.count, step):
+        row = row_at(rows, i)
+        for k in range(row.nnz):
+            seen[row.index[k]] += 1
+    order = np.argsort(-often, kind="stable")
+    inside = np.append(0, np.cumsum(often[order])) / max(1, len(range(0, rows.count, step)))
+    pairs = np.arange(n + 1) ** 2 - (VECTORS if counts_bits() else WORDS_ALONE) * inside**2
+    best = n - int(np.argmin(pairs[::-1]))  # the largest of equal ones
+    return np.sort(order[:best]).astype(np.int32)
 
 
 cdef class PairCounts:
@@ -44,118 +119,148 @@ cdef class PairCounts:
 
     cdef Csr rows
     cdef Py_ssize_t n
+    cdef double unit  # the square of all values
     cdef int32_t[::1] frequent  # columns
-    cdef uint8_t[::1] place  # of each column among the frequent ones; FREQUENT: it is none
-    cdef uint8_t[:, ::1] packed, sums  # latest rows, and their sum for each of their columns
-    cdef int32_t[:, ::1] counts  # the same of all rows
-    cdef int32_t[:, ::1] others  # rows with two columns that are not frequent, below the diagonal
-    cdef Py_ssize_t[::1] latest  # rows
-    cdef int32_t[::1] few  # their columns that are not frequent, one row after the other
-    cdef Py_ssize_t[::1] first  # where those of each of these rows begin
+    cdef int32_t[::1] place  # of each column among the frequent ones; behind them: it is none
+    cdef uint64_t[:, ::1] bits  # of the frequent columns, for each row of a block
+    cdef uint64_t[::1] word  # the bits of 64 rows; the last one is for all other columns
+    cdef int32_t[:, ::1] together  # rows with two frequent columns, on and below the diagonal
+    cdef int32_t[:, ::1] others  # rows with two other columns, at one of the places of the pair
+    cdef bint by_bits, one_by_one  # whether there are such counts
+    cdef Py_ssize_t[:, ::1] latest  # rows that are to be added, and to be subtracted
+    cdef int32_t[::1] columns  # of a row, the frequent ones first
 
     def __init__(self, Csr rows not None, Py_ssize_t n):
-        cdef Py_ssize_t i, k, step = max(1, rows.count // TELLING)
-        cdef Py_ssize_t rare = n if n > FREQUENT else 0
-        cdef Row row
+        cdef double value = rows.scale * rows.value[0] if rows.start[rows.count] else 0
         rows.fit(n)
-        self.rows, self.n = rows, n
-        often = np.zeros(n, dtype=np.int32)
-        cdef int32_t[::1] seen = often
-        for i in range(0, rows.count, step):
-            row = row_at(rows, i)
-            for k in range(row.nnz):
-                seen[row.index[k]] += 1
-        self.frequent = np.argsort(-often, kind="stable")[:FREQUENT].astype(np.int32)
-        self.place = np.full(n, FREQUENT, dtype=np.uint8)
-        for k in range(self.frequent.shape[0]):
-            self.place[self.frequent[k]] = <uint8_t> k
-        self.packed = np.zeros((FULL, FREQUENT), dtype=np.uint8)
-        self.sums = np.zeros((n, FREQUENT), dtype=np.uint8)
-        self.counts = np.zeros((n, FREQUENT), dtype=np.int32)
-        self.others = np.zeros((rare, rare), dtype=np.int32)
-        self.few = np.empty(FULL * rows.longest + 1, dtype=np.int32)
-        self.latest, self.first = np.empty((2, FULL + 1), dtype=np.intp)
+        self.unit = value * value
+        self.rows, self.n, self.frequent = rows, n, frequent_columns(rows, n)
+        cdef Py_ssize_t d = self.frequent.shape[0], whole = (d + 3) // 4 * 4
+        place = np.full(n, d, dtype=np.int32)
+        place[self.frequent] = np.arange(d)
+        self.place = place
+        self.bits = np.zeros((whole, STRIDE), dtype=np.uint64)
+        self.word = np.zeros(d + 1, dtype=np.uint64)
+        self.together = np.zeros((whole, whole), dtype=np.int32)
+        self.others = np.zeros((n, n), dtype=np.int32)
+        self.latest = np.empty((2, WORDS * WORD + 1), dtype=np.intp)
+        self.columns = np.empty(rows.longest + 1, dtype=np.int32)
 
-    def add(self, double unit, const int8_t[::1] signs, double[:, ::1] G) -> None:
-        """G += unit * sum of signs_i b_i b_i' on and below the diagonal, where b_i is 1 for the
-        columns of row i and 0 for all others; signs are 1, 0 or -1."""
-        cdef Py_ssize_t i, full = 0
-        cdef int sign
-        cdef Py_ssize_t* latest = &self.latest[0]
+    def add(self, const int8_t[::1] signs, double[:, ::1] G) -> None:
+        """G += sum of signs_i x_i x_i' on and below the diagonal; signs are 1, 0 or -1."""
+        cdef Py_ssize_t i, more = 0, less = 0
         one_a_row("signs", signs.shape[0], self.rows)
         if min(G.shape[0], G.shape[1]) < self.n:
             raise ValueError(f"the matrix has no place for {self.n} columns")
         if self.n == 0:
             return
+        cdef Py_ssize_t* added = &self.latest[0, 0]
+        cdef Py_ssize_t* subtracted = &self.latest[1, 0]
         with nogil:
-            for sign in range(1, -2, -2):
-                for i in range(signs.shape[0]):
-                    latest[full] = i
-                    full += signs[i] == sign
-                    if full == FULL:
-                        self.count(full, sign)
-                        full = 0
-                self.count(full, sign)
-                full = 0
-            self.hand_over(unit, G)
+            for i in range(signs.shape[0]):
+                added[more] = subtracted[less] = i
+                more += signs[i] > 0
+                less += signs[i] < 0
+                if more == WORDS * WORD:
+                    self.count(added, more, 1)
+                    more = 0
+                if less == WORDS * WORD:
+                    self.count(subtracted, less, -1)
+                    less = 0
+            self.count(added, more, 1)
+            self.count(subtracted, less, -1)
+            self.hand_over(G)
 
-    cdef void count(self, Py_ssize_t n, int sign) noexcept nogil:
-        """Count the pairs of the latest n rows `sign` times."""
-        cdef Py_ssize_t i, k, c, place, few = 0
-        cdef Row row
-        cdef int32_t* counts = &self.counts[0, 0]
-        cdef uint8_t* sums = &self.sums[0, 0]
-        cdef const uint8_t* places = &self.place[0]
-        cdef int32_t* columns = &self.few[0]
-        cdef uint8_t* bits = &self.packed[0, 0]
-        memset(bits, 0, n * FREQUENT)
-        for i in range(n):
-            row = row_at(self.rows, self.latest[i])
-            self.first[i] = few
-            for k in range(row.nnz):
-                place = places[row.index[k]]
-                bits[place % FREQUENT] |= place < FREQUENT
-                columns[few] = row.index[k]
-                few += place == FREQUENT
-            bits += FREQUENT
-        self.first[n] = few
-        for i in range(n):  # apart from the loop above, whose bytes would have to be waited for
-            row = row_at(self.rows, self.latest[i])
-            add_bytes(row.nnz, row.index, &self.packed[i, 0], sums)
-        for c in range(self.n * FREQUENT):
-            counts[c] += sign * sums[c]
-            sums[c] = 0
-        for i in range(n):
-            self.count_others(columns + self.first[i], self.first[i + 1] - self.first[i], sign)
+    cdef void count(self, const Py_ssize_t* rows, Py_ssize_t n, int sign) noexcept nogil:
+        """Count the pairs of these n rows `sign` times."""
+        cdef Py_ssize_t w, i
+        if n < FEW or self.frequent.shape[0] == 0:
+            self.one_by_one |= n > 0
+            for i in range(n):
+                self.count_row(row_at(self.rows, rows[i]), sign)
+            return
+        for w in range(words_for(n)):
+            self.write_bits(w, rows + WORD * w, min(WORD, n - WORD * w), sign)
+        self.count_bits(words_for(n), sign)
 
-    cdef inline void count_others(
-        self, const int32_t* columns, Py_ssize_t few, int sign
-    ) noexcept nogil:
-        """Count the pairs of these columns of a row, which are not frequent."""
-        cdef Py_ssize_t a, b, n = self.others.shape[1]
+    cdef inline void count_row(self, Row row, int sign) noexcept nogil:
+        """Count all pairs of a row one by one."""
+        cdef Py_ssize_t a, b
         cdef int32_t j, k
         cdef int32_t* others = &self.others[0, 0]
-        for a in range(few):
-            j = columns[a]
+        for a in range(row.nnz):
+            j = row.index[a]
             for b in range(a + 1):
-                k = columns[b]
-                others[max(j, k) * n + min(j, k)] += sign
+                k = row.index[b]
+                others[max(j, k) * self.n + min(j, k)] += sign
 
-    cdef void hand_over(self, double unit, double[:, ::1] G) noexcept nogil:
+    cdef void write_bits(
+        self, Py_ssize_t w, const Py_ssize_t* rows, Py_ssize_t n, int sign
+    ) noexcept nogil:
+        """Make the bits of n rows word w of the block, and count their pairs with columns that are
+        not frequent. Beyond the last row n is negative."""
+        cdef Py_ssize_t i, k, c, first, last, d = self.frequent.shape[0]
+        cdef Row row
+        cdef bint rare
+        cdef const int32_t* places = &self.place[0]
+        cdef int32_t* columns = &self.columns[0]
+        cdef int32_t* line
+        cdef uint64_t* word = &self.word[0]
+        memset(word, 0, (d + 1) * sizeof(uint64_t))
+        for i in range(n):
+            row = row_at(self.rows, rows[i])
+            for k in range(row.nnz):
+                word[places[row.index[k]]] |= <uint64_t> 1 << i
+        for c in range(d):
+            self.bits[c, w] = word[c]
+        self.one_by_one |= word[d] != 0
+        while word[d]:  # rows with columns that are not frequent
+            row = row_at(self.rows, rows[trailing_zeros(word[d])])
+            word[d] &= word[d] - 1
+            first, last = 0, row.nnz
+            for k in range(row.nnz):
+                rare = places[row.index[k]] == d
+                last -= rare
+                columns[last if rare else first] = row.index[k]
+                first += not rare
+            for last in range(first, row.nnz):
+                line = &self.others[columns[last], 0]
+                for k in range(last + 1):
+                    line[columns[k]] += sign
+
+    cdef void count_bits(self, Py_ssize_t words, int sign) noexcept nogil:
+        """Count the pairs of frequent columns in the block."""
+        self.by_bits = True
+        cdef Py_ssize_t a, b, c
+        cdef const uint64_t* bits = &self.bits[0, 0]
+        cdef int32_t[16] ones
+        for a in range(0, self.bits.shape[0], 4):
+            for b in range(0, a + 1, 4):
+                if counts_bits():
+                    ones_in_vectors(bits + STRIDE * a, bits + STRIDE * b, STRIDE, words, ones)
+                else:
+                    ones_in_words(bits + STRIDE * a, bits + STRIDE * b, STRIDE, words, ones)
+                for c in range(16):
+                    self.together[a + c // 4, b + c % 4] += sign * ones[c]
+
+    cdef void hand_over(self, double[:, ::1] G) noexcept nogil:
         """Add the counts to the matrix, and begin again with 0."""
-        cdef Py_ssize_t c, j, k, columns = self.frequent.shape[0]
-        cdef int32_t count
-        for j in range(self.n):
-            for c in range(columns):
-                k, count = self.frequent[c], self.counts[j, c]
-                self.counts[j, c] = 0
-                if k <= j:
-                    G[j, k] += unit * count
-                elif self.place[j] == FREQUENT:
-                    G[k, j] += unit * count
-        for j in range(self.others.shape[0]):
-            if self.place[j] == FREQUENT:
-                add_line(unit, &self.others[j, 0], j + 1, &G[j, 0])
+        cdef Py_ssize_t a, b, j, k
+        if self.by_bits:
+            for a in range(self.frequent.shape[0]):
+                j = self.frequent[a]
+                for b in range(a + 1):
+                    G[j, self.frequent[b]] += self.unit * self.together[a, b]
+            self.together[:] = 0
+        if self.by_bits and self.frequent.shape[0] < self.n:  # pairs on both sides of the diagonal
+            for j in range(self.n):
+                for k in range(j):
+                    self.others[j, k] += self.others[k, j]
+                    self.others[k, j] = 0
+        if self.one_by_one:
+            for j in range(self.n):
+                add_line(self.unit, &self.others[j, 0], j + 1, &G[j, 0])
+        self.by_bits = self.one_by_one = False
 
 
 cdef inline void add_line(

@@ -82,8 +82,8 @@ def add_scores(
     cdef const double* count
     cdef double[MOST] f
     cdef double[:, ::1] read
-    if rows.width() < rows.start[rows.count]:
-        read = np.empty((rows.width(), M))
+    if rows.width < rows.start[rows.count]:
+        read = np.empty((rows.width, M))
         with nogil:
             read_weights(shared, weights, counts, g0, by_norm, read)
             if M == USUAL:  # which the compiler knows

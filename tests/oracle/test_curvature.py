@@ -87,16 +87,22 @@ def test_losses_and_their_derivatives(squared: bool, alike: bool) -> None:
         rows = replace(rows, values=np.full(rows.nnz, -1.3))
     y, cost, mu = rows.signs(), costs(rows, 0.3), np.linspace(-1, 1, 7)
     loss, pull, curved = slow_loss(y * (x @ mu), squared)
+    parts = np.where(curved == 0, np.where(pull > 0, hinge.STEEP, hinge.FLAT), hinge.CURVED)
+    before = np.random.default_rng(2).integers(0, 3, 60).astype(np.int8)
+    expected = np.choose(before, [np.zeros(60), 1 - y * (x @ mu), np.ones(60)])
     pulled, score, pulls, found = np.ones(7), np.full(60, 9.0), np.empty(60), np.ones(60)
     assert 0 < curved.sum() < 60
     for some in (np.ones(60, dtype=bool), np.arange(60) % 7 < 2):
         bent, numbers = np.full(60, 5, dtype=np.int8), np.flatnonzero(some)
         each = rows.csr, alike, y, cost, squared, numbers
-        total = hinge.of_rows(*each, mu, pulled, score, bent)
+        total = hinge.of_rows(*each, mu, np.zeros(60, dtype=np.int8), pulled, score, bent)
         assert total == pytest.approx(cost[some] @ loss[some], rel=1e-13)
         np.testing.assert_allclose(pulled, x.T @ (some * cost * pull * y), atol=1e-12)
+        assert hinge.of_rows(*each, mu, before, pulled, score, bent) == total
+        beyond = some * cost * (pull - expected) * y
+        np.testing.assert_allclose(pulled, x.T @ beyond, atol=1e-12)
         np.testing.assert_allclose(score[some], (x @ mu)[some], atol=1e-13)
-        np.testing.assert_array_equal(bent, np.where(some, curved, 5))
+        np.testing.assert_array_equal(bent, np.where(some, parts, 5))
     total = hinge.of_scores(x @ mu, y, cost, squared, pulls, found)
     assert total == pytest.approx(cost @ loss, rel=1e-13)
     np.testing.assert_allclose(pulls, cost * pull * y, atol=1e-14)
@@ -138,21 +144,22 @@ def test_rows_are_added_to_a_matrix_and_subtracted(
     np.testing.assert_allclose(
         np.tril(found), np.tril(1 + (x.T * (counts * costs(rows, 1))) @ x), atol=1e-12
     )
-    assert products.dense or not products.room.any()
 
 
-@pytest.mark.parametrize("heavy", [[], [4], [0, 2, 3, 8], list(range(9))])
-@pytest.mark.parametrize("counted", [False, True])
-def test_blas_multiplies_heavy_columns(heavy: list[int], counted: bool) -> None:
-    """In several blocks of rows, of which some are added and some subtracted."""
-    x, rows = made(13, 900, 9, weighted=True)
-    counts = np.random.default_rng(2).integers(-1, 2, 900).astype(np.int8)
-    found, columns = np.tril(np.ones((9, 9))), np.array(heavy, dtype=np.int32)
-    gram.add(rows.csr, costs(rows, 1), found, counts if counted else None, None, columns)
-    signs = counts if counted else 1
-    np.testing.assert_allclose(
-        np.tril(found), np.tril(1 + (x.T * (signs * costs(rows, 1))) @ x), atol=1e-11
-    )
+@pytest.mark.parametrize("heavy", [[], [4], [0, 2, 3, 8], list(range(9)), list(range(0, 130, 2))])
+@pytest.mark.parametrize("n", [50, 900, 2000])
+def test_tiles_multiply_heavy_columns(heavy: list[int], n: int) -> None:
+    """In no tile, in parts of several tiles and in several times as many, of one slab and of two.
+    Of the rows some are added and some subtracted. A second time the sums begin at 0."""
+    width = 9 if len(heavy) < 10 else 130
+    x, rows = made(13, n, width, weighted=True)
+    pairs = gram.PairSums(rows.csr, width, costs(rows, 1), np.array(heavy, dtype=np.int32))
+    signs = np.random.default_rng(2).integers(-1, 2, n).astype(np.int8)
+    found = np.tril(np.ones((width, width)))
+    for _ in range(2):
+        pairs.add(signs, found)
+    expected = 1 + 2 * (x.T * (signs * costs(rows, 1))) @ x
+    np.testing.assert_allclose(found, np.tril(expected), atol=1e-10)
 
 
 def test_heavy_columns_ascend() -> None:
@@ -160,7 +167,17 @@ def test_heavy_columns_ascend() -> None:
     for wrong in ([3, 1], [2, 2], [-1], [9]):
         with pytest.raises(ValueError, match="heavy columns ascend"):
             columns = np.array(wrong, dtype=np.int32)
-            gram.add(rows.csr, costs(rows, 1), np.zeros((9, 9)), None, None, columns)
+            gram.PairSums(rows.csr, 9, costs(rows, 1), columns)
+
+
+def test_a_matrix_or_signs_that_do_not_fit_the_pairs_are_refused() -> None:
+    _, rows = made(13, 20, 9)
+    pairs = gram.PairSums(rows.csr, 9, costs(rows, 1), np.empty(0, dtype=np.int32))
+    signs = np.ones(20, dtype=np.int8)
+    with pytest.raises(ValueError, match="no place for 9 columns"):
+        pairs.add(signs, np.zeros((9, 8)))
+    with pytest.raises(ValueError, match="signs has 19 entries for 20 rows"):
+        pairs.add(signs[1:], np.zeros((9, 9)))
 
 
 def test_frequent_columns_of_long_rows_are_heavy() -> None:
@@ -219,15 +236,16 @@ def test_many_rows_begin_with_a_sample(
 
 
 @both
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize(("C", "passes"), [(0.001, 0), (0.02, 1), (1.0, 2), (100.0, 0)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_rows_with_a_rare_class_begin_with_descent(
-    monkeypatch: pytest.MonkeyPatch, squared: bool, C: float, weighted: bool
+    monkeypatch: pytest.MonkeyPatch, squared: bool, C: float, passes: int, weighted: bool
 ) -> None:
     begun: list[Any] = []
 
-    def noted(whole: Any, square: Any) -> Any:
-        begun.append(descended(whole, square))
+    def noted(whole: Any, square: Any, made: int) -> Any:
+        assert made == passes
+        begun.append(descended(whole, square, made))
         return begun[-1]
 
     monkeypatch.setattr(curvature, "_descended", noted)
@@ -244,7 +262,7 @@ def test_many_rows_with_a_rare_class_begin_with_descent(
         return float(mu @ mu / 2 + cost @ slow_loss(y * (x @ mu), squared)[0])
 
     assert value(mu) <= least * (1 + curvature.TOLERANCE)
-    assert len(begun) == (C <= 1)
+    assert len(begun) == (passes > 0)
     assert all(value(start) < value(np.zeros(9)) / 2 for start in begun)
 
 

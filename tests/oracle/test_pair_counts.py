@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from cwtool.algorithms.batch import gram as gram_of
 from cwtool.data.rows import Rows, SlotRows
 from cwtool_ext.csr import Csr
+from cwtool_ext.gram import PairSums
 from cwtool_ext.pair_counts import PairCounts
 
 VALUE, SCALE = 0.3, 0.7
@@ -28,18 +29,19 @@ def made(n: int, p: int, share: float, *, weighted: bool = False) -> tuple[Any, 
 
 
 @pytest.mark.parametrize(
-    ("n", "p", "share"), [(40, 5, 0.5), (1000, 32, 0.4), (1400, 90, 0.2), (3, 40, 0.0)]
+    ("n", "p", "share"),
+    [(40, 5, 0.5), (2000, 32, 0.4), (9000, 90, 0.2), (30_000, 600, 0.005), (3, 40, 0.0)],
 )
 def test_rows_of_one_value_are_counted(n: int, p: int, share: float) -> None:
-    """With fewer columns than are counted in bytes, as many and more; more rows than fit into
-    bytes are added and subtracted. A second time the counts begin at 0."""
+    """With so few rows that all pairs are counted one by one, with more than a block of them, and
+    with columns that are too rare for bits. A second time the counts begin at 0."""
     x, rows = made(n, p, share)
     signs = np.random.default_rng(1).integers(-1, 2, n).astype(np.int8)
     found, counts = np.tril(np.ones((p, p))), PairCounts(rows.csr, p)
-    counts.add((SCALE * VALUE) ** 2, signs, found)
+    counts.add(signs, found)
     expected = np.tril((x.T * signs) @ x)
     np.testing.assert_allclose(found, np.tril(np.ones((p, p))) + expected, atol=1e-11)
-    counts.add((SCALE * VALUE) ** 2, np.abs(signs), found)
+    counts.add(np.abs(signs), found)
     expected += np.tril((x.T * np.abs(signs)) @ x)
     np.testing.assert_allclose(found, np.tril(np.ones((p, p))) + expected, atol=1e-11)
 
@@ -48,7 +50,7 @@ def test_rows_of_one_value_are_counted(n: int, p: int, share: float) -> None:
 def test_only_rows_without_weights_are_counted(weighted: bool) -> None:
     x, rows = made(300, 60, 0.05, weighted=weighted)
     products = gram_of.Products(rows, 60, 1)
-    assert (products.counts is None) == weighted
+    assert isinstance(products.pairs, PairSums if weighted else PairCounts)
     found = np.zeros((60, 60))
     products.add(found, np.ones(300, dtype=np.int8))
     h = 1.0 if rows.weight is None else rows.weight
@@ -59,11 +61,20 @@ def test_a_matrix_or_signs_that_do_not_fit_are_refused() -> None:
     _, rows = made(10, 5, 0.5)
     counts, signs = PairCounts(rows.csr, 5), np.ones(10, dtype=np.int8)
     with pytest.raises(ValueError, match="no place for 5 columns"):
-        counts.add(1.0, signs, np.zeros((5, 4)))
+        counts.add(signs, np.zeros((5, 4)))
     with pytest.raises(ValueError, match="signs has 9 entries for 10 rows"):
-        counts.add(1.0, signs[1:], np.zeros((5, 5)))
+        counts.add(signs[1:], np.zeros((5, 5)))
     with pytest.raises(ValueError, match="outside"):
         PairCounts(rows.csr, 4)
+
+
+def test_rows_are_ordered_by_their_length() -> None:
+    _, rows = made(200, 30, 0.3)
+    order = np.empty(200, dtype=np.int64)
+    rows.csr.by_length(order)
+    np.testing.assert_array_equal(order, np.argsort(np.diff(rows.indptr), kind="stable"))
+    with pytest.raises(ValueError, match="199 places for 200 rows"):
+        rows.csr.by_length(order[1:])
 
 
 def csr(values: list[float]) -> Csr:

@@ -13,11 +13,11 @@ def one_byte_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_few_bytes_are_taken_without_asking_the_system() -> None:
-    assert memory.allowed_for(memory.FEW) == memory.FEW
+    assert memory.allowed_for(memory.MODEST) == memory.MODEST
 
 
 def test_the_system_is_asked_for_many_bytes() -> None:
-    assert memory.allowed_for(memory.FEW + 1) == 0  # nine tenths of a byte
+    assert memory.allowed_for(memory.MODEST + 1) == 0  # nine tenths of a byte
 
 
 def test_a_limit_holds_for_few_bytes(monkeypatch: pytest.MonkeyPatch) -> None:

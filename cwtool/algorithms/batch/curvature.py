@@ -18,7 +18,7 @@ import numpy as np
 from cwtool.algorithms.batch import gram, metric
 from cwtool.algorithms.batch.convex import Convex, minimize
 from cwtool.algorithms.batch.learner import LEAST, MOST, Bounds, squared_norms
-from cwtool.data.rows import Floats, SlotRows
+from cwtool.data.rows import Floats, Longs, SlotRows
 from cwtool_ext import fortran, hinge
 from cwtool_ext.dual_descent import DualDescent
 
@@ -28,11 +28,21 @@ ROUGH = 3e-2  # the same for a sample of the rows, whose optimum is where the ne
 # there are, the fewer visits of all rows are needed after it.
 EIGHTH, LEAST_EACH, MOST_EACH = 8, 4, 64
 FEWEST = 500  # rows of the sample
-FAST = 10  # mean of C h |x|^2 up to which dual coordinate descent comes near in two passes
+# mean of C h |x|^2 from which on a sample is fitted too closely, and up to which dual coordinate
+# descent comes near in one pass, and in two
+LOW, ONCE, TWICE = 0.05, 0.5, 10
 FEW = 4  # times the rows of a sample: fewer rows are visited without a sample
 STEPS = 4  # with a sample, at most
+TELLING = 1000  # rows that tell whether all are about equally long
 ROUNDING = 1e-6  # of the largest number of a precision matrix, with a wide margin
 ENDED = 0.1  # share of the slope of a step that may be left at its end, if it has to be shortened
+
+
+def symmetric(c: float, gram: Floats, v: Floats) -> Floats:
+    """c G v of a matrix G that is given on and below the diagonal."""
+    # the lower half in the order of C is the upper half in the order of Fortran
+    found: Floats = fortran.blas().dsymv(c, gram.T, v, lower=0)
+    return found
 
 
 class Gaussian(NamedTuple):
@@ -46,8 +56,7 @@ class Gaussian(NamedTuple):
         """P0 v"""
         found: Floats = v.copy()
         if self.gram is not None and len(v):  # BLAS refuses vectors without numbers
-            # the lower half in the order of C is the upper half in the order of Fortran
-            found += fortran.blas().dsymv(self.C, self.gram.T, v, lower=0)
+            found += symmetric(self.C, self.gram, v)
         return found
 
     def check(self) -> None:
@@ -142,27 +151,38 @@ class RowsInMemory(ByFeatures):
     def __init__(self, prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -> None:
         super().__init__(prior, loss)
         self.rows, self.y, self.cost = rows, y, loss.cost(rows)
-        # which rows are curved, which are in the matrix, and which are to be added or subtracted
-        self.curved, self.inside, self.changed = np.zeros((3, rows.n_rows), dtype=np.int8)
+        # if C h has been limited, the matrix does not tell how the pull changes
+        h = np.ones(1) if rows.weight is None else rows.weight
+        self.exact = np.array_equal(np.clip(loss.C * h, LEAST, MOST), loss.C * h)
+        # the part of the loss that each row lies in, now and where the matrix was computed; which
+        # rows are in the matrix, and which are to be added or subtracted
+        self.parts, self.before, self.inside, self.changed = np.zeros((4, rows.n_rows), np.int8)
         self.gram, self.products = np.zeros((self.n, self.n)), gram.Products(rows, self.n, jobs)
         # memory that is used again, because fresh memory costs as much as a look
         self.scores, self.other = np.empty((2, rows.n_rows))
-        self.every = rows.order
+        self.every = _visits(rows)
         self.sample(1)
 
     def sample(self, stride: int) -> None:
-        """Restrict the objective to the rows 0, stride, 2 stride, ... from now on."""
+        """Restrict the objective to one of `stride` rows from now on."""
         self.some, h = np.ascontiguousarray(self.every[::stride]), self.rows.weight
         if h is None:
             self.times = len(self.every) / max(1, len(self.some))
         else:
             self.times = float(h.sum() / h[self.some].sum())
+        self.known: tuple[Floats, Floats] | None = None  # where the matrix was computed; the pull
+        self.before[:] = 0
 
     def losses(self, mu: Floats) -> tuple[float, Floats]:
-        pulled, self.found = np.empty(self.n), self.scores  # where the scores at mu are
+        """As long as rows stay in their parts of the loss, C X'HX tells how their pull changes. So
+        only rows that have left theirs are added up."""
+        self.here, self.pulled, self.found = mu, np.empty(self.n), self.scores
         each = self.rows.csr, self.rows.alike, self.y, self.cost, self.loss.squared, self.some
-        loss = hinge.of_rows(*each, mu, pulled, self.scores, self.curved)
-        return self.times * loss, self.times * pulled
+        loss = hinge.of_rows(*each, mu, self.before, self.pulled, self.scores, self.parts)
+        if self.known is not None and self.n:
+            point, pulled = self.known
+            self.pulled += pulled - symmetric(self.loss.C, self.gram, mu - point)
+        return self.times * loss, self.times * self.pulled
 
     def direction(self) -> Floats:
         self.start = self.point, self.back, self.scores
@@ -180,10 +200,24 @@ class RowsInMemory(ByFeatures):
 
     def gram_here(self) -> Floats:
         """Only rows that have become curved since the last time, or are no longer, are added up."""
-        np.subtract(self.curved, self.inside, out=self.changed)
+        np.equal(self.parts, hinge.CURVED, out=self.changed, casting="unsafe")
+        self.changed -= self.inside
         self.products.add(self.gram, self.changed)
-        self.inside[:] = self.curved
+        self.inside += self.changed
+        if self.exact:
+            self.before[:] = self.parts
+            self.known = self.here, self.pulled
         return self.gram
+
+
+def _visits(rows: SlotRows) -> Longs:
+    """The order in which rows are visited: short ones of different lengths by their length, because
+    the processor cannot guess where a row ends, unless it ends as the row before."""
+    lengths = np.diff(rows.indptr[:TELLING])
+    order = rows.order
+    if rows.alike and np.count_nonzero(np.diff(lengths)) >= len(lengths) / 2:
+        rows.csr.by_length(order)
+    return order
 
 
 class ByRows(Convex):
@@ -233,8 +267,8 @@ class Optimum(NamedTuple):
 
 def optimum(prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -> Optimum:
     """The search begins with a sample of many rows. A sample in which one class has fewer rows than
-    there are features is fitted too closely, and its optimum is far from that of all rows. Then two
-    passes of dual coordinate descent take less time and come nearer, if C is not large."""
+    there are features is fitted too closely unless C is small, and its optimum is far from that of
+    all rows. Then passes of dual coordinate descent take less time, if C is not large."""
     mu = prior.mean
     whole = RowsInMemory(prior, loss, rows, y, jobs)
     most = min(MOST_EACH * len(mu), rows.n_rows // EIGHTH)
@@ -244,8 +278,9 @@ def optimum(prior: Gaussian, loss: Loss, rows: SlotRows, y: Floats, jobs: int) -
     rare = min(positive, rows.n_rows - positive) * size < len(mu) * rows.n_rows
     if many and rare and prior.gram is None and not mu.any():
         square = _squares(rows)
-        if float(whole.cost @ square) <= FAST * rows.n_rows:
-            mu, many = _descended(whole, square), False
+        typical = float(whole.cost @ square) / rows.n_rows
+        if LOW < typical <= TWICE:
+            mu, many = _descended(whole, square, 1 if typical <= ONCE else 2), False
     if many:
         whole.sample(rows.n_rows // size)
         mu = minimize(whole, mu, ROUGH, STEPS)
@@ -264,13 +299,13 @@ def _squares(rows: SlotRows) -> Floats:
     return squared_norms(rows)
 
 
-def _descended(whole: RowsInMemory, square: Floats) -> Floats:
-    """mu after two passes of dual coordinate descent from mu = 0 and P = I. The rounded hinge loss
-    has the dual of the squared one with the bound of the hinge:  D = 1/(C h),  U = C h."""
+def _descended(whole: RowsInMemory, square: Floats, passes: int) -> Floats:
+    """mu after passes of dual coordinate descent from mu = 0 and P = I. The rounded hinge loss has
+    the dual of the squared one with the bound of the hinge:  D = 1/(C h),  U = C h."""
     mu, rows, cost = np.zeros(whole.n), whole.rows, whole.cost
     upper = np.broadcast_to(np.inf, rows.n_rows) if whole.loss.squared else cost
     seeds = np.zeros(2, dtype=np.uint64)
     ridge = Bounds.of(whole.loss.C, "squared-hinge", rows.n_rows, rows.weight).ridge
     each = rows.csr, whole.y, square, ridge, upper
-    DualDescent(*each, mu, seeds).run(TOLERANCE, rows.n_rows + 1)
+    DualDescent(*each, mu, seeds).run(TOLERANCE, (passes - 1) * rows.n_rows + 1)
     return mu

@@ -1,5 +1,5 @@
 """The matrix X'HX of rows X with the diagonal matrix H of their weights. Sparse rows are added pair
-of entries by pair of entries; dense rows, and columns that many rows share, are added by BLAS. For
+of entries by pair of entries, columns that many rows share in tiles, and dense rows by BLAS. For
 rows whose values are all one number, pairs of columns are counted."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cwtool.ahead import ahead
 from cwtool.algorithms.batch.learner import weights
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
-from cwtool_ext import gram as kernel
+from cwtool_ext.gram import PairSums
 from cwtool_ext.pair_counts import PairCounts
 
 Signs = NDArray[np.int8]
@@ -21,9 +21,7 @@ ROWS = 256  # rows that are made dense at a time
 PARTS = 4  # parts of the rows whose X'X are added up in this order, whatever the threads
 LONG = 32  # entries in a row: shorter ones have no heavy columns
 TELLING = 1000  # rows that tell which columns are heavy
-# BLAS multiplies blocks of d columns FASTEST d / (d + SLOW_START) times as fast as a plain loop
-# (measured with AVX-512: 3.4, 6.9, 9.4, 12, 13 times for 16, 54, 100, 200 and 300 columns)
-FASTEST, SLOW_START = 14, 50
+TILES = 0.1  # cost of a product in a tile, in products that are added at a random place
 SCATTERED = 1.0  # cost of adding a product at a random place, in products of a plain loop
 
 
@@ -40,27 +38,23 @@ class Products:
         self.rows, self.n, self.jobs = rows, n, jobs
         nnz = rows.nnz / max(1, rows.n_rows)
         self.dense = SCATTERED * nnz**2 >= n**2 / 2 / blas(n)
-        self.counts: PairCounts | None = None
+        self.pairs: PairCounts | PairSums | None = None
         if self.dense:
             return
         if rows.weight is None and rows.alike:
-            self.counts = PairCounts(rows.csr, n)
-            self.unit = (rows.scale * float(rows.values[0])) ** 2 if rows.nnz else 0.0
+            self.pairs = PairCounts(rows.csr, n)
         else:
-            self.room, self.heavy = np.zeros((n, n)), heavy_columns(rows, n)
-            self.weight = weights(rows)
+            self.pairs = PairSums(rows.csr, n, weights(rows), heavy_columns(rows, n))
 
     def add(self, gram: Floats, signs: Signs) -> None:
         """gram += X'HX on and below the diagonal. `signs` is 1 for each row that is added, -1 for
         each that is subtracted, and 0 for the others."""
-        rows, n = self.rows, self.n
-        if self.counts is not None:
-            self.counts.add(self.unit, signs, gram)
-        elif not self.dense:
-            kernel.add(rows.csr, self.weight, gram, signs, self.room, self.heavy)
-        else:
-            _add_dense(rows, np.flatnonzero(signs > 0), gram[:n, :n], self.jobs)
-            _add_dense(rows, np.flatnonzero(signs < 0), gram[:n, :n], self.jobs, -1.0)
+        if self.pairs is not None:
+            self.pairs.add(signs, gram)
+            return
+        inside = gram[: self.n, : self.n]
+        _add_dense(self.rows, np.flatnonzero(signs > 0), inside, self.jobs)
+        _add_dense(self.rows, np.flatnonzero(signs < 0), inside, self.jobs, -1.0)
 
 
 def add_gram(rows: SlotRows, gram: Floats, n: int, jobs: int) -> None:
@@ -69,16 +63,17 @@ def add_gram(rows: SlotRows, gram: Floats, n: int, jobs: int) -> None:
 
 
 def heavy_columns(rows: SlotRows, n: int) -> Ints:
-    """The most frequent columns, of whose pairs BLAS computes X'HX faster than a loop over the
-    entries of each row. Their number d makes the sum of both costs least: d^2/2 products in BLAS,
-    and one in the loop for every other pair of entries. It is estimated on a sample of the rows."""
+    """The most frequent columns, of whose pairs tiles compute X'HX faster than a loop over the
+    entries of each row. Their number d makes the sum of both costs least: for the l entries that a
+    row has in these columns, the tiles compute l d/2 products, and the loop would l^2/2. It is
+    estimated on a sample of the rows."""
     if rows.nnz < LONG * max(1, rows.n_rows):
         return np.empty(0, dtype=np.int32)
     few = rows.take(np.arange(0, rows.n_rows, max(1, rows.n_rows // TELLING)))
     share = np.bincount(few.indices, minlength=n) / few.n_rows
     order, d = np.argsort(-share, kind="stable"), np.arange(1, n + 1)
     inside = np.cumsum(share[order])  # entries of a row that are in the d columns
-    cost = d * (d + SLOW_START) / FASTEST - inside**2
+    cost = inside * (TILES * d - inside)
     best = int(np.argmin(cost)) + 1 if cost.min() < 0 else 0
     return np.sort(order[:best]).astype(np.int32)
 
