@@ -474,7 +474,8 @@ class STSGDSelector(WeightedSelector):
     rejection : float or 'auto', default='auto'
         Share of the weight changes of the last stage that the shrinkage would undo while no
         feature has been removed. Larger values give fewer features. auto is 0.2 in the first
-        pass and 0.7 in later passes. Must be auto, or at least 0 and at most 1.
+        pass; in later passes 0.7, or 0.2 + 0.5 sqrt(features / rows) if there are fewer
+        features than rows. Must be auto, or at least 0 and at most 1.
     annealing : float, default=-1.0
         Rate at which the rejection falls as features are removed. Positive values let it fall
         fast, negative ones slowly; 0 makes it proportional to the share of features left.

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 from sdist_cases import PARAMS, boost_of
 
+from cwtool.algorithms.neighbours import boosting
 from cwtool.algorithms.neighbours import monomials as monomials_module
 from cwtool.algorithms.neighbours.boosting import Boost, hood
 from cwtool.algorithms.neighbours.monomials import Candidates, Monomials, metric
@@ -66,6 +67,17 @@ def test_loss_of_the_bag_never_rises_in_a_step():
     boost = boost_of(x, y, params)
     path = boost.run(40, boost.truncated_power)
     assert all(b <= a + 1e-9 for a, b in zip([150.0, *path.loss], path.loss, strict=False))
+
+
+def test_one_row_far_from_all_others_does_not_decide_which_step_is_the_last(monkeypatch):
+    x, y = hidden("xor", 160, 8, 3)
+    x[0] *= 10 / np.abs(x[0]).max()
+    y[0] = 1.0
+    boost = boost_of(x, y, replace(PARAMS, steps=60, update_every=20), seed=5)
+    path = boost.run(60, boost.truncated_power)
+    assert len(path.terms) == len(boost.stopped(path, 60, 0.1)) > 10
+    monkeypatch.setattr(boosting, "LEAST", -np.inf)
+    assert len(boost.stopped(path, 60, 0.1)) < 10
 
 
 def test_the_out_of_bag_rows_reject_noise():

@@ -70,6 +70,18 @@ def test_the_first_pass_rejects_less_unless_a_share_is_given(fresh, expected):
 
 
 @pytest.mark.parametrize(
+    ("rows", "expected"), [(0, 0.7), (50, 0.7), (100, 0.7), (400, 0.45), (10_000, 0.25)]
+)
+def test_later_passes_reject_less_with_fewer_features_than_rows(rows, expected):
+    now = numbers(met=100, rows=rows)
+    schedule().begin(now, np.arange(1.0, 101.0), fresh=False)
+    assert now["base_gravity"] == pytest.approx(100 * expected, abs=1)
+    given = numbers(met=100, rows=rows)
+    schedule(rejection=0.6).begin(given, np.arange(1.0, 101.0), fresh=False)
+    assert given["base_gravity"] == 60
+
+
+@pytest.mark.parametrize(
     ("burst", "rows", "stage", "restarted", "due"),
     [("auto", 4999, 9, 0, True), ("auto", 5000, 9, 0, False), ("auto", 4999, 9, 1, False),
      (50, 4999, 2, 0, False), (50, 4999, 1, 0, True), (5000, 9000, 1, 0, True)],

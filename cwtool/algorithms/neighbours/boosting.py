@@ -30,6 +30,7 @@ from cwtool.run import Progress, no_progress
 from cwtool_ext import sdist as kernel
 
 MOST = 1e3  # largest weight of a step
+LEAST = -3.0  # margin; smaller ones count as this one when the last step to keep is chosen
 BAG = 0  # second seeds, which make bags and samples of features independent of each other
 FEATURES = 1
 
@@ -215,7 +216,9 @@ class Boost:
 
     def common_loss(self, terms: Sequence[Term], steps: int) -> Floats:
         """The loss after each step, measured on the neighbours of the final metric: losses that
-        are measured on different neighbours cannot be compared."""
+        are measured on different neighbours cannot be compared. The exponential loss of a single
+        row with a very small margin would be larger than that of all others, and would decide
+        which step is the last, so that margins are at least LEAST."""
         p = self.params
         around = hood(self.points(terms), self.kind, self.k, self.jobs)
         f = np.zeros(self.monomials.n_rows)
@@ -228,7 +231,7 @@ class Boost:
             t = by_step.get(step)
             if t is not None:
                 f = f + t.weight * around.learner(self.monomials.along(t.keys, t.xi))
-            loss[step - 1] = total_loss(f, p.loss)
+            loss[step - 1] = total_loss(np.maximum(f, LEAST) if p.loss == "exp" else f, p.loss)
         return loss
 
 

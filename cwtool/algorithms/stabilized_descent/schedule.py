@@ -5,7 +5,7 @@ Everything here is computed from the numbers of the state.
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, sqrt
 
 from cwtool.algorithms.stabilized_descent.gravity import base_gravity, burst_size, rejection_rate
 from cwtool.algorithms.stabilized_descent.stsgd_params import StsgdParams
@@ -19,7 +19,7 @@ RULES = 1  # of a new state: see LEAST_BURST and rates.py
 LEAST_BURST = {True: (1000, 100), False: (20, 20)}
 # In the first pass most features that a burst informs occur in one or two of its rows. A strong
 # pull would forget what these say, and later rows do not say it again.
-REJECTION = {True: 0.2, False: 0.7}
+REJECTION = {True: 0.2, False: 0.7}  # by whether rows come for the first time
 FEW = 5000  # rows; later passes begin anew after a first pass over fewer
 UNBALANCED = 0.1  # the intercept is used if the share of the smaller class is not above this
 BIAS = 0.1  # the squared constant of the intercept, relative to the mean squared norm of the rows
@@ -88,12 +88,19 @@ class Schedule:
         `fresh` if its rows come for the first time."""
         p = self.params
         d = 1 - numbers["gone"] / max(numbers["met"], 1)
-        most = REJECTION[fresh] if p.rejection == AUTO else float(p.rejection)
+        most = self._rejection(numbers, fresh) if p.rejection == AUTO else float(p.rejection)
         numbers["base_gravity"] = base_gravity(emitted, rejection_rate(d, most, p.annealing))
         numbers["burst"] = self._burst(numbers, d, fresh)
         numbers["stage"] += 1
         numbers["bias"] = BIAS if self.intercept_on(numbers) else 0.0
         numbers["into"] = 0
+
+    @staticmethod
+    def _rejection(numbers: Numbers, fresh: bool) -> float:
+        """Later passes pull less if there are fewer features than rows: the weights then fit less
+        noise, and a feature that is removed is more often one that matters."""
+        least, most = REJECTION[True], REJECTION[fresh]
+        return least + (most - least) * sqrt(min(1, numbers["met"] / max(numbers["rows"], 1)))
 
     def _burst(self, numbers: Numbers, d: float, fresh: bool) -> int:
         size = self.params.burst
