@@ -12,14 +12,9 @@ cdef enum:
 
 cdef extern from *:
     """
-    #include <stdint.h>
-    #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-    #define CWTOOL_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-    #else
-    #define CWTOOL_CLONES
-    #endif
+    #include "vectors.h"
 
-    CWTOOL_CLONES static uint32_t cwtool_greatest(Py_ssize_t n, const uint32_t *number)
+    CWTOOL_WIDEST static uint32_t cwtool_greatest(Py_ssize_t n, const uint32_t *number)
     {
         uint32_t found = 0;
         for (Py_ssize_t k = 0; k < n; k++)
@@ -28,7 +23,7 @@ cdef extern from *:
     }
 
     /* without the sign, the bits of numbers are in the order of the numbers */
-    CWTOOL_CLONES static int64_t cwtool_largest(Py_ssize_t n, const int64_t *bits)
+    CWTOOL_WIDEST static int64_t cwtool_largest(Py_ssize_t n, const int64_t *bits)
     {
         int64_t found = 0;
         for (Py_ssize_t k = 0; k < n; k++) {
