@@ -125,7 +125,7 @@ class Calibration:
         if typical == 0:
             return 1.0, _log_odds(n.sum(axis=1))
         a, b = joint_fit(z, n)
-        return a / typical, b
+        return float(a) / typical, b
 
 
 def _fit(counts: Counts, own: Own | None, *, shifted: bool) -> tuple[Sigmoid, float]:
@@ -140,7 +140,9 @@ def _fit(counts: Counts, own: Own | None, *, shifted: bool) -> tuple[Sigmoid, fl
     alone = joint_fit(z, n, shifted=False)
     gained = 2 * (log_loss(alone, z, n) - log_loss(joint, z, n))
     a, b = joint if shifted and gained > SIGNIFICANT else alone
-    found = Sigmoid(a / typical, b, by_variance=False, k=min(k / typical, LARGEST))
+    # a quotient may be infinite: scores may be as small as 5e-324
+    slope, bend = min(float(a) / typical, LARGEST), min(k / typical, LARGEST)
+    found = Sigmoid(slope, b, by_variance=False, k=bend)
     return found, log_loss((a, b), z, n) + (CERTAIN / 2 if k else 0.0)
 
 
@@ -170,7 +172,7 @@ def _points(counts: Counts, own: Own | None = None) -> tuple[Floats, Floats, flo
     both = n.sum(axis=0)
     if own is not None and len(used):
         z = own.limit(z, both)
-    typical = float(np.abs(z) @ both) / n.sum() if len(used) else 0.0
+    typical = float(np.abs(z) @ both / n.sum()) if len(used) else 0.0
     z = np.append(z / (typical or 1.0), [1.0, -1.0])
     return z, np.column_stack([n, [0.25, 0.0], [0.0, 0.25]]), typical
 

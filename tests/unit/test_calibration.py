@@ -285,3 +285,14 @@ def test_variances_of_0_are_not_counted_apart() -> None:
     calibration.add(y, score, np.zeros(100))
     assert calibration.plain is None
     assert not calibration.fit().by_variance
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_slope_is_finite_if_all_scores_are_nearly_0() -> None:
+    """As of a model whose weights are the smallest numbers that there are."""
+    counted, random = Calibration(), np.random.default_rng(0)
+    y = random.integers(0, 2, 100).astype(np.int32)
+    counted.add(y, 2.0 * y - 1 + random.normal(size=100), np.zeros(100))
+    found = counted.fit(Own(np.full(100, 5e-324), np.zeros(100), None))
+    assert 1e300 < found.a < np.inf
+    assert np.isfinite(found.k)
