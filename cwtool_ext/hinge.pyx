@@ -42,7 +42,8 @@ cdef inline double dot(Row row, const double* w) noexcept nogil:
 
 
 cdef inline int8_t part_of(double xi, double corner) noexcept nogil:
-    """The part of the loss; `corner` is the xi up to which it is curved."""
+    """The part of the loss that a row of xi = 1 - y f lies in: FLAT, CURVED or STEEP. It is curved
+    for xi between 0 and `corner`."""
     return (xi > 0) + (xi > corner)
 
 

@@ -229,7 +229,7 @@ cdef class PairCounts:
                     line[columns[k]] += sign
 
     cdef void count_bits(self, Py_ssize_t words, int sign) noexcept nogil:
-        """Count the pairs of frequent columns in the block."""
+        """Count, for each two frequent columns, the rows of the block that have both."""
         self.by_bits = True
         cdef Py_ssize_t a, b, c
         cdef const uint64_t* bits = &self.bits[0, 0]

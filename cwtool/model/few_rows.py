@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 
 def fitted_to_folds(model: Model, shared: Model, own: Prediction) -> Sigmoid | None:
-    """The probabilities by the scores of fold models; None if there are none. Of fewer than ENOUGH
-    rows labels and probabilities agree, unless the scores before learning are shifted too."""
+    """The sigmoid that is fitted to the scores of fold models; None if there are no fold models. It
+    has an offset only from ENOUGH rows on, or if the scores before learning ask for one too, so
+    that labels and probabilities of fewer rows agree."""
     counted, before = counted_by_folds(model, shared, own), model.calibration
     if counted is None:
         return None

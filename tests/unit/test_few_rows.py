@@ -50,7 +50,8 @@ def test_held_scores_are_those_of_models_without_the_rows() -> None:
 
 @pytest.mark.parametrize("algo", ["arow", "cw", "sgd", "pa1", "perceptron", "stsgd", "cw-fact"])
 def test_labels_that_were_learned_by_heart_are_not_believed(algo: str) -> None:
-    """The model is right on all rows that it has learned, and knows nothing of others."""
+    """Labels are random and there are more columns than rows, so that a model can be right on the
+    rows that it has learned but not on others. Probabilities of others must be near 1/2."""
     random = np.random.default_rng(9)
     lists = [[(k, float(v)) for k, v in enumerate(random.normal(size=300))] for _ in range(300)]
     model = Model.new(algo, {})
@@ -71,7 +72,7 @@ def test_a_model_that_was_saved_in_between_is_the_same() -> None:
     assert model.to_bytes() == again.to_bytes()
 
 
-def test_row_weights_count_as_copies_of_rows_do() -> None:
+def test_rows_of_weight_0_change_no_probability() -> None:
     rows, weight = texts(4, 300), np.ones(300)
     weight[:5] = 0.0
     model, other = Model.new("arow", {}), Model.new("arow", {})
