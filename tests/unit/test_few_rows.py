@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from cwtool import registry
+from cwtool.algorithms.base import Scores
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
 from cwtool.errors import CwtoolError
 from cwtool.importing import Imported, imported
 from cwtool.metrics.calibration import Calibration
 from cwtool.model import Model, few_rows
-from cwtool.model.crossfit import folds
+from cwtool.model.crossfit import Fold, FoldScores, folds, held
 from cwtool.model.few_rows import counted_by_folds
 from cwtool.run import Run
 
@@ -142,3 +143,14 @@ def test_extreme_values_are_fitted_or_left(algo: str, size: float) -> None:
         return  # such values are refused
     model.calibrate()
     assert np.isfinite([model.slope, model.offset, model.bend]).all()
+
+
+def test_scores_of_fold_models_that_tell_nothing_are_not_lost() -> None:
+    """Where scores say the opposite of the classes, the slopes are the smallest ones that there
+    are, and a score times its slope is too small to change the offset that is added to it."""
+    y = np.array([0, 0, 1] * 40, dtype=np.int32)
+    opposite = Scores(1.0 - 2.0 * y + 0.1 * np.sin(np.arange(120)), np.zeros(120))
+    fold = Fold(np.arange(90), np.arange(90, 120), np.arange(90))
+    scored = FoldScores(fold, opposite.take(fold.compared), opposite.take(fold.held))
+    found = held([scored], opposite.take, y, None)
+    np.testing.assert_allclose(found.score, opposite.score[90:], rtol=1e-9)
