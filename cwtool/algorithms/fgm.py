@@ -73,9 +73,10 @@ class FGM(LinearBatchLearner):
             ),
         )
 
-    @property
-    def c(self) -> float:
-        """The weight of X'HX in the precision of a group."""
+    def precision_weight(self, columns: AnyColumns, prior: Floats | None, share: float) -> float:
+        """The weight c of X'HX in the precision of a group. `prior` is the precision of each
+        column before any rows, None for 1. A sum over the columns of this batch, times `share`, is
+        the mean over all features of all rows so far."""
         return 0.0
 
     def own_precision(self, columns: AnyColumns, again: bool) -> Floats | None:
@@ -100,12 +101,12 @@ class FGM(LinearBatchLearner):
         if not np.array_equal(np.sort(place[place > 0]), np.arange(1, chosen + 1)):
             raise Damage("the array feature.place does not number the chosen features")
 
-    def groups(self, state: State) -> Groups:
-        """A copy of the groups in the state."""
+    def groups(self, state: State, c: float = 0.0) -> Groups:
+        """A copy of the groups in the state, which grow with the weight c of X'HX."""
         a = state.arrays
         gram, sigma, share = (a[name].copy() for name in ("gram", "sigma", "share"))
         prior = a["prior"].copy() if len(a["prior"]) else np.ones(len(a["score"]))
-        return Groups(self.c, self.params.width, a["sizes"].tolist(), gram, sigma, share, prior)
+        return Groups(c, self.params.width, a["sizes"].tolist(), gram, sigma, share, prior)
 
     def chosen(self, state: State) -> Ints:
         """The slots of the chosen features, by position."""
@@ -147,9 +148,16 @@ class FGM(LinearBatchLearner):
         """All states have the same features in the same groups; each learns its own weights."""
         self._check_memory(rows, states[0].index.count, run)
         p, first = self.params, states[0]
-        old = self.groups(first)
         learned, keep = int(first.numbers["learned"]), p.carry == "keep"
-        groups = old if keep else Groups.empty(self.c, p.width)
+        # a kept group has X'HX of all batches; a new one scales up that of this batch to all rows
+        total = float(weights(rows).sum())
+        scale = 1 + (learned + first.numbers["surplus"]) / total if keep else 1.0
+        again = keep and len(first.arrays["prior"]) > 0
+        same = keep and len(first.arrays["sizes"]) > 0 and not again  # D = I so far
+        prior = None if same else self.own_precision(columns, again)
+        c = self.precision_weight(columns, prior, scale / max(1, first.index.count))
+        old = self.groups(first, c)
+        groups = old if keep else Groups.empty(c, p.width)
         seeds = (run.seed, learned) if p.shuffle else ()
         sides = []
         for state, class_ in zip(states, classes, strict=True):
@@ -160,9 +168,6 @@ class FGM(LinearBatchLearner):
                 new_problem = partial(ShardedSubproblem.empty, columns=columns, class_=class_)
             sides.append(Side(p, rows.signs(class_), past, own, seeds, rows.weight, new_problem))
         choice = GroupSelection(p, columns, sides, groups, run.jobs)
-        # a kept group has X'HX of all batches; a new one scales up that of this batch to all rows
-        total = float(weights(rows).sum())
-        scale = 1 + (learned + first.numbers["surplus"]) / total if keep else 1.0
 
         def gram(new: Longs) -> Floats:
             found: Floats = scale * columns.gram(new)
@@ -172,9 +177,6 @@ class FGM(LinearBatchLearner):
 
         if keep:
             choice.keep(columns.others, first.arrays["score"].tolist())
-        again = keep and len(first.arrays["prior"]) > 0
-        same = keep and old.sizes and not again  # D = I so far
-        prior = None if same else self.own_precision(columns, again)
         choice.choose(partial(self.score, prior=prior), gram, prior)
         choice.refine()
         self.settle(states, choice)

@@ -2011,8 +2011,12 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         pass; exact makes the best possible step for each row and needs `sigma` above 0; printed
         makes one pass from zero after each new group, as in the paper.
     group_passes : int, default=2
-        Number of passes over the rows after each new group. More passes solve the problem of
-        each group more exactly. Must be at least 1.
+        Number of passes over the rows after each new group, unless `group_gap` asks for more.
+        More passes solve the problem of each group more exactly. Must be at least 1.
+    group_gap : float, default=0.5
+        Relative duality gap above which up to 30 further passes follow after each new group,
+        with `solver=mm`. Greater values are faster; smaller ones solve the problem of each
+        group more exactly. Must be at least 0.
     final_passes : int, default=0
         Largest number of further passes over the rows after the last group was selected. On
         text they did not lower the error. Must be at least 0.
@@ -2034,14 +2038,15 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         the largest sum of scores over all classes, max those with the largest score of any
         class. max had fewer errors on news with 20 topics, sum on the other data sets.
     final_C : 'auto' or 'same', default='auto'
-        C of the final weights: auto multiplies `C` by 1, 3, 10, 30 or 100, whichever has the
-        least loss by generalized cross-validation with a correction for the number of features
-        that were not selected; same takes `C`. Applies with `loss=squared-hinge`, `solver=mm`
-        and at most 500 features.
-    precision_divisor : float, default=100.0
+        C of the final weights: auto multiplies `C` by 1, 3, 10, 30 and so on up to 1000,
+        whichever has the least loss by generalized cross-validation with a correction for the
+        number of features that were not selected; same takes `C`. Applies with
+        `loss=squared-hinge`, `solver=mm` and at most 500 features.
+    precision_divisor : float or 'auto', default='auto'
         C divided by this number is the weight of X'X in the precision of a group. 1 is the
-        algorithm of the paper; larger values give the precision less influence. Must be above
-        0.
+        algorithm of the paper; larger values give the precision less influence. auto is 100, or
+        more if there are many rows for each feature: then X'X makes the precision of a feature
+        6 times as large, on the mean. Must be auto, or above 0.
     score_by : 'gain' or 'diag' or 'plain', default='gain'
         Score by which features are selected, with c = `C` / `precision_divisor`: gain is s_j^2
         / (K (1 + c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with
@@ -2090,6 +2095,7 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         sigma: float = 0.0,
         solver: str = "mm",
         group_passes: int = 2,
+        group_gap: float = 0.5,
         final_passes: int = 0,
         tol: float = 0.001,
         change: float = 0.0,
@@ -2097,7 +2103,7 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         carry: str = "keep",
         group: str = "sum",
         final_C: str = "auto",
-        precision_divisor: float = 100.0,
+        precision_divisor: float | str = "auto",
         score_by: str = "gain",
         scale: str = "auto",
         fit_intercept: bool = False,
@@ -2117,6 +2123,7 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         self.sigma = sigma
         self.solver = solver
         self.group_passes = group_passes
+        self.group_gap = group_gap
         self.final_passes = final_passes
         self.tol = tol
         self.change = change
@@ -2170,8 +2177,12 @@ class FGMClassifier(LinearScore, WeightedClassifier):
         pass; exact makes the best possible step for each row and needs `sigma` above 0; printed
         makes one pass from zero after each new group, as in the paper.
     group_passes : int, default=2
-        Number of passes over the rows after each new group. More passes solve the problem of
-        each group more exactly. Must be at least 1.
+        Number of passes over the rows after each new group, unless `group_gap` asks for more.
+        More passes solve the problem of each group more exactly. Must be at least 1.
+    group_gap : float, default=0.5
+        Relative duality gap above which up to 30 further passes follow after each new group,
+        with `solver=mm`. Greater values are faster; smaller ones solve the problem of each
+        group more exactly. Must be at least 0.
     final_passes : int, default=20
         Largest number of further passes over the rows after the last group was selected. Must
         be at least 0.
@@ -2229,6 +2240,7 @@ class FGMClassifier(LinearScore, WeightedClassifier):
         sigma: float = 0.0,
         solver: str = "mm",
         group_passes: int = 2,
+        group_gap: float = 0.5,
         final_passes: int = 20,
         tol: float = 0.001,
         change: float = 0.0,
@@ -2252,6 +2264,7 @@ class FGMClassifier(LinearScore, WeightedClassifier):
         self.sigma = sigma
         self.solver = solver
         self.group_passes = group_passes
+        self.group_gap = group_gap
         self.final_passes = final_passes
         self.tol = tol
         self.change = change

@@ -75,7 +75,7 @@ def test_columns_stay_in_the_shards_where_memory_is_short(
     run = model_of("m.cw").history[0]
     assert run["rounds"] == len(rounds)
     assert run["bytes_sent"] == sum(e["bytes"] for e in rounds)
-    assert events[-1]["fitted"]["auc"] > 0.95
+    assert events[-1]["fitted"]["auc"] > 0.94
     assert np.count_nonzero(model_of("m.cw").weights().weight) == 20
 
 

@@ -121,8 +121,30 @@ SHORT = {
     "dcd": ["-C", 100, "--max-batch-passes", 1],
     "l1svm": ["-C", 100, "--features", 0, "--max-batch-passes", 1],
     "spar-dca": ["-C", 100, "--features", 0, "--max-batch-passes", 1],
-    "fgm": ["--features", 6, "--final-passes", 1, "--group-passes", 1, "--tol", 1e-9],
-    "sbcw": ["--features", 6, "--final-passes", 1, "--group-passes", 1, "--tol", 1e-9],
+    "fgm": [
+        "--features",
+        6,
+        "--final-passes",
+        1,
+        "--group-passes",
+        1,
+        "--tol",
+        1e-9,
+        "--group-gap",
+        1e9,
+    ],
+    "sbcw": [
+        "--features",
+        6,
+        "--final-passes",
+        1,
+        "--group-passes",
+        1,
+        "--tol",
+        1e-9,
+        "--group-gap",
+        1e9,
+    ],
 }
 
 

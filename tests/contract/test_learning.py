@@ -35,7 +35,7 @@ BOUNDS = {
     "cw-sparse": 4.4, "cw-sparse smooth-da": 6.0, "cw-sparse mahalanobis": 10.5,
     "cw-sparse certain": 25.0, "cw-sparse weight": 8.6, "cw-sparse printed": 9.7, "sofs": 4.4,
     "sofs few": 25.0, "stsgd": 7.3, "stsgd short": 17.7, "stsgd scaled": 16.7,
-    "stsgd logistic": 8.0, "stsgd weight": 16.5, "sbcw": 3.1, "sbcw hinge": 4.6,
+    "stsgd logistic": 8.0, "stsgd weight": 16.5, "sbcw": 3.1, "sbcw hinge": 5.6,
     "sbcw printed": 4.6, "sbcw gain": 2.9, "sbcw batches": 3.0, "sbcw exact": 18.6,
     "sbcw restart": 10.5, "sbcw same": 5.8, "fgm": 4.7, "fgm hinge": 2.9, "fgm batches": 8.0,
     "fgm exact": 8.5, "fgm printed": 7.8, "fgm restart": 10.0, "l1svm": 3.0, "l1svm logistic": 2.3,

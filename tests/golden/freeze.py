@@ -105,7 +105,7 @@ BASES: dict[str, list[str]] = {
     "scw1": [],
     "scw2": [],
     "bcw": [],
-    "dcd": [],
+    "dcd": ["--loss", "hinge"],
     "sgd": [],
     "tg": ["--gravity", "0.01"],
     "fobos": ["--lam", "0.01"],
@@ -212,7 +212,7 @@ def variants() -> dict[str, list[str]]:
         "bcw epochs squared hinge": ["--epochs", "3", "--loss", "squared-hinge"],
         "dcd hinge": ["--loss", "hinge"],
         "dcd squared hinge": ["--loss", "squared-hinge", "--C", "0.2"],
-        "dcd tol": ["--tol", "0.001"],
+        "dcd tol": ["--loss", "hinge", "--tol", "0.001"],
     }
     for name in ("sbcw", "fgm"):
         own = ["--features", "12"]
@@ -260,7 +260,7 @@ def over_slots() -> dict[str, list[str]]:
     """For two files, cut into slots."""
     found = {
         "bcw": ["--kappa", "100"],
-        "dcd": [],
+        "dcd": ["--loss", "hinge"],
         "dcd squared hinge": ["--loss", "squared-hinge"],
         "l1svm": ["--features", "10"],
         "spar-dca": ["--features", "10"],

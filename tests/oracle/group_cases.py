@@ -19,7 +19,9 @@ FOLDER = Path(__file__).parent / "vectors/bcw-sbcw"
 VECTORS = json.loads((FOLDER / "vectors.json").read_text())
 DEFAULT = json.loads((FOLDER / "default_mode.json").read_text())["sbcw_default_mode"]
 LOSS = {1: "hinge", 2: "squared-hinge"}
-PLAIN: dict[str, Any] = {"prior": 1.0, "shuffle": False, "final_passes": 0, "tol": 0.0}
+PLAIN: dict[str, Any] = {
+    "prior": 1.0, "shuffle": False, "final_passes": 0, "tol": 0.0, "group_gap": 1e100,
+}  # fmt: skip
 
 
 def sbcw(**params: Any) -> SBCW:

@@ -98,5 +98,5 @@ def test_a_later_batch_of_one_unit_keeps_the_precision_of_the_first() -> None:
     assert len(one.arrays["prior"]) == 6
     assert np.array_equal(two.arrays["prior"], one.arrays["prior"])
     gram, prior = algorithm.groups(two).gram[:2, :2], two.arrays["prior"][:2]
-    wanted = np.linalg.inv(np.diag(prior) + algorithm.c * gram)
+    wanted = np.linalg.inv(np.diag(prior) + 0.3 * gram)
     np.testing.assert_allclose(two.arrays["sigma"][:2, :2], wanted, rtol=1e-6)

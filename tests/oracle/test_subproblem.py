@@ -122,6 +122,19 @@ def test_more_passes_of_the_metric_are_never_worse(sigma: float) -> None:
     assert primals[-1] - duals[-1] < 1e-3 * primals[-1]
 
 
+@pytest.mark.parametrize("enough", [30.0, 0.5, 0.1])
+def test_passes_follow_until_the_gap_is_small_enough(enough: float) -> None:
+    """The result is that of as many passes as it takes, at least 2 and at most 2 + 30."""
+    x, y = random_data(26, n=200)
+    x[:, 1] = x[:, 0] + 0.05 * x[:, 1]
+    rows = problem_over(x, y, [np.array([k]) for k in range(6)], 100.0, 0.01, 2, 0.0)
+    gaps = [rows.metric(rows.start(), n, 0.0).gap for n in range(1, 33)]
+    wanted = next((n for n in range(2, 33) if gaps[n - 1] <= enough), 32)
+    assert (wanted > 2) == (enough < 30)
+    found = rows.metric(rows.start(), 2, 0.0, enough)
+    assert np.array_equal(found.beta, rows.metric(rows.start(), wanted, 0.0).beta)
+
+
 @pytest.mark.parametrize("q", [1, 2])
 def test_rows_without_chosen_features(q: int) -> None:
     """b = C for both losses, and no effect on w."""

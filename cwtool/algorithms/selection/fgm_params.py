@@ -49,11 +49,18 @@ class FgmParams(BatchParams):
     )
     group_passes: int = param(
         2,
-        "Number of passes over the rows after each new group. More passes solve the problem of "
-        "each group more exactly.",
+        "Number of passes over the rows after each new group, unless `group_gap` asks for more. "
+        "More passes solve the problem of each group more exactly.",
         low=1,
         formerly=("sweeps",),
         unasked=100,
+    )
+    group_gap: float = param(
+        0.5,
+        "Relative duality gap above which up to 30 further passes follow after each new group, "
+        "with `solver=mm`. Greater values are faster; smaller ones solve the problem of each group "
+        "more exactly.",
+        low=0,
     )
     final_passes: int = param(
         20,

@@ -3,7 +3,7 @@
 As long as the same rows have an error, 1 - y w.x > 0, the squared hinge loss is quadratic. With the
 penalty w'L w / 2 of the last pass, Newton steps over these rows give
 
-    w = (L + t C X'HX)^-1 t C X'Hy      for t = 1, 3, 10, 30, 100, one step for each.
+    w = (L + t C X'HX)^-1 t C X'Hy      for t = 1, 3, 10, 30, ..., 1000, one step for each.
 
 The loss on other rows is estimated by generalized cross-validation (Golub, Heath and Wahba 1979):
 loss / (1 - f/n)^2 with the sum n of the weights of these rows and f = tr (L + t C X'HX)^-1 t C X'HX
@@ -25,7 +25,7 @@ from cwtool.data.rows import Floats
 from cwtool.records import dataclass
 from cwtool_ext import fortran, quadratic
 
-FACTORS = (1.0, 3.0, 10.0, 30.0, 100.0)  # t
+FACTORS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # t
 MOST = 500  # features; the matrices of more would take longer than selecting them
 HALVINGS = 5  # of a step, at most
 

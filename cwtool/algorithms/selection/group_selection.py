@@ -73,7 +73,7 @@ class Side:
             ridge = problem.bounds.ridge
             self.found = problem.conjugate(start, passes, p.tol, exact=True, ridge=ridge)
             return
-        self.found = problem.metric(start, passes, p.tol)
+        self.found = problem.metric(start, passes, p.tol, p.group_gap)
         self.groups.share = self.found.share
 
     def settle(self, past: Errors, candidates: int) -> Errors:

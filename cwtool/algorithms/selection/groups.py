@@ -22,7 +22,7 @@ class Groups:
     """The groups, one behind the other: each chosen feature has a position, and row j of `gram`
     and `sigma` is that of position j within its own group, padded with zeros to `width`."""
 
-    c: float
+    c: float  # of groups that are added or grow
     width: int  # features of the largest group
     sizes: list[int]
     gram: Floats

@@ -25,6 +25,7 @@ from cwtool.records import dataclass
 from cwtool_ext import conjugate, sbcw
 
 FLOOR = 1e-10  # smallest share of a group, so that none is lost for good
+FURTHER = 30  # passes after a new group, at most
 
 
 @dataclass
@@ -115,12 +116,14 @@ class Subproblem:
         """m for these dual variables."""
         return self.groups.solve(self.past + self.x.sums(beta * self.y, len(self.past)))
 
-    def metric(self, before: Solution, passes: int, tol: float) -> Solution:
+    def metric(self, before: Solution, passes: int, tol: float, enough: float = np.inf) -> Solution:
         """(sum |w_k|)^2 = min over d of sum |w_k|^2 / d_k: ascent with d fixed for a pass, then
-        the best d. It also works for sigma = 0. Returns the pass with the lowest primal."""
+        the best d. It also works for sigma = 0. After `passes` up to FURTHER passes follow, until
+        the relative gap is at most `enough`. Returns the pass with the lowest primal."""
         best, beta = before, before.beta.copy()
         m, share, dual = self.carried(beta), before.share, before.dual
-        for _ in range(passes):
+        most = passes if enough == np.inf else passes + FURTHER
+        for done in range(1, most + 1):
             metric = self.metric_of(share)
             self.metric_pass(metric, m, beta)
             a = np.sqrt(self.groups.squares(m))
@@ -131,7 +134,7 @@ class Subproblem:
             if found.primal < best.primal or not self.goes_back:
                 best = found
             best.dual = dual
-            if best.near(tol):
+            if best.near(tol) or (done >= passes and best.near(enough)):
                 break
         return best
 
