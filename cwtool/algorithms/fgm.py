@@ -21,6 +21,7 @@ from cwtool.algorithms.selection.column_prior import LEAST
 from cwtool.algorithms.selection.fgm_params import FgmParams
 from cwtool.algorithms.selection.group_selection import GroupSelection, NewProblem, Side
 from cwtool.algorithms.selection.groups import Groups
+from cwtool.algorithms.selection.stored_batch import DUAL, MEAN, PLACE, Past, store
 from cwtool.algorithms.selection.subproblem import Subproblem
 from cwtool.algorithms.shards.sharded_columns import AnyColumns, ShardedColumns, TooManyEntries
 from cwtool.algorithms.shards.sharded_subproblem import ShardedSubproblem, StayingColumns
@@ -30,8 +31,6 @@ from cwtool.errors import Damage, UsageError
 from cwtool.run import Run
 from cwtool.state import Array, Column, Layout, Number, State
 from cwtool_ext import sbcw as kernel
-
-MEAN, DUAL, PLACE = 0, 1, 2  # columns of the table
 
 
 class FGM(LinearBatchLearner):
@@ -148,54 +147,63 @@ class FGM(LinearBatchLearner):
         """All states have the same features in the same groups; each learns its own weights."""
         self._check_memory(rows, states[0].index.count, run)
         p, first = self.params, states[0]
-        learned, keep = int(first.numbers["learned"]), p.carry == "keep"
-        # a kept group has X'HX of all batches; a new one scales up that of this batch to all rows
-        total = float(weights(rows).sum())
-        scale = 1 + (learned + first.numbers["surplus"]) / total if keep else 1.0
-        again = keep and len(first.arrays["prior"]) > 0
-        same = keep and len(first.arrays["sizes"]) > 0 and not again  # D = I so far
-        prior = None if same else self.own_precision(columns, again)
-        c = self.precision_weight(columns, prior, scale / max(1, first.index.count))
-        old = self.groups(first, c)
-        groups = old if keep else Groups.empty(c, p.width)
-        seeds = (run.seed, learned) if p.shuffle else ()
+        past = self._past(first, rows, columns)
+        groups = past.groups if past.keep else Groups.empty(past.groups.c, p.width)
+        seeds = (run.seed, past.learned) if p.shuffle else ()
         sides = []
         for state, class_ in zip(states, classes, strict=True):
-            own = groups.sharing(state.arrays["share"].copy()) if keep else groups
-            past = state.table[columns.slots, DUAL]
+            own = groups.sharing(state.arrays["share"].copy()) if past.keep else groups
+            dual = state.table[columns.slots, DUAL]
             new_problem: NewProblem = Subproblem.empty
             if isinstance(columns, StayingColumns):
                 new_problem = partial(ShardedSubproblem.empty, columns=columns, class_=class_)
-            sides.append(Side(p, rows.signs(class_), past, own, seeds, rows.weight, new_problem))
+            sides.append(Side(p, rows.signs(class_), dual, own, seeds, rows.weight, new_problem))
         choice = GroupSelection(p, columns, sides, groups, run.jobs)
 
         def gram(new: Longs) -> Floats:
-            found: Floats = scale * columns.gram(new)
-            if not keep:
-                found += old.known(first.table[columns.slots[new], PLACE].astype(np.int64) - 1)
+            found: Floats = past.scale * columns.gram(new)
+            if not past.keep:
+                places = first.table[columns.slots[new], PLACE].astype(np.int64)
+                found += past.groups.known(places - 1)
             return found
 
-        if keep:
+        if past.keep:
             choice.keep(columns.others, first.arrays["score"].tolist())
-        choice.choose(partial(self.score, prior=prior), gram, prior)
+        choice.choose(partial(self.score, prior=past.prior), gram, past.prior)
         choice.refine()
         self.settle(states, choice)
-        scaled = again or prior is not None
         each = zip(states, sides, strict=True)
-        columns.together(lambda one: _store(one[0], choice, one[1], keep, scaled=scaled), each, 1)
+        columns.together(lambda one: store(one[0], choice, one[1], past), each, 1)
         for state in states:
-            state.numbers["learned"] = learned + rows.n_rows
-            state.numbers["surplus"] += total - rows.n_rows
+            state.numbers["learned"] = past.learned + rows.n_rows
+            state.numbers["surplus"] += past.weight - rows.n_rows
             state.refer(first, self.shared)
+        self._tell(choice, rows, run)
+
+    def _past(self, first: State, rows: SlotRows, columns: AnyColumns) -> Past:
+        """What the batches before have left for a batch of these rows."""
+        learned, keep = int(first.numbers["learned"]), self.params.carry == "keep"
+        weight, priors = float(weights(rows).sum()), keep and len(first.arrays["prior"]) > 0
+        scale = 1 + (learned + first.numbers["surplus"]) / weight if keep else 1.0
+        prior = None
+        if priors or not (keep and len(first.arrays["sizes"])):  # else D = I so far
+            prior = self.own_precision(columns, again=priors)
+        c = self.precision_weight(columns, prior, scale / max(1, first.index.count))
+        priors = priors or prior is not None
+        return Past(learned, keep, weight, scale, prior, priors, self.groups(first, c))
+
+    @staticmethod
+    def _tell(choice: GroupSelection, rows: SlotRows, run: Run) -> None:
+        """Say how the batch was learned."""
         if not choice.refined:
             run.warn(
                 "`final_passes` ended before the relative duality gap was as small as `tol`; allow "
                 "more of them, or a greater `tol`"
             )
         run.note(
-            f"{rows.n_rows:,} rows: {len(choice.chosen):,} features in {len(groups.sizes)} groups, "
-            f"{max(side.passes for side in sides)} passes, relative gap "
-            f"{max(side.found.gap for side in choice.choosing):.2g}"
+            f"{rows.n_rows:,} rows: {len(choice.chosen):,} features in "
+            f"{len(choice.groups.sizes)} groups, {max(side.passes for side in choice.sides)} "
+            f"passes, relative gap {max(side.found.gap for side in choice.choosing):.2g}"
         )
 
     def bytes_beside(self, state: State, features: int, rows: Rows | None) -> int:
@@ -254,28 +262,6 @@ class FGM(LinearBatchLearner):
             "groups": state.arrays["sizes"].tolist(),
             "theta": state.arrays["theta"].tolist(),
         }
-
-
-def _store(state: State, choice: GroupSelection, side: Side, keep: bool, scaled: bool) -> None:
-    """Put the groups, their weights and their objectives into the state; with `keep` also the dual
-    variables."""
-    columns, groups, table = choice.columns, choice.groups, state.table
-    slots = columns.slots[choice.chosen]
-    table[columns.slots[columns.others], MEAN] = table[columns.slots[columns.others], PLACE] = 0
-    table[slots, PLACE] = np.arange(1, len(slots) + 1)
-    if groups.sizes:
-        table[slots, MEAN] = side.found.mu
-        if keep:
-            table[columns.slots, DUAL] += side.products(columns)
-    state.arrays |= {
-        "sizes": np.array(groups.sizes, dtype=np.int64),
-        "gram": groups.gram,
-        "sigma": groups.sigma,
-        "share": side.groups.share,
-        "score": np.array(choice.score, dtype=np.float64),
-        "theta": np.array(side.theta, dtype=np.float64),
-        "prior": groups.prior if scaled else np.empty(0),
-    }
 
 
 ALGORITHMS = {"fgm": FGM}

@@ -127,7 +127,7 @@ class SBCW(FGM):
         return bool(p.final_C == AUTO and p.loss == "squared-hinge" and p.solver == "mm")
 
     def settle(self, states: Sequence[State], growth: GroupSelection) -> None:
-        past = [self._past(state) for state in states] if self.settles else []
+        past = [self._errors(state) for state in states] if self.settles else []
         known = [errors for errors in past if errors is not None]
         if known and len(known) == len(states) and 0 < len(growth.chosen) <= MOST:
             found = [errors.matrix for errors in growth.settle(known)]
@@ -136,7 +136,7 @@ class SBCW(FGM):
         for state, matrix in zip(states, found, strict=True):
             state.arrays["errors"] = matrix
 
-    def _past(self, state: State) -> Errors | None:
+    def _errors(self, state: State) -> Errors | None:
         """The rows of earlier batches with an error; None if they were not kept."""
         matrix = state.arrays["errors"]
         if self.params.carry == "restart" or not len(state.arrays["score"]):

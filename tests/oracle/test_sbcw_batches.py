@@ -6,7 +6,7 @@ import numpy as np
 from few_weights import learn, learned_batches
 from group_cases import groups_of, mean_of, random_data, sbcw
 
-from cwtool.algorithms.fgm import PLACE
+from cwtool.algorithms.selection.stored_batch import PLACE
 
 
 def test_kept_groups_go_on() -> None:
