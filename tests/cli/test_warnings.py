@@ -117,34 +117,15 @@ def test_a_model_that_is_replaced(cwtool: Callable, planted: Run) -> None:
     assert "replaced" not in cwtool(*more).err
 
 
+GROUPS = [
+    "--features", 6, "--final-passes", 1, "--group-passes", 1, "--group-gap", 1e9, "--tol", 1e-9,
+]  # fmt: skip
 SHORT = {
     "dcd": ["-C", 100, "--max-batch-passes", 1],
     "l1svm": ["-C", 100, "--features", 0, "--max-batch-passes", 1],
     "spar-dca": ["-C", 100, "--features", 0, "--max-batch-passes", 1],
-    "fgm": [
-        "--features",
-        6,
-        "--final-passes",
-        1,
-        "--group-passes",
-        1,
-        "--tol",
-        1e-9,
-        "--group-gap",
-        1e9,
-    ],
-    "sbcw": [
-        "--features",
-        6,
-        "--final-passes",
-        1,
-        "--group-passes",
-        1,
-        "--tol",
-        1e-9,
-        "--group-gap",
-        1e9,
-    ],
+    "fgm": GROUPS,
+    "sbcw": GROUPS,
 }
 
 
