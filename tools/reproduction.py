@@ -1,9 +1,10 @@
 """Write the tables of docs/reproduction.md anew from the reports of `cwtool bench`.
 
     cwtool bench all --data DIR -o bench-out
-    python tools/reproduction.py bench-out
+    python tools/reproduction.py bench-out [SUITE ...]
 
-What stands before the first suite is kept; sections that have only plots are left out.
+What stands before the first suite is kept, and with names of suites all other suites; sections that
+have only plots are left out.
 """
 
 from __future__ import annotations
@@ -32,16 +33,19 @@ def only_plots(part: str) -> bool:
     return all(line.startswith("![") for line in lines)
 
 
-def main(out: Path) -> None:
+def main(out: Path, anew: list[str]) -> None:
     page = PAGE.read_text(encoding="utf-8")
     suites = list(SUITE.finditer(page))
-    kept = page[: suites[0].start()].rstrip()
-    found = [
-        section((out / suite[1] / "report.md").read_text(encoding="utf-8"), suite[1])
-        for suite in suites
-    ]
-    PAGE.write_text("\n\n".join([kept, *found]) + "\n", encoding="utf-8")
+    ends = [suite.start() for suite in suites] + [len(page)]
+    found = [page[: ends[0]].rstrip()]
+    for suite, end in zip(suites, ends[1:], strict=True):
+        if anew and suite[1] not in anew:
+            found.append(page[suite.start() : end].strip())
+        else:
+            report = (out / suite[1] / "report.md").read_text(encoding="utf-8")
+            found.append(section(report, suite[1]))
+    PAGE.write_text("\n\n".join(found) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:])
