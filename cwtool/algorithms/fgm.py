@@ -194,7 +194,7 @@ class FGM(LinearBatchLearner):
 
     @staticmethod
     def _tell(choice: GroupSelection, rows: SlotRows, run: Run) -> None:
-        """Say how the batch was learned."""
+        """Warn if the final passes ended early; note the features, passes and gap of the batch."""
         if not choice.refined:
             run.warn(
                 "`final_passes` ended before the relative duality gap was as small as `tol`; allow "
