@@ -181,7 +181,7 @@ class FGM(LinearBatchLearner):
         self._tell(choice, rows, run)
 
     def _past(self, first: State, rows: SlotRows, columns: AnyColumns) -> Past:
-        """What the batches before have left for a batch of these rows."""
+        """Read from the state what earlier batches stored that a batch of these rows needs."""
         learned, keep = int(first.numbers["learned"]), self.params.carry == "keep"
         weight, priors = float(weights(rows).sum()), keep and len(first.arrays["prior"]) > 0
         scale = 1 + (learned + first.numbers["surplus"]) / weight if keep else 1.0

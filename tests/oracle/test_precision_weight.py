@@ -29,7 +29,7 @@ def test_it_adds_5_to_the_precision_of_a_feature_in_the_mean_at_most(n: int) -> 
 
 
 def test_rows_and_features_of_all_batches_count() -> None:
-    """The squares of earlier rows are taken to be as large as those of this batch."""
+    """c in a second batch: earlier rows count with the mean squared length of this batch's rows."""
     x, y = random_data(2, n=500)
     x[:300, 9:] = 0
     algorithm = sbcw(**GIVEN)
@@ -46,7 +46,7 @@ def test_rows_and_features_of_all_batches_count() -> None:
 
 
 def test_it_is_in_units_of_the_precision_before_any_rows() -> None:
-    """Where --scale gives each column a unit of its own, its unit changes nothing."""
+    """With `scale=columns`, multiplying all columns by 7 divides the weights by 7 and no more."""
     x, y = random_data(3, n=400)
     units = np.exp(np.random.default_rng(0).normal(0, 3, size=12))
     one, two = (

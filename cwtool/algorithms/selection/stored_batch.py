@@ -15,7 +15,7 @@ MEAN, DUAL, PLACE = 0, 1, 2  # columns of the table
 
 
 class Past(NamedTuple):
-    """What the batches before have left for a batch, and how its groups continue them."""
+    """What earlier batches stored that the next batch needs: row counts, precisions and groups."""
 
     learned: int  # rows before this batch
     keep: bool  # whether the groups before are taken over
