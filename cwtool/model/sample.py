@@ -1,5 +1,5 @@
-"""The rows of an online learner that its probabilities are fitted to: all as long as there are few,
-and then a random sample.
+"""The rows of an online learner that its probabilities are fitted to: all as long as there is room
+for them, and then a random sample.
 
 The scores that probabilities are fitted to were given by many models, one after each row. The model
 that is left in the end may be shifted against them, or worse: each row that it learns moves it, and
@@ -29,10 +29,9 @@ if TYPE_CHECKING:
 
 Bytes = NDArray[np.uint8]
 
-FEW_ROWS = 5000  # of which all are kept, if they have no more than FEW_ENTRIES entries
-FEW_ENTRIES = 1 << 19
-ROWS = 1024  # that are kept of more rows, at most
-ENTRIES = 1 << 17  # of these rows, at most
+ROWS = 5000  # that are kept, at most
+ENTRIES = 1 << 19  # of these rows, at most
+ROOM = 1.25  # times as many rows and entries may be kept until some are left out
 PARTS = 64  # that these rows may lie in
 ENOUGH = 256  # rows that a model must have learned; of fewer, labels and probabilities agree
 ALL = 1 << 31  # a rank above that of all rows
@@ -41,9 +40,9 @@ HIGHEST = 2.0**32  # of logits
 
 
 class Sample:
-    """Each row has a random rank, by its number. All rows are kept as long as they are few, and
-    then those of the lowest ranks, as many as there is room for: all of ranks below `bound`. They
-    depend on the rows alone, and not on the blocks that they came in."""
+    """Each row has a random rank, by its number. The rows of the lowest ranks are kept, as many as
+    there is room for: all of ranks below `bound`. They depend on the rows alone, and not on the
+    blocks that they came in."""
 
     def __init__(self) -> None:
         self.parts: list[tuple[Rows, Ints]] = []  # rows, and their ranks
@@ -72,8 +71,7 @@ class Sample:
         n_rows, nnz = (
             sum(c) for c in zip(*((p.n_rows, p.nnz) for p, _ in self.parts), strict=True)
         )
-        most = (FEW_ROWS, FEW_ENTRIES) if self.bound == ALL else (2 * ROWS, 2 * ENTRIES)
-        if len(self.parts) > PARTS or n_rows > most[0] or nnz > most[1]:
+        if len(self.parts) > PARTS or n_rows > ROOM * ROWS or nnz > ROOM * ENTRIES:
             self._settle()
 
     def _settle(self) -> None:
@@ -120,8 +118,7 @@ class Sample:
         size = array_of(arrays, f"{name}.size", "<i8")
         sizes = size.tolist() if len(size) == (4 if name == "sample" else 2) else [-1, 0]
         n_rows, nnz = sizes[:2]
-        most = (FEW_ROWS, FEW_ENTRIES) if sizes[-1] == ALL else (ROWS, ENTRIES)
-        if not (0 <= n_rows <= most[0] and 0 <= nnz <= most[1]):
+        if not (0 <= n_rows <= ROWS and 0 <= nnz <= ENTRIES):
             raise Damage(f"the array {name}.size has a value that cannot be")
         rows = _unpacked(array_of(arrays, name, "|u1"), n_rows, nnz, name)
         if name == "latest":
@@ -169,8 +166,8 @@ def _unpacked(data: Bytes, n_rows: int, nnz: int, name: str) -> Rows:
 
 def _bound(rows: Rows, rank: Ints, bound: int) -> int:
     """The lowest rank that there is no room for, in ascending order of the ranks below `bound`; it
-    is `bound` if there is room for all of these, or if all rows so far are few."""
-    if bound == ALL and rows.n_rows <= FEW_ROWS and rows.nnz <= FEW_ENTRIES:
+    is `bound` if there is room for all of these."""
+    if rows.n_rows <= ROWS and rows.nnz <= ENTRIES:
         return bound
     order = np.flatnonzero(rank < bound)
     order = order[np.argsort(rank[order], kind="stable")]

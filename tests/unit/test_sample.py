@@ -36,15 +36,13 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Room for few rows."""
     monkeypatch.setattr(sample, "ROWS", 20)
     monkeypatch.setattr(sample, "ENTRIES", 30)
-    monkeypatch.setattr(sample, "FEW_ROWS", 40)
-    monkeypatch.setattr(sample, "FEW_ENTRIES", 60)
     return None
 
 
 @pytest.fixture
-def never_few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Only as many rows are few as are kept of many."""
-    monkeypatch.setattr(sample, "FEW_ROWS", sample.ROWS)
+def some_rows(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Room for a part of the rows of these tests."""
+    monkeypatch.setattr(sample, "ROWS", 1000)
     return None
 
 
@@ -72,7 +70,7 @@ def test_any_blocks_give_the_same(step: int, saved: bool, small: None) -> None:
 
 def test_all_rows_are_kept_as_long_as_they_are_few(small: None) -> None:
     rows, found = drawn(1, 300), Sample()
-    few = int(np.searchsorted(rows.indptr, 60, side="right")) - 1  # rows of up to 60 entries
+    few = int(np.searchsorted(rows.indptr, 30, side="right")) - 1  # rows of up to 30 entries
     for n in range(few):
         found.add(rows.slice(n, n + 1))
         assert found.complete
@@ -83,9 +81,26 @@ def test_all_rows_are_kept_as_long_as_they_are_few(small: None) -> None:
     same(found.rows(), rows.slice(0, few + 1).take(kept(rows.slice(0, few + 1))))
 
 
+def test_a_smaller_sample_of_an_earlier_version_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of later rows those below its bound are kept, as many as there is room for now: a sample of
+    all rows."""
+    rows, found = drawn(1, 900), Sample()
+    monkeypatch.setattr(sample, "ROWS", 20)
+    found.add(rows.slice(0, 300))
+    arrays = found.pack()
+    monkeypatch.setattr(sample, "ROWS", 40)
+    found = Sample.unpack(arrays)
+    bound = found.bound
+    found.add(rows.slice(300, 900))
+    low = np.flatnonzero(ranks(0, 900) < bound)
+    assert 40 < len(low)
+    first = low[np.argsort(ranks(0, 900)[low], kind="stable")[:40]]
+    same(found.rows(), rows.take(np.sort(first)))
+
+
 def test_a_row_without_room_is_left_out_and_known(small: None) -> None:
     """What is below the rank of a row that there was no room for goes on to be kept alone."""
-    wide = Rows.from_lists([[(k, 1.0) for k in range(61)]], [1])
+    wide = Rows.from_lists([[(k, 1.0) for k in range(31)]], [1])
     found, whole = Sample(), Sample()
     found.add(wide)
     found = Sample.unpack(found.pack())
@@ -202,7 +217,7 @@ def test_fit(seed: int, shift: float, steep: float, b: float, weighted: bool) ->
     assert found[0] <= 1
 
 
-def test_neighbours_that_are_alike_do_not_make_probabilities_too_steep(never_few: None) -> None:
+def test_neighbours_that_are_alike_do_not_make_probabilities_too_steep(some_rows: None) -> None:
     """Rows come in runs of one class; a model that follows the last rows is right on the next one
     of the run, and wrong on others."""
     random = np.random.default_rng(7)
@@ -225,7 +240,7 @@ def test_neighbours_that_are_alike_do_not_make_probabilities_too_steep(never_few
     assert with_sample < 0.8 * loss()
 
 
-def test_a_model_that_its_last_rows_have_shifted_has_an_offset(never_few: None) -> None:
+def test_a_model_that_its_last_rows_have_shifted_has_an_offset(some_rows: None) -> None:
     """The perceptron of a constant feature is shifted by its last mistakes; its earlier scores do
     not tell in which direction. A model that goes on after it was saved is the same."""
     random = np.random.default_rng(6)
