@@ -2,8 +2,8 @@
 
 A matrix x is a Csr whose "rows" are here the columns x_j of the data, each with the numbers of the
 rows in which the feature occurs, ascending. A step over some columns costs as much time as these
-columns have entries. `sums` and `widen` are for rows stored by row, and `cross` is for rows and
-columns.
+columns have entries. `sums` and `widen` are for rows stored by row, and `cross` and `pairs` are
+for rows and columns.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t
@@ -145,6 +145,38 @@ def cross(Csr rows not None, Csr x not None, double[:, ::1] out) -> None:
                 c = row_at(x, z.index[j])
                 for k in range(c.nnz):
                     out[r, c.index[k]] += z.scale * z.value[j] * c.value[k]
+
+
+def pairs(
+    Csr x not None, const int64_t[::1] some, Csr rows not None, const double[::1] h,
+    double[:, ::1] across, double[::1] squares,
+) -> None:
+    """across_jk = sum_i h_i x_ij z_ik  and  squares_j = sum_i h_i x_ij^2  for the columns x_j with the
+    numbers `some` and the columns k of rows z_i stored by row. A row with h_i = 0 is passed over."""
+    cdef Row c, z
+    cdef Py_ssize_t j, k, m
+    cdef double hx
+    cdef double* line
+    check_matrix(x, h.shape[0])
+    check_matrix(rows, across.shape[1])
+    check_columns(some, x)
+    one_a_row("h", h.shape[0], rows)
+    if across.shape[0] != some.shape[0] or squares.shape[0] != some.shape[0]:
+        raise ValueError(f"the results must have room for {some.shape[0]} columns")
+    with nogil:
+        across[:, :] = 0
+        squares[:] = 0
+        for j in range(some.shape[0]):
+            c = row_at(x, some[j])
+            line = &across[j, 0] if across.shape[1] else NULL
+            for k in range(c.nnz):
+                hx = h[c.index[k]] * c.value[k]
+                if hx == 0:
+                    continue
+                squares[j] += hx * c.value[k]
+                z = row_at(rows, c.index[k])
+                for m in range(z.nnz):
+                    line[z.index[m]] += hx * z.value[m]
 
 
 def squares(Csr x not None, double[::1] out) -> None:

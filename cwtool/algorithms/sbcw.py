@@ -10,9 +10,8 @@ mean. The loss grows with n as well, so that no number of rows would overcome th
 large weights of opposite sign that similar columns of tables need would never be learned. For this
 reason the divisor is greater where c n/d would be above 5. With texts it is far below.
 
-Features are chosen by the gain of a Newton step of the feature alone, s_j^2 / 2(K P_jj + C sum of
-x_ij^2 over rows with an error). Cross-validated on the training rows of five sets of text this
-gives 13.7 % errors, s_j^2 / P_jj 14.2 %; on six other sets 8.3 % and 8.5 %.
+Features are chosen by the gain of a Newton step of their weight together with those of the features
+that are chosen already (selection/newton_gain.py).
 
 The weights of the chosen features are learned once more, with a C that is chosen: see
 `final_weights`. Dual variables, shares and precisions, from which later batches go on, stay those
@@ -32,6 +31,7 @@ from cwtool.algorithms.selection.column_prior import LEAST, SCALES, prior_of
 from cwtool.algorithms.selection.fgm_params import FgmParams
 from cwtool.algorithms.selection.final_weights import MOST, Errors
 from cwtool.algorithms.selection.group_selection import GroupSelection, Side
+from cwtool.algorithms.selection.newton_gain import newton_gain
 from cwtool.algorithms.shards.sharded_columns import AnyColumns
 from cwtool.data.rows import Floats, Rows
 from cwtool.errors import Damage
@@ -55,7 +55,7 @@ class SbcwParams(FgmParams):
     )
     final_C: str = param(
         AUTO,
-        "C of the final weights: auto multiplies `C` by 1, 3, 10, 30 and so on up to 1000, "
+        "C of the final weights: auto multiplies `C` by 1, 3, 10, 30 and so on up to 10^6, "
         "whichever has the least loss by generalized cross-validation with a correction for the "
         "number of features that were not selected; same takes `C`. Applies with "
         "`loss=squared-hinge`, `solver=mm` and at most 500 features.",
@@ -74,10 +74,10 @@ class SbcwParams(FgmParams):
     )
     score: str = param(
         "gain",
-        "Score by which features are selected, with c = `C` / `precision_divisor`: gain is s_j^2 "
-        "/ (K (1 + c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with "
-        "K groups (with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is "
-        "s_j^2, as in the paper.",
+        "Score by which features are selected: gain is the decrease of the objective by a Newton "
+        "step of the weight of the feature together with those of the features selected so far "
+        "(with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2) with c = `C` / "
+        "`precision_divisor`; plain is s_j^2, as in the paper.",
         choices=("gain", "diag", "plain"),
     )
     scale: str = param(
@@ -152,18 +152,16 @@ class SBCW(FGM):
         return prior_of(columns, "columns" if again else self.params.scale)
 
     def score(self, side: Side, columns: AnyColumns, K: int, prior: Floats | None = None) -> Floats:
-        """The gain of each feature as a group of its own: by a Newton step from 0 in the problem
-        as it is, where a new group has the share 1/K; by its own norm (eq. 12); or with Sigma = I
-        (eq. 14)."""
+        """The gain of each feature: by a Newton step in the problem as it is, where a new group has
+        the share 1/K; by its own norm as a group of its own (eq. 12); or with Sigma = I (eq. 14).
+        """
         p = self.params
         if p.score == "plain":
             return super().score(side, columns, K, prior)
         precision = (1 if prior is None else prior) + side.groups.c * columns.squares
         if p.score == "diag" or p.loss == "hinge":  # the hinge has no curvature
             return super().score(side, columns, K, prior) / precision
-        s, curvature = side.moments(columns)
-        gain: Floats = (side.past + s) ** 2 / ((p.sigma + K) * precision + p.C * curvature)
-        return gain
+        return newton_gain(side, columns, (p.sigma + K) * precision)
 
 
 ALGORITHMS = {"sbcw": SBCW}

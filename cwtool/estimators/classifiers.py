@@ -2038,7 +2038,7 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         the largest sum of scores over all classes, max those with the largest score of any
         class. max had fewer errors on news with 20 topics, sum on the other data sets.
     final_C : 'auto' or 'same', default='auto'
-        C of the final weights: auto multiplies `C` by 1, 3, 10, 30 and so on up to 1000,
+        C of the final weights: auto multiplies `C` by 1, 3, 10, 30 and so on up to 10^6,
         whichever has the least loss by generalized cross-validation with a correction for the
         number of features that were not selected; same takes `C`. Applies with
         `loss=squared-hinge`, `solver=mm` and at most 500 features.
@@ -2048,10 +2048,10 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         more if there are many rows for each feature: then X'X makes the precision of a feature
         6 times as large, on the mean. Must be auto, or above 0.
     score_by : 'gain' or 'diag' or 'plain', default='gain'
-        Score by which features are selected, with c = `C` / `precision_divisor`: gain is s_j^2
-        / (K (1 + c |x_j|^2) + C |x_j|^2 of rows with an error), the gain of a Newton step with
-        K groups (with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2); plain is
-        s_j^2, as in the paper.
+        Score by which features are selected: gain is the decrease of the objective by a Newton
+        step of the weight of the feature together with those of the features selected so far
+        (with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2) with c = `C` /
+        `precision_divisor`; plain is s_j^2, as in the paper.
     scale : 'auto' or 'columns' or 'none', default='auto'
         Precision of a weight before any rows: columns takes the mean square of the values of
         its column that are not 0, so that the units of the columns do not matter; none takes 1,

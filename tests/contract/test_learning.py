@@ -37,7 +37,7 @@ BOUNDS = {
     "sofs few": 25.0, "stsgd": 7.3, "stsgd short": 17.7, "stsgd scaled": 16.7,
     "stsgd logistic": 8.0, "stsgd weight": 16.5, "sbcw": 3.1, "sbcw hinge": 5.6,
     "sbcw printed": 7.2, "sbcw gain": 3.6, "sbcw diag": 3.7, "sbcw plain": 3.9,
-    "sbcw batches": 3.0, "sbcw exact": 18.6,
+    "sbcw batches": 4.0, "sbcw exact": 18.6,
     "sbcw restart": 10.5, "sbcw same": 5.8, "fgm": 4.7, "fgm hinge": 2.9, "fgm batches": 8.0,
     "fgm exact": 8.5, "fgm printed": 7.8, "fgm restart": 10.0, "l1svm": 3.0, "l1svm logistic": 2.3,
     "l1svm few": 10.6, "spar-dca": 3.4, "spar-dca hinge": 2.5, "spar-dca squared-hinge": 3.0,

@@ -2,6 +2,7 @@
 
 import numpy as np
 from oracles import top
+from scipy.linalg import block_diag
 
 
 def slow_bcw(x, y, C, c, q, passes, mu=None, D=None):
@@ -127,7 +128,7 @@ def slow_final(x, y, mu, L, C, d, past=()):
         return sum((1 - sign * (row @ w)) ** 2 for row, sign in before + wrong(w))
 
     found, w = mu, mu
-    for t in (1, 3, 10, 30, 100):
+    for t in (1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6):
         rows = before + wrong(w)
         G = sum(np.outer(row, row) for row, _ in rows)
         inverse = np.linalg.inv(L / t + C * G)
@@ -145,16 +146,44 @@ def slow_final(x, y, mu, L, C, d, past=()):
     return found, wrong(found)
 
 
+def slow_gains(x, y, mu, L, S, own, C):
+    """Twice the decrease of the objective by a Newton step of the weights of the features S and of
+    one further feature, less that by a step of S alone. L is the penalty of S, `own` that of the
+    others."""
+    wrong = y * (x @ mu) < 1
+    H, g = C * x[wrong].T @ x[wrong], C * x[wrong].T @ (y - x @ mu)[wrong]
+
+    def decrease(some):
+        matrix, slope = H[np.ix_(some, some)].copy(), g[some].copy()
+        matrix[: len(S), : len(S)] += L
+        slope[: len(S)] -= L @ mu[S]
+        if len(some) > len(S):
+            matrix[-1, -1] += own[some[-1]]
+        return slope @ np.linalg.solve(matrix, slope) if len(some) else 0.0
+
+    before = decrease([*S])
+    return np.array([decrease([*S, j]) - before for j in range(x.shape[1])])
+
+
 def slow_sbcw(x, y, *, C, c, q, sigma, p, r, passes, score):
     """Algorithm 2 with MM; groups, mu and the primal after each step."""
     beta, share, groups, thetas, free = np.ones(len(y)), np.empty(0), [], [], x.any(axis=0)
+    mu = np.zeros(x.shape[1])
     while (left := min(r, p - sum(map(len, groups)))) > 0:
         s = x.T @ (beta * y)
         bend = {"plain": np.ones(x.shape[1]), "diag": 1 + c * (x**2).sum(axis=0)}
-        bend["gain"] = (sigma + len(groups) + 1) * bend["diag"]
-        if q == 2:
-            bend["gain"] += C * (x[beta > 0] ** 2).sum(axis=0)
-        value = s**2 / bend[score] * free
+        if score == "gain" and q == 2:
+            own, S = (sigma + len(groups) + 1) * bend["diag"], [j for B in groups for j in B]
+            each = sigma + 1 / np.maximum(share, 1e-10)
+            P = [np.eye(len(B)) + c * x[:, B].T @ x[:, B] for B in groups]
+            L = (
+                block_diag(*(k * one for k, one in zip(each, P, strict=True)))
+                if S
+                else np.empty((0, 0))
+            )
+            value = slow_gains(x, y, mu, L, S, own, C) * free
+        else:
+            value = s**2 / bend["diag" if score == "gain" else score] * free
         new = np.argsort(-value, kind="stable")[:left]
         new = np.sort(new[value[new] > 0])
         if not len(new):
@@ -167,4 +196,5 @@ def slow_sbcw(x, y, *, C, c, q, sigma, p, r, passes, score):
         start = beta if K > 1 else np.zeros(len(y))
         primal, w, beta, share = slow.mm(start, share, passes)
         thetas.append(primal)
-    return [b.tolist() for b in groups], slow.mu(w, x.shape[1]), thetas, beta
+        mu = slow.mu(w, x.shape[1])
+    return [b.tolist() for b in groups], mu, thetas, beta

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_matrix, csr_matrix
 
-from cwtool.algorithms.batch.rows_by_column import Matrix
+from cwtool.algorithms.batch.rows_by_column import Matrix, Products
 from cwtool_ext import inverted as kernel
 from cwtool_ext.csr import Csr
 
@@ -61,6 +61,17 @@ def test_products_sums_squares_and_gram() -> None:
     assert same(columns.take(some), matrix(csc_matrix(x[:, some])))
 
 
+def test_products_of_columns_with_those_of_rows() -> None:
+    x, z, rng = sparse(6), sparse(7, d=6), np.random.default_rng(3)
+    h, some = rng.random(40) * (rng.random(40) < 0.7), np.array([12, 1, 7])
+    found = Products.of(matrix(csc_matrix(x)), some, matrix(csr_matrix(z)), h, 6)
+    np.testing.assert_allclose(found.across, x[:, some].T @ (h[:, None] * z), atol=1e-12)
+    np.testing.assert_allclose(found.squares, (x[:, some] ** 2).T @ h, atol=1e-12)
+    np.testing.assert_allclose(found.chosen, z.T @ (h[:, None] * z), atol=1e-12)
+    none = Matrix.empty(40, 0)
+    assert Products.of(matrix(csc_matrix(x)), some, none, h, 0).across.shape == (3, 0)
+
+
 def test_rows_widened_step_by_step_are_the_rows_at_once() -> None:
     x = sparse(3)
     columns, chosen = matrix(csc_matrix(x)), np.array([4, 9, 0, 1, 11, 6])
@@ -98,3 +109,17 @@ def test_what_does_not_fit_is_refused() -> None:
             matrix(csr_matrix(sparse(4))).csr, np.full(13, 9, dtype=np.int32),
             np.zeros(5, dtype=np.int64), columns.place.copy(), columns.value.copy(),
         )  # fmt: skip
+
+
+def test_products_that_do_not_fit_are_refused() -> None:
+    x, rows, h = matrix(csc_matrix(sparse(4))), matrix(csr_matrix(sparse(4))), np.ones(40)
+    across, squares, some = np.empty((2, 13)), np.empty(2), np.array([1, 2])
+    for given in (
+        (np.array([1, 13]), h, across, squares),
+        (some, np.ones(39), across, squares),
+        (some, h, np.empty((2, 12)), squares),
+        (some, h, np.empty((3, 13)), squares),
+        (some, h, across, np.empty(3)),
+    ):
+        with pytest.raises(ValueError, match=r"outside|39 entries|room"):
+            kernel.pairs(x.csr, given[0], rows.csr, *given[1:])

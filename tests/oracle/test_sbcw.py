@@ -17,13 +17,15 @@ from group_cases import (
     random_data,
     sbcw,
 )
-from slow_batch import Slow, slow_bcw, slow_sbcw
+from slow_batch import Slow, slow_bcw, slow_gains, slow_sbcw
 from taught import slot_rows
 
 from cwtool.algorithms.batch.rows_by_column import Columns
 from cwtool.algorithms.fgm import FGM
+from cwtool.algorithms.selection import newton_gain, subproblem
 from cwtool.algorithms.selection.fgm_params import FgmParams
 from cwtool.algorithms.selection.group_selection import Side, largest
+from cwtool.algorithms.selection.subproblem import sampled
 from cwtool.errors import UsageError
 from cwtool.run import Run
 
@@ -164,30 +166,64 @@ def test_groups_are_disjoint_and_hold_no_useless_feature() -> None:
         assert all(len(b) <= r for b in groups_of(algorithm, state))
 
 
-def test_the_score_is_the_gain_of_a_newton_step() -> None:
-    """s_j^2 / 2H for s_j and H as differences of the problem with one more group, of share 1/K."""
+@pytest.mark.parametrize("passes", [1, 5000])
+@pytest.mark.parametrize("measured", [12, 3, 0])
+def test_the_score_is_the_gain_of_a_newton_step(
+    passes: int, measured: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Together with the chosen features, or alone for those with a small bound of the gain; also
+    from weights that are not optimal."""
+    monkeypatch.setattr(newton_gain, "MEASURED", measured)
     x, y = random_data(85)
-    C, c, K = 2.0, 0.4, 3
+    x[:, 3] = x[:, 0] + 0.1 * x[:, 3]
+    C, c, K, sigma = 2.0, 0.4, 3, 0.2
     members = [np.array([0, 5]), np.array([1, 2])]
-    rows = problem_over(x, y, members, C, c, 2, 0.0)
-    found = rows.metric(rows.start(), 5000, 1e-12)
-    f = y * (x[:, np.concatenate(members)] @ found.mu)
-    algorithm = sbcw(C=C, precision_divisor=C / c, features=6, group_size=2)
+    chosen = np.concatenate(members)
+    rows = problem_over(x, y, members, C, c, 2, sigma)
+    found = rows.metric(rows.start(), passes, 1e-12)
+    algorithm = sbcw(C=C, precision_divisor=C / c, features=6, group_size=2, sigma=sigma)
     state = algorithm.new_state()
     columns = Columns(slot_rows(x, y, state), state.index, np.empty(0, dtype=np.int32))
     side = Side(algorithm.params, y, np.zeros(12), rows.groups, (), None)
-    side.found = found
+    side.found, side.problem, side.chosen = found, rows, chosen
     score = algorithm.score(side, columns, K)
-    step = 1e-5
-    for j in set(range(12)) - {0, 1, 2, 5}:
 
-        def objective(w: float, j: int = j) -> float:
-            xi = np.maximum(0, 1 - f - y * x[:, j] * w)
-            return float(K / 2 * (1 + c * x[:, j] @ x[:, j]) * w**2 + C / 2 * (xi @ xi))
+    mu, own, L = np.zeros(12), (sigma + K) * (1 + c * (x**2).sum(axis=0)), np.zeros((4, 4))
+    mu[chosen] = found.mu
+    for k, B in enumerate(members):
+        at = slice(2 * k, 2 * k + 2)
+        L[at, at] = (np.eye(2) + c * x[:, B].T @ x[:, B]) * (sigma + 1 / found.share[k])
+    joint = slow_gains(x, y, mu, L, chosen, own, C)
+    xi = np.maximum(0, 1 - y * (x @ mu))
+    alone = (C * x.T @ (xi * y)) ** 2 / (own + C * (x[xi > 0] ** 2).sum(axis=0))
+    others = np.setdiff1d(np.arange(12), chosen)
+    few = others[np.argsort(-((x.T @ (xi * y)) ** 2 / own)[others])[:measured]]
+    wanted = alone.copy()
+    wanted[few] = joint[few]
+    np.testing.assert_allclose(score[others], wanted[others], rtol=1e-9, atol=1e-12)
+    assert not np.allclose(joint[others], alone[others], rtol=0.05)
 
-        low, middle, high = (objective(w) for w in (-step, 0.0, step))
-        slope, bend = (high - low) / (2 * step), (high - 2 * middle + low) / step**2
-        assert score[j] == pytest.approx(slope**2 / bend, rel=1e-3)
+
+def test_many_rows_with_an_error_are_represented_by_a_sample() -> None:
+    h = np.where(np.arange(5000) % 3 == 0, 1 + np.arange(5000) % 7, 0).astype(float)
+    some = sampled(h, 400)
+    assert np.count_nonzero(some) == 400
+    kept = np.flatnonzero(some)
+    assert (h[kept] > 0).all()
+    np.testing.assert_allclose(some[kept] / h[kept], h.sum() / h[kept].sum(), rtol=1e-12)
+    assert np.std(np.diff(kept)) > 5  # not every n-th row, which could all be of one class
+    assert sampled(h, 5000) is h
+
+
+def test_a_sample_of_the_rows_chooses_nearly_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = random_data(86, n=3000)
+    given = {"C": 2.0, "precision_divisor": 10.0, "features": 6, "group_size": 1}
+    every = learned_batches(sbcw(**given), (x, y))
+    monkeypatch.setattr(subproblem, "SAMPLE", 500)
+    some = learned_batches(sbcw(**given), (x, y))
+    a, b = (set(sbcw().chosen(state).tolist()) for state in (every, some))
+    assert len(a & b) >= 5
+    assert some.arrays["score"].tolist() != every.arrays["score"].tolist()
 
 
 def test_equal_scores_go_to_the_lowest_id() -> None:

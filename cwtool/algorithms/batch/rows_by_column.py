@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from cwtool.records import dataclass
 from cwtool.state import FeatureIndex
 from cwtool.threads import together
 from cwtool_ext import inverted as kernel
+from cwtool_ext import quadratic
 from cwtool_ext.csr import Csr
 
 T = TypeVar("T")
@@ -84,6 +85,23 @@ class Matrix:
         return out
 
 
+class Products(NamedTuple):
+    """Products of columns x_j with chosen columns z_k, and of these with each other, in which row i
+    has the weight h_i."""
+
+    chosen: Floats  # z_k'H z_l
+    across: Floats  # x_j'H z_k, a row for each x_j
+    squares: Floats  # x_j'H x_j
+
+    @classmethod
+    def of(cls, x: Matrix, some: Longs, rows: Matrix, h: Floats, width: int) -> Products:
+        """Of the columns `some` of x; `rows` are those over the chosen columns, of which there are
+        `width`."""
+        across, squares = np.empty((len(some), width)), np.empty(len(some))
+        kernel.pairs(x.csr, some, rows.csr, h, across, squares)
+        return cls(gram_of_rows(rows, h, width), across, squares)
+
+
 class Columns:
     """The rows by column, over the features that occur in them and some others. Columns ascend by
     id, so that nothing depends on the slots that the features happen to have."""
@@ -129,6 +147,10 @@ class Columns:
         weight = np.broadcast_to(1.0, self.n_rows) if self.weight is None else self.weight
         return gram_of(self.x.take(some), weight)
 
+    def products(self, x: Matrix, chosen: Longs, some: Longs, h: Floats) -> Products:
+        """Products of the columns `some` with the `chosen` ones, which x has by row."""
+        return Products.of(self.x, some, x, h, len(chosen))
+
     @staticmethod
     def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[R]:
         """list(map(function, items)), in `jobs` threads."""
@@ -138,6 +160,14 @@ class Columns:
         """The columns of the rows times these signs; they replace x."""
         kernel.scale(self.x.csr, y, self.x.value)
         return self.x
+
+
+def gram_of_rows(rows: Matrix, h: Floats, width: int) -> Floats:
+    """X'HX of all columns, of which there are `width`."""
+    half, some = np.zeros((width, width)), np.flatnonzero(h)
+    quadratic.add_gram(rows.csr, some, h[some], half)  # a product of two entries is there once
+    found: Floats = half + half.T - np.diag(np.diag(half))
+    return found
 
 
 def gram_of(x: Matrix, weight: Floats) -> Floats:

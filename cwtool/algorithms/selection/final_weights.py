@@ -3,7 +3,7 @@
 As long as the same rows have an error, 1 - y w.x > 0, the squared hinge loss is quadratic. With the
 penalty w'L w / 2 of the last pass, Newton steps over these rows give
 
-    w = (L + t C X'HX)^-1 t C X'Hy      for t = 1, 3, 10, 30, ..., 1000, one step for each.
+    w = (L + t C X'HX)^-1 t C X'Hy      for t = 1, 3, 10, 30, ..., 10^6, one step for each.
 
 The loss on other rows is estimated by generalized cross-validation (Golub, Heath and Wahba 1979):
 loss / (1 - f/n)^2 with the sum n of the weights of these rows and f = tr (L + t C X'HX)^-1 t C X'HX
@@ -20,12 +20,12 @@ from typing import Protocol
 import numpy as np
 
 from cwtool.algorithms.batch.metric import cholesky
-from cwtool.algorithms.batch.rows_by_column import Matrix
+from cwtool.algorithms.batch.rows_by_column import Matrix, gram_of_rows
 from cwtool.data.rows import Floats
 from cwtool.records import dataclass
-from cwtool_ext import fortran, quadratic
+from cwtool_ext import fortran
 
-FACTORS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # t
+FACTORS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6)  # t
 MOST = 500  # features; the matrices of more would take longer than selecting them
 HALVINGS = 5  # of a step, at most
 
@@ -47,10 +47,8 @@ class Errors:
         wrong = np.flatnonzero(y * x.products(w) < 1)
         h = np.zeros(len(y))
         h[wrong] = 1.0 if weight is None else weight[wrong]
-        half = np.zeros((p, p))  # each product of two entries of a row is there once
-        quadratic.add_gram(x.csr, wrong, h[wrong], half)
         found = cls.none(p)
-        found.matrix[:p, :p] = half + half.T - np.diag(np.diag(half))
+        found.matrix[:p, :p] = gram_of_rows(x, h, p)
         found.matrix[:p, p] = found.matrix[p, :p] = x.sums(h * y, p)
         found.matrix[p, p] = h.sum()
         return found

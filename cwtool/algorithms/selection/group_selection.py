@@ -33,6 +33,7 @@ class Side:
         stand."""
         p, passes = params, count(1)
         self.params, self.past, self.groups = p, past, groups
+        self.chosen: Longs = np.empty(0, dtype=np.int64)  # columns, by position
         self.theta: list[float] = []  # the primal objective after each new group
         self.passes = 0
 
@@ -42,22 +43,23 @@ class Side:
 
         q = 1 if p.loss == "hinge" else 2
         self.problem = new_problem(y, groups, p.C, q, p.sigma, next_pass, weight)
-        # dual variables of 1, times the weights of the rows, give the first scores
-        first = np.ones(len(y)) if weight is None else weight
+        # those of the rows at weights of 0 give the first scores
+        first = p.C * (np.ones(len(y)) if weight is None else weight)
         self.found = Solution(np.empty(0), first, groups.share)
 
     def products(self, columns: AnyColumns) -> Floats:
         """s = sum of b_i y_i x_i over the rows of this batch, for each column."""
         return self.problem.products(columns, self.found.beta)
 
-    def moments(self, columns: AnyColumns) -> tuple[Floats, Floats]:
-        """The same, and the sum of h_i x_i^2 over the rows with an error."""
-        return self.problem.moments(columns, self.found.beta)
+    @property
+    def penalty(self) -> Floats:
+        """L of the penalty w'L w / 2 of the last pass."""
+        return self.groups.penalty(self.problem.metric_of(self.found.share))
 
     def widen(self, groups: Groups, wide: Subproblem, new: Longs) -> None:
         """Have the columns `new` as well: `groups` has them as groups, and `wide` the rows over
         all positions."""
-        self.groups = groups.sharing(self.groups.share)
+        self.groups, self.chosen = groups.sharing(self.groups.share), np.append(self.chosen, new)
         self.problem = self.problem.joined(wide, self.groups, new, self.past[new])
 
     def solve(self, before: Solution | None, passes: int, *, again: bool = False) -> None:
@@ -79,9 +81,7 @@ class Side:
     def settle(self, past: Errors, candidates: int) -> Errors:
         """Learn the final weights, see `final_weights`; the solution has the same dual variables.
         Returns the rows with an error."""
-        problem = self.problem
-        penalty = self.groups.penalty(problem.metric_of(self.found.share))
-        mu, errors = final_weights(problem, self.found.mu, penalty, past, candidates)
+        mu, errors = final_weights(self.problem, self.found.mu, self.penalty, past, candidates)
         self.found = replace(self.found, mu=mu)
         return errors
 
@@ -118,9 +118,6 @@ class GroupSelection:
         feature gains anything, or the objective changes too little. gram: X'HX of a new group;
         prior: the precision of each column before any rows, None for 1."""
         p, theta = self.params, [0.0]
-        # the first scores are those of dual variables of 1, and s grows with them; at w = 0 they
-        # are C, from which the scores of later groups come
-        unit = p.C**2 if not self.groups.sizes else 1.0
         while len(self.chosen) < p.features:
             values = self._scores(score)
             values[self.chosen] = 0
@@ -130,8 +127,7 @@ class GroupSelection:
             self.groups.add(gram(new), None if prior is None else prior[new])
             self._widen(new)
             self.chosen = np.append(self.chosen, new)
-            self.score += (unit * values[new]).tolist()
-            unit = 1.0
+            self.score += values[new].tolist()
             self._each(self._solve, self.sides)
             for side in self.sides:
                 side.theta.append(side.found.primal)

@@ -16,16 +16,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool.algorithms.batch.learner import Bounds
-from cwtool.algorithms.batch.rows_by_column import Matrix
+from cwtool.algorithms.batch.rows_by_column import Matrix, Products
 from cwtool.algorithms.selection.final_weights import Errors
 from cwtool.algorithms.selection.groups import Groups
 from cwtool.data.rows import Floats, Longs
-from cwtool.order import seeded
+from cwtool.order import permutation, seeded
 from cwtool.records import dataclass
 from cwtool_ext import conjugate, sbcw
 
 FLOOR = 1e-10  # smallest share of a group, so that none is lost for good
 FURTHER = 30  # passes after a new group, at most
+SAMPLE = 8192  # rows with an error that second derivatives are taken from, at most
 
 
 @dataclass
@@ -104,12 +105,18 @@ class Subproblem:
         found: Floats = columns.x.products(beta * self.y)
         return found
 
-    def moments(self, columns: Any, beta: Floats) -> tuple[Floats, Floats]:
-        """The same, and the sum of h_i x_i^2 over the rows with an error."""
-        wrong: Any = beta != 0
-        if self.weight is not None:
-            wrong = wrong * self.weight
-        found: tuple[Floats, Floats] = columns.x.moments(beta * self.y, wrong)
+    def moments(self, columns: Any, mu: Floats) -> tuple[Floats, Floats]:
+        """The sums of C h_i xi_i y_i x_i and of h_i x_i^2 over the rows with an error xi at these
+        weights, for all columns of the batch."""
+        h, pull = pulls(self.x, self.y, self.weight, mu)
+        found: tuple[Floats, Floats] = columns.x.moments(self.C * pull, h)
+        return found
+
+    def bend(self, columns: Any, chosen: Longs, some: Longs, mu: Floats) -> Products:
+        """The products of the columns `some` with those chosen over the rows with an error at these
+        weights, or over a sample of these rows."""
+        h = sampled(pulls(self.x, self.y, self.weight, mu)[0], SAMPLE)
+        found: Products = columns.products(self.x, chosen, some, h)
         return found
 
     def carried(self, beta: Floats) -> Floats:
@@ -201,6 +208,25 @@ class Subproblem:
     def sums(self, mu: Floats, beta: Floats) -> tuple[float, float, float]:
         """The sums over the rows of h xi^q, b and b^2/h."""
         return sums_over(self.x, self.y, self.q, self.weight, mu, beta)
+
+
+def pulls(x: Matrix, y: Floats, weight: Floats | None, mu: Floats) -> tuple[Floats, Floats]:
+    """For each of the rows x with the signs y: its weight h if it has an error xi at the weights
+    mu, else 0, and h xi y."""
+    left = 1 - y * x.products(mu)
+    h = np.where(left > 0, 1.0 if weight is None else weight, 0.0)
+    return h, h * left * y
+
+
+def sampled(h: Floats, most: int) -> Floats:
+    """The weights h of a random sample of the rows that have one, multiplied so that they stand for
+    all of these; and 0 for the others."""
+    rows = np.flatnonzero(h)
+    if len(rows) <= most:
+        return h
+    some, found = rows[permutation(len(rows), 0)[:most]], np.zeros(len(h))
+    found[some] = h[some] * (h.sum() / h[some].sum())
+    return found
 
 
 def sums_over(

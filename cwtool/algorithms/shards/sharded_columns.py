@@ -15,7 +15,7 @@ import numpy as np
 
 from cwtool import memory
 from cwtool.algorithms.batch.learner import weights
-from cwtool.algorithms.batch.rows_by_column import Columns, Matrix, gram_of
+from cwtool.algorithms.batch.rows_by_column import Columns, Matrix, Products, gram_of
 from cwtool.algorithms.shards.steps import Arrays, Shard, Shards
 from cwtool.data.rows import Floats, Ints, Longs
 from cwtool.errors import UsageError
@@ -134,6 +134,31 @@ class ShardedColumns:
         """X'HX of the columns with these numbers, H the weights of the rows."""
         return gram_of(self.gathered(some), weights(self.shards.rows))
 
+    def products(self, x: Matrix, chosen: Longs, some: Longs, h: Floats) -> Products:
+        """Products of the columns `some` with the `chosen` ones. No column is gathered."""
+        given, common = self.pairs(chosen, some)
+        for own, part in zip(given, self._of_shard(h), strict=True):
+            own["h"] = part
+        return total(self.shards.ask(products_of_columns, given, common))
+
+    def pairs(self, chosen: Longs, some: Longs) -> tuple[list[Arrays], Arrays]:
+        """What the shards need for `products`: each on its own, and all."""
+        given = [
+            {**own, "some": other["columns"], "places": other["positions"]}
+            for own, other in zip(self.positions(chosen), self.positions(some), strict=True)
+        ]
+        return given, {"shape": np.array([len(some), len(chosen)])}
+
+    def positions(self, chosen: Longs) -> list[Arrays]:
+        """For each shard those of its columns that are among the chosen, and their positions."""
+        position = np.full(len(self.slots), -1, dtype=np.int32)
+        position[chosen] = np.arange(len(chosen), dtype=np.int32)
+        found = []
+        for at in self.at:
+            own = np.flatnonzero(position[at] >= 0).astype(np.int32)
+            found.append({"columns": own, "positions": position[at[own]]})
+        return found
+
     def gathered(self, some: Longs) -> Matrix:
         """A copy of the columns with these numbers, all rows of which come here."""
         new = some[self.place[some] < 0]
@@ -197,6 +222,39 @@ def lengths(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     """The sum over the entries of each column of the numbers h of their rows."""
     h = np.repeat(given["h"], np.diff(shard.rows.indptr))
     return {"sums": np.bincount(shard.rows.indices, h, minlength=shard.columns)[None]}
+
+
+def products_of_columns(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+    """The products of the columns `some` with the chosen ones, with the weights h of the rows."""
+    x = by_row(algorithm, shard, given)
+    return products_with(algorithm, shard, x, given["h"], given)
+
+
+def products_with(algorithm: Any, shard: Shard, x: Matrix, h: Floats, given: Arrays) -> Arrays:
+    """The same, with the rows x over the chosen columns."""
+    count, width = given["shape"].tolist()
+    own = {"columns": given["some"], "positions": given["places"]}
+    row, place, value = placed(algorithm, shard, own)
+    columns = compressed(place, row, value, count)
+    return Products.of(columns, np.arange(count), x, h, width)._asdict()
+
+
+def total(parts: list[Arrays]) -> Products:
+    """The products over the rows of all shards, of those over the rows of each."""
+    return Products(*(np.asarray(sum(part[name] for part in parts)) for name in Products._fields))
+
+
+def placed(algorithm: Any, shard: Shard, given: Arrays) -> tuple[Ints, Ints, Floats]:
+    """The entries of some columns: their rows, positions and values."""
+    position = np.zeros(shard.columns, dtype=np.int32)
+    position[given["columns"]] = given["positions"]
+    found = entries(algorithm, shard, given)
+    return found["row"], position[found["column"]], found["value"]
+
+
+def by_row(algorithm: Any, shard: Shard, given: Arrays) -> Matrix:
+    """The rows over some columns, by position."""
+    return compressed(*placed(algorithm, shard, given), shard.rows.n_rows)
 
 
 def entries(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:

@@ -15,14 +15,28 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool.algorithms.batch.learner import Bounds, weights
-from cwtool.algorithms.batch.rows_by_column import Matrix, gram_of
+from cwtool.algorithms.batch.rows_by_column import Matrix, Products, gram_of
 from cwtool.algorithms.selection.final_weights import Errors
 from cwtool.algorithms.selection.groups import Groups
-from cwtool.algorithms.selection.subproblem import Solution, Subproblem, sums_over
+from cwtool.algorithms.selection.subproblem import (
+    SAMPLE,
+    Solution,
+    Subproblem,
+    pulls,
+    sampled,
+    sums_over,
+)
 from cwtool.algorithms.shards import sharded_columns
-from cwtool.algorithms.shards.sharded_columns import ShardedColumns, compressed, entries
+from cwtool.algorithms.shards.sharded_columns import (
+    ShardedColumns,
+    by_row,
+    compressed,
+    placed,
+    products_with,
+    total,
+)
 from cwtool.algorithms.shards.steps import Arrays, Shard
-from cwtool.data.rows import Floats, Ints, Longs
+from cwtool.data.rows import Floats, Longs
 from cwtool.order import seeded
 from cwtool.records import dataclass
 from cwtool_ext import sbcw
@@ -37,21 +51,11 @@ class StayingColumns(ShardedColumns):
         parts = self.shards.ask(gram_of_chosen, self.positions(some), common)
         return np.asarray(sum(part["gram"] for part in parts))
 
-    def positions(self, chosen: Longs) -> list[Arrays]:
-        """For each shard those of its columns that are among the chosen, and their positions."""
-        position = np.full(len(self.slots), -1, dtype=np.int32)
-        position[chosen] = np.arange(len(chosen), dtype=np.int32)
-        found = []
-        for at in self.at:
-            own = np.flatnonzero(position[at] >= 0).astype(np.int32)
-            found.append({"columns": own, "positions": position[at[own]]})
-        return found
-
 
 @dataclass
 class ShardedSubproblem(Subproblem):
     """A Subproblem whose rows stay in the shards. `beta` of its solutions is empty: the shards have
-    the dual variables of the last pass, and before the first one the weights of the rows."""
+    the dual variables of the last pass, and before the first one those at weights of 0."""
 
     columns: StayingColumns | None = None
     class_: int = 1
@@ -91,9 +95,14 @@ class ShardedSubproblem(Subproblem):
         self.every = columns.added(self._ask(products_of_duals), 1)[0]
         return self.every
 
-    def moments(self, columns: Any, beta: Floats) -> tuple[Floats, Floats]:
-        self.every, curvature = columns.added(self._ask(moments_of_duals), 2)
-        return self.every, curvature
+    def moments(self, columns: Any, mu: Floats) -> tuple[Floats, Floats]:
+        self.products(columns, np.empty(0))  # of the dual variables, which new columns begin with
+        pull, curvature = columns.added(self._ask(moments_of_errors, self._positions(), mu=mu), 2)
+        return self.C * pull, curvature
+
+    def bend(self, columns: Any, chosen: Longs, some: Longs, mu: Floats) -> Products:
+        given, common = columns.pairs(chosen, some)
+        return total(self._ask(products_of_errors, given, mu=mu, **common))
 
     def carried(self, beta: Floats) -> Floats:
         return self.groups.solve(self.past + self.s)
@@ -124,33 +133,38 @@ class ShardedSubproblem(Subproblem):
 
 def gram_of_chosen(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     """X'HX of the chosen columns."""
-    row, position, value = _chosen(algorithm, shard, given)
+    row, position, value = placed(algorithm, shard, given)
     x = compressed(position, row, value, int(given["width"][0]))
     return {"gram": gram_of(x, np.ascontiguousarray(weights(shard.rows)))}
 
 
 def products_of_duals(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     """X'(b y) for each column."""
-    v = _duals(shard, given) * _signs(shard, given)
+    v = _duals(algorithm, shard, given) * _signs(shard, given)
     return sharded_columns.products(algorithm, shard, {"v": v})
 
 
-def moments_of_duals(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
-    """X'(b y) for each column, and the sum of h_i x_ij^2 over the rows with an error."""
-    beta = _duals(shard, given)
-    wrong = np.where(beta != 0, weights(shard.rows), 0.0)
-    v = beta * _signs(shard, given)
-    return sharded_columns.products(algorithm, shard, {"v": v, "u": wrong})
+def moments_of_errors(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+    """For each column the sums of h_i xi_i y_i x_ij and h_i x_ij^2 over the rows with an error."""
+    h, pull = _pulls(by_row(algorithm, shard, given), shard, given)
+    return sharded_columns.products(algorithm, shard, {"v": pull, "u": h})
+
+
+def products_of_errors(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+    """The products of the columns `some` with the chosen ones over rows with an error."""
+    x = by_row(algorithm, shard, given)
+    h = sampled(_pulls(x, shard, given)[0], SAMPLE // shard.shards)
+    return products_with(algorithm, shard, x, h, given)
 
 
 def ascend(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     """A pass over the rows from m and the dual variables; how far it moves s."""
-    x, y, rows = _by_row(algorithm, shard, given), _signs(shard, given), shard.rows
+    x, y, rows = by_row(algorithm, shard, given), _signs(shard, given), shard.rows
     groups = given["owner"], given["first"], given["sigma"]
     wide = replace(x, value=sqrt(shard.shards) * x.value)
     n = np.zeros(len(x.value))
     sbcw.norms(wide.csr, *groups, 0, n)
-    before = np.zeros(rows.n_rows) if given["anew"][0] else _duals(shard, given)
+    before = np.zeros(rows.n_rows) if given["anew"][0] else _duals(algorithm, shard, given)
     beta, own = before.copy(), given["m"] / sqrt(shard.shards)
     order = seeded(rows.n_rows, given["seeds"].tolist())
     bounds: Bounds = algorithm.params.bounds(rows)
@@ -162,28 +176,20 @@ def ascend(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
 def sums_of_rows(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     """The sums over the rows of h xi^q, b and b^2/h."""
     q = 1 if algorithm.params.loss == "hinge" else 2
-    x, y = _by_row(algorithm, shard, given), _signs(shard, given)
-    found = sums_over(x, y, q, shard.rows.weight, given["mu"], _duals(shard, given))
+    x, y = by_row(algorithm, shard, given), _signs(shard, given)
+    found = sums_over(x, y, q, shard.rows.weight, given["mu"], _duals(algorithm, shard, given))
     return {"sums": np.array(found)}
 
 
 def errors_of_rows(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     """The matrix of the rows with an error at the weights mu."""
-    x, y = _by_row(algorithm, shard, given), _signs(shard, given)
+    x, y = by_row(algorithm, shard, given), _signs(shard, given)
     return {"errors": Errors.over(x, y, shard.rows.weight, given["mu"]).matrix}
 
 
-def _chosen(algorithm: Any, shard: Shard, given: Arrays) -> tuple[Ints, Ints, Floats]:
-    """The entries of the chosen columns: their rows, positions and values."""
-    position = np.zeros(shard.columns, dtype=np.int32)
-    position[given["columns"]] = given["positions"]
-    found = entries(algorithm, shard, given)
-    return found["row"], position[found["column"]], found["value"]
-
-
-def _by_row(algorithm: Any, shard: Shard, given: Arrays) -> Matrix:
-    """The rows over the chosen columns, by position."""
-    return compressed(*_chosen(algorithm, shard, given), shard.rows.n_rows)
+def _pulls(x: Matrix, shard: Shard, given: Arrays) -> tuple[Floats, Floats]:
+    """h and h xi y of the rows with an error at the weights mu, see `pulls`."""
+    return pulls(x, _signs(shard, given), shard.rows.weight, given["mu"])
 
 
 def _signs(shard: Shard, given: Arrays) -> Floats:
@@ -195,7 +201,7 @@ def _name(given: Arrays) -> str:
     return f"beta {given['class'][0]}"
 
 
-def _duals(shard: Shard, given: Arrays) -> Floats:
+def _duals(algorithm: Any, shard: Shard, given: Arrays) -> Floats:
     """The dual variables of the last pass, or those that give the first scores."""
     kept = shard.kept.get(_name(given))
-    return np.ascontiguousarray(weights(shard.rows)) if kept is None else kept
+    return algorithm.params.C * weights(shard.rows) if kept is None else kept
