@@ -151,8 +151,8 @@ def pairs(
     Csr x not None, const int64_t[::1] some, Csr rows not None, const double[::1] h,
     double[:, ::1] across, double[::1] squares,
 ) -> None:
-    """across_jk = sum_i h_i x_ij z_ik  and  squares_j = sum_i h_i x_ij^2  for the columns x_j with the
-    numbers `some` and the columns k of rows z_i stored by row. A row with h_i = 0 is passed over."""
+    """For the columns x_j with the numbers `some`, and the columns k of rows z_i stored by row:
+    across_jk = sum_i h_i x_ij z_ik,  squares_j = sum_i h_i x_ij^2. Rows with h_i = 0 cost little."""
     cdef Row c, z
     cdef Py_ssize_t j, k, m
     cdef double hx
