@@ -152,7 +152,8 @@ def pairs(
     double[:, ::1] across, double[::1] squares,
 ) -> None:
     """For the columns x_j with the numbers `some`, and the columns k of rows z_i stored by row:
-    across_jk = sum_i h_i x_ij z_ik,  squares_j = sum_i h_i x_ij^2. Rows with h_i = 0 cost little."""
+    across_jk = sum_i h_i x_ij z_ik,  squares_j = sum_i h_i x_ij^2. Rows with h_i = 0 are left out.
+    """
     cdef Row c, z
     cdef Py_ssize_t j, k, m
     cdef double hx
