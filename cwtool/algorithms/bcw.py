@@ -18,7 +18,6 @@ import numpy as np
 
 from cwtool.algorithms.base import Scores, Variants, each_choice
 from cwtool.algorithms.batch import metric, posterior, row_space
-from cwtool.algorithms.batch.curvature import loss_of
 from cwtool.algorithms.batch.dual_ascent import Ascended, Start
 from cwtool.algorithms.batch.learner import (
     BATCHES,
@@ -38,6 +37,7 @@ from cwtool.algorithms.batch.precision import (
     grown,
     variances,
 )
+from cwtool.algorithms.batch.regularized_loss import loss_of
 from cwtool.algorithms.batch.row_space import NAMES, ROWS
 from cwtool.algorithms.shards import cocoa
 from cwtool.algorithms.shards.steps import Shards, gathered

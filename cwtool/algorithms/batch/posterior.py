@@ -8,10 +8,12 @@ import numpy as np
 
 from cwtool.algorithms.batch import row_space
 from cwtool.algorithms.batch.convex import STEPS, minimize
-from cwtool.algorithms.batch.curvature import TOLERANCE, ByRows, Gaussian, Loss, Optimum, optimum
+from cwtool.algorithms.batch.curvature import TOLERANCE, Optimum, optimum
 from cwtool.algorithms.batch.gram import add_gram
 from cwtool.algorithms.batch.learner import weights
+from cwtool.algorithms.batch.over_rows import ByRows
 from cwtool.algorithms.batch.precision import CURVED, by_rows, check_room, grown
+from cwtool.algorithms.batch.regularized_loss import Gaussian, Loss
 from cwtool.algorithms.shards.sharded_curvature import RowsInShards
 from cwtool.algorithms.shards.steps import Shards
 from cwtool.data.rows import SlotRows

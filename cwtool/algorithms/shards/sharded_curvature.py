@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from cwtool.algorithms.batch.curvature import ByFeatures, Gaussian, Loss, RowsInMemory, loss_of
+from cwtool.algorithms.batch.over_features import ByFeatures, RowsInMemory
+from cwtool.algorithms.batch.regularized_loss import Gaussian, Loss, loss_of
 from cwtool.algorithms.shards.cocoa import add_parts, packed
 from cwtool.algorithms.shards.steps import Arrays, Shard, Shards
 from cwtool.data.rows import Floats
