@@ -45,6 +45,11 @@ GROUPS: dict[str, dict[str, str]] = {
 }
 
 
-def lines() -> list[tuple[str, list[tuple[str, str]]]]:
-    """The groups with their algorithms and advice, in the order in which they are shown."""
-    return [(title, list(members.items())) for title, members in GROUPS.items()]
+def lines(listed: tuple[str, ...] = ()) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The groups with their algorithms and advice, in the order in which they are shown; if some
+    algorithms are listed, only these."""
+    found = []
+    for title, members in GROUPS.items():
+        shown = [(name, advice) for name, advice in members.items() if name in (listed or members)]
+        found += [(title, shown)] if shown else []
+    return found

@@ -95,7 +95,7 @@ class Lazy(click.Group):
 )
 @click.pass_context
 def group(ctx: click.Context, config: Path | None) -> None:
-    """Confidence-weighted online learning on LIBSVM-format data.
+    """Train classifiers on LIBSVM-format data, by default by confidence-weighted online learning.
 
     Options can also be set in a configuration file or by environment variables such as
     CWTOOL_TRAIN_ALGO. The command line overrides variables, and variables override the file.

@@ -25,6 +25,7 @@ class AlgorithmCommand(click.Command):
     the algorithm is that of the model to continue."""
 
     continued = "--resume"  # the option that names this model
+    listed: tuple[str, ...] = ()  # algorithms that the help lists; all if there are none
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         name = self._algorithm(ctx, args)
@@ -85,7 +86,7 @@ class AlgorithmCommand(click.Command):
         sections.write(ctx, formatter, f"Options of {name} ({kind.summary})", special)
         sections.write_shared(ctx, formatter, general)
         with formatter.section("Algorithms for --algo, and what to use them for"):
-            for title, members in catalog.lines():
+            for title, members in catalog.lines(self.listed):
                 with formatter.section(title):
                     formatter.write_dl(members)
 

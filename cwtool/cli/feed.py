@@ -153,10 +153,11 @@ def command(
     Each file is one day; several files are learned one after the other. A day is refused, with exit
     code 5 and an unchanged model, if it does not meet a condition of --require or differs from the
     days before: far more errors, wrong labels throughout the day or in one part of it, or only one
-    class. On the first day of a new model each row is predicted before it is learned, and only
-    wrong labels in one part of the day can be detected. A file that was learned before is skipped,
-    even if it was renamed or recompressed. Bad lines and empty files end with exit code 3. Every
-    option can be set in cwtool.toml under [feed].
+    class. On the first day of a new model there is nothing to compare with: wrong labels in one
+    part of the day are detected, but not labels that are inverted throughout the day. A file that
+    was learned before is skipped, even if it was renamed or recompressed. Bad lines, empty files
+    and a first day with a single class end with exit code 3. Every option can be set in
+    cwtool.toml under [feed].
     """
     from cwtool.data.sources import STDIN, kept
     from cwtool.feed import run as feed

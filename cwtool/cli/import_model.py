@@ -12,9 +12,27 @@ from cwtool.cli import options
 from cwtool.cli.algorithm import ALGO, AlgorithmCommand, given
 from cwtool.params import declared
 
+# those with a weight for each feature to start from
+ALGORITHMS = (
+    "arow", "cw", "cw-var", "scw1", "scw2", "nherd", "perceptron", "pa", "pa1", "pa2",
+)  # fmt: skip
+
+
+class ImportCommand(AlgorithmCommand):
+    """Lists the algorithms that can start from weights. The prior is 1 unless it is given."""
+
+    listed = ALGORITHMS
+
+    def _with_those_of(self, name: str, own: list[click.Parameter]) -> list[click.Parameter]:
+        found = super()._with_those_of(name, own)
+        for option in found:
+            if option.name == "prior":
+                option.default = 1.0
+        return found
+
 
 @click.command(
-    cls=AlgorithmCommand,
+    cls=ImportCommand,
     name="import",
     epilog=options.examples(
         "cwtool import url.model -m url.cw",
@@ -36,8 +54,8 @@ from cwtool.params import declared
     metavar="NAME",
     default=registry.DEFAULT,
     show_default=True,
-    help="Algorithm that continues from the weights: arow, cw, cw-var, scw1, scw2, nherd, "
-    "perceptron, pa, pa1 or pa2.",
+    help=f"Algorithm that continues from the weights: {', '.join(ALGORITHMS[:-1])} or "
+    f"{ALGORITHMS[-1]}.",
 )
 @click.option(
     "--precision",

@@ -181,8 +181,8 @@ talking = apply(
         "-v",
         "--verbose",
         is_flag=True,
-        help="Print details of learning on stderr, such "
-        "as passes and objectives of a batch learner.",
+        help="Print details on stderr, such as the passes and objectives of a batch learner; "
+        "commands that learn nothing have none.",
     ),
 )
 

@@ -63,7 +63,8 @@ def command(
     max_memory: int,
 ) -> None:
     """Show the days of a feed: errors, AUC, base rate, calibration, shifts of the probabilities,
-    sizes, days that were refused, and features whose weights changed."""
+    sizes, days that were refused, and features whose weights changed. Either --out or --text is
+    required."""
     from cwtool.data.names import bytes_of_names
     from cwtool.feed.report import FIGURES, days_of, moved, work_of_moved
     from cwtool.files import complete_text

@@ -130,10 +130,11 @@ def command(
 ) -> None:
     """Learn a model from LIBSVM files in the given order.
 
-    Files can be plain text or compressed with gzip, bzip2, xz or zstd; - reads standard input. Each
-    row is predicted before it is learned. The error and the AUC of these predictions are reported
-    as progressive metrics, for which a score of at least 0 is positive. By default the data is read
-    once as a stream, so its size is not limited by memory.
+    Files can be plain text or compressed with gzip, bzip2, xz or zstd; - reads standard input.
+    Online learners read the data once as a stream, so that its size is not limited by memory, and
+    predict each row before they learn it. The error and the AUC of these predictions are reported
+    as progressive metrics, for which a score of at least 0 is positive. Other learners hold the
+    rows of a file in memory, and report metrics on the learned rows of their first file.
     """
     from cwtool.data.sources import STDIN
     from cwtool.lock import locked

@@ -271,8 +271,8 @@ class SOPClassifier(Importances, WeightedClassifier):
         underflow; there is rarely a reason to change it. Must be above 0 and at most 0.999999.
     covariance : 'diag' or 'full', default='diag'
         Form of the covariance of the weights: diag has one variance per feature; full is the
-        whole matrix, which takes 8 bytes per pair of features and suits up to some thousand
-        features.
+        whole matrix, which takes 8 bytes times the square of the number of features and suits
+        up to some thousand features.
     projection : 'kl' or 'l2', default='kl'
         Projection of an update to a diagonal covariance: kl drops the off-diagonal elements of
         the inverse covariance, l2 those of the covariance.
@@ -777,8 +777,8 @@ class NarowClassifier(Importances, WeightedClassifier):
         underflow; there is rarely a reason to change it. Must be above 0 and at most 0.999999.
     covariance : 'diag' or 'full', default='diag'
         Form of the covariance of the weights: diag has one variance per feature; full is the
-        whole matrix, which takes 8 bytes per pair of features and suits up to some thousand
-        features.
+        whole matrix, which takes 8 bytes times the square of the number of features and suits
+        up to some thousand features.
     projection : 'kl' or 'l2', default='kl'
         Projection of an update to a diagonal covariance: kl drops the off-diagonal elements of
         the inverse covariance, l2 those of the covariance.
@@ -863,8 +863,8 @@ class NHerdClassifier(LinearScore, WeightedClassifier):
         underflow; there is rarely a reason to change it. Must be above 0 and at most 0.999999.
     covariance : 'diag' or 'full', default='diag'
         Form of the covariance of the weights: diag has one variance per feature; full is the
-        whole matrix, which takes 8 bytes per pair of features and suits up to some thousand
-        features.
+        whole matrix, which takes 8 bytes times the square of the number of features and suits
+        up to some thousand features.
     projection : 'kl' or 'l2', default='kl'
         Projection of an update to a diagonal covariance: kl drops the off-diagonal elements of
         the inverse covariance, l2 those of the covariance.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cwtool import registry
 from cwtool.model import Model
 
 Run = Callable[..., Any]
@@ -60,6 +61,20 @@ def test_bias_prior_and_precision(folder: Path, ok: Run) -> None:
     assert model.reading.bias
     (folder / "new.svm").write_text("1 1:1\n")
     assert float(ok("predict", "new.svm", "-m", "m.cw", "--output", "score")) == 1.0
+
+
+def test_the_help_lists_what_can_start_from_weights(folder: Path, cwtool: Run, ok: Run) -> None:
+    (folder / "m.model").write_text(TWO.format("1 -1", -1))
+    for algo in registry.names():
+        done = cwtool("import", "m.model", "-m", f"{algo}.cw", "--algo", algo)
+        assert (done.code == 0) == (algo in ALGORITHMS), algo
+    said = ok("import", "--help")
+    shown = said[said.index("Algorithms for --algo") :]
+    found = [name for name in registry.names() if f"\n    {name} " in shown]
+    assert sorted(found) == sorted(ALGORITHMS)
+    assert (
+        "[default: 1.0]" in said[said.index("--prior auto|FLOAT") : said.index("--variance-floor")]
+    )
 
 
 def test_a_large_precision_keeps_the_weights(folder: Path, ok: Run) -> None:

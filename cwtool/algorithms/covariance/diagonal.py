@@ -42,8 +42,8 @@ class CovarianceParams(PriorParams):
     covariance: str = param(
         "diag",
         "Form of the covariance of the weights: diag has one variance per feature; full is the "
-        "whole matrix, which takes 8 bytes per pair of features and suits up to some thousand "
-        "features.",
+        "whole matrix, which takes 8 bytes times the square of the number of features and suits up "
+        "to some thousand features.",
         choices=("diag", "full"),
     )
     projection: str = param(

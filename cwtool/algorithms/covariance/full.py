@@ -1,4 +1,4 @@
-"""The covariance of second-order learners as a whole matrix: 8 bytes per pair of features."""
+"""The covariance of second-order learners as a whole matrix."""
 
 from __future__ import annotations
 
