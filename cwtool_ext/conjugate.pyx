@@ -18,6 +18,21 @@ from cwtool_ext.groups cimport check_groups, move, run_end
 from cwtool_ext.inverted cimport check_matrix
 
 
+cdef int check_runs(Csr rows, const int32_t[::1] owner) except -1:
+    """Refuse a row in which the entries of a group do not follow one another, group by group."""
+    cdef Row row
+    cdef Py_ssize_t i, k
+    cdef bint ascending = True
+    with nogil:
+        for i in range(rows.count):
+            row = row_at(rows, i)
+            for k in range(row.nnz - 1):
+                ascending &= owner[row.index[k]] <= owner[row.index[k + 1]]
+    if not ascending:
+        raise ValueError("the groups of the entries of a row do not ascend")
+    return 0
+
+
 cdef double shares(const double* a, Py_ssize_t K, double sigma, double* t) noexcept nogil:
     """Fill the t of Omega*: S = sum t = max_j (a_1 + .. + a_j) / (sigma + j) over a descending,
     t_k = (a_k - S)_+ / sigma, and equal shares of S where the largest a are equal. Returns S."""
@@ -142,6 +157,7 @@ def conjugate_pass(
         raise ValueError(f"square and each of the 5 rows of work need {K} places")
     if K == 0:
         return
+    check_runs(rows, owner)
     at = Touched(0, K, sigma, &work[0, 0], &work[1, 0], &work[2, 0], &square[0], &work[3, 0],
                  &work[4, 0])
     with nogil:

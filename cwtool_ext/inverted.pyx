@@ -223,6 +223,8 @@ def take(
         c = row_at(x, some[k])
         if c.nnz != start[k + 1] - start[k]:
             raise ValueError(f"column {some[k]} has {c.nnz} entries")
+    for k in range(n):
+        c = row_at(x, some[k])
         if c.nnz:
             memcpy(&place[start[k]], c.index, c.nnz * sizeof(int32_t))
             memcpy(&value[start[k]], c.value, c.nnz * sizeof(double))

@@ -151,7 +151,7 @@ def variances(
                     q = <Py_ssize_t> table[row.index[b], column] - 1
                     if 0 <= q < owner.shape[0] and owner[q] == owner[p]:
                         total += 2 * x * (row.scale * row.value[b]) * Sigma[p, q - first[owner[p]]]
-            out[i] = fmax(0, total)
+            out[i] = 0 if total < 0 else total  # what is no number stays so
 
 
 cdef int check_entries(Py_ssize_t length, Csr rows) except -1:

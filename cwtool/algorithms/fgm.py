@@ -83,9 +83,9 @@ class FGM(LinearBatchLearner):
         had one for their columns."""
         return None
 
-    def score(self, side: Side, columns: AnyColumns, K: int, prior: Floats | None = None) -> Floats:
-        """s_j^2 of each column, with s of all batches. K is the number of groups with the new
-        one."""
+    def score(self, side: Side, columns: AnyColumns, K: int, precision: Floats) -> Floats:
+        """s_j^2 of each column, with s of all batches. K is the number of groups with the new one,
+        and the precision is that of each column as a group of its own."""
         squares: Floats = (side.past + side.products(columns)) ** 2
         return squares
 
@@ -145,7 +145,7 @@ class FGM(LinearBatchLearner):
         run: Run,
     ) -> None:
         """All states have the same features in the same groups; each learns its own weights."""
-        self._check_memory(rows, states[0].index.count, run)
+        self._check_memory(rows, states[0].index.count, len(states), run)
         p, first = self.params, states[0]
         past = self._past(first, rows, columns)
         groups = past.groups if past.keep else Groups.empty(past.groups.c, p.width)
@@ -169,7 +169,8 @@ class FGM(LinearBatchLearner):
 
         if past.keep:
             choice.keep(columns.others, first.arrays["score"].tolist())
-        choice.choose(partial(self.score, prior=past.prior), gram, past.prior)
+        precision = past.precision(columns, first.table[columns.slots, PLACE])
+        choice.choose(partial(self.score, precision=precision), gram, past.prior)
         choice.refine()
         self.settle(states, choice)
         each = zip(states, sides, strict=True)
@@ -208,22 +209,24 @@ class FGM(LinearBatchLearner):
 
     def bytes_beside(self, state: State, features: int, rows: Rows | None) -> int:
         beside = super().bytes_beside(state, features, rows)
-        return beside if rows is None else beside + self._work(rows, features)
+        classes = max(1, len(state.labels))
+        return beside if rows is None else beside + self._work(rows, features, classes)
 
-    def _work(self, rows: Rows, known: int) -> int:
-        """Bytes of the columns of the rows and of the groups that are chosen."""
+    def _work(self, rows: Rows, known: int, classes: int) -> int:
+        """Bytes of the columns of the rows, of the groups that are chosen, and of what each class
+        has for each row and column."""
         features: int = min(self.params.features, known)
-        width = int(self.params.width)
-        return 4 * 8 * features * width + 3 * 16 * rows.nnz + 64 * rows.n_rows
+        groups = 4 * 8 * features * int(self.params.width)
+        return groups + 3 * 16 * rows.nnz + classes * (64 * rows.n_rows + 64 * known)
 
-    def _check_memory(self, rows: SlotRows, known: int, run: Run) -> None:
-        features, needed = min(self.params.features, known), self._work(rows, known)
+    def _check_memory(self, rows: SlotRows, known: int, classes: int, run: Run) -> None:
+        features, needed = min(self.params.features, known), self._work(rows, known, classes)
         free = memory.allowed(run.max_memory)
         if needed > free:
             raise UsageError(
                 f"{self.name} needs {memory.words(needed)} for a batch of {rows.n_rows:,} rows and "
                 f"{features:,} features, and {memory.may_be_used(free)}",
-                "use smaller batches with `batch_rows`, or smaller groups with `group_size`",
+                "use smaller batches with `batch_rows`, or select fewer `features`",
             )
 
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:

@@ -35,6 +35,7 @@ from cwtool.algorithms.selection.newton_gain import newton_gain
 from cwtool.algorithms.shards.sharded_columns import AnyColumns
 from cwtool.data.rows import Floats, Rows
 from cwtool.errors import Damage
+from cwtool.parallel import cores
 from cwtool.params import AUTO, param
 from cwtool.records import dataclass
 from cwtool.state import Array, Layout, State
@@ -74,10 +75,11 @@ class SbcwParams(FgmParams):
     )
     score: str = param(
         "gain",
-        "Score by which features are selected: gain is the decrease of the objective by a Newton "
-        "step of the weight of the feature together with those of the features selected so far "
-        "(with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2) with c = `C` / "
-        "`precision_divisor`; plain is s_j^2, as in the paper.",
+        "Score by which features are selected: gain is twice the decrease of the objective that a "
+        "Newton step of the weight of the feature, together with those of the features selected so "
+        "far, adds to a step of the latter alone (with `loss=hinge` the same as diag); diag is "
+        "s_j^2 / (1 + c |x_j|^2) with c = `C` / `precision_divisor`; plain is s_j^2, as in the "
+        "paper.",
         choices=("gain", "diag", "plain"),
     )
     scale: str = param(
@@ -143,24 +145,23 @@ class SBCW(FGM):
             return Errors.none(0)
         return Errors(matrix) if len(matrix) else None
 
-    def _work(self, rows: Rows, known: int) -> int:
-        features = min(self.params.features, known)
-        matrices = 8 * 8 * features**2 if self.settles and features <= MOST else 0
-        return super()._work(rows, known) + matrices
+    def _work(self, rows: Rows, known: int, classes: int) -> int:
+        features: int = min(self.params.features, known, MOST)  # of more there are no matrices
+        matrices = 8 * features**2 * (classes + 7 * min(classes, cores()))
+        return super()._work(rows, known, classes) + matrices
 
     def own_precision(self, columns: AnyColumns, again: bool) -> Floats | None:
         return prior_of(columns, "columns" if again else self.params.scale)
 
-    def score(self, side: Side, columns: AnyColumns, K: int, prior: Floats | None = None) -> Floats:
+    def score(self, side: Side, columns: AnyColumns, K: int, precision: Floats) -> Floats:
         """The gain of each feature: by a Newton step in the problem as it is, where a new group has
         the share 1/K; by its own norm as a group of its own (eq. 12); or with Sigma = I (eq. 14).
         """
         p = self.params
         if p.score == "plain":
-            return super().score(side, columns, K, prior)
-        precision = (1 if prior is None else prior) + side.groups.c * columns.squares
+            return super().score(side, columns, K, precision)
         if p.score == "diag" or p.loss == "hinge":  # the hinge has no curvature
-            return super().score(side, columns, K, prior) / precision
+            return super().score(side, columns, K, precision) / precision
         return newton_gain(side, columns, (p.sigma + K) * precision)
 
 

@@ -78,6 +78,12 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         while self._uncalibrated:
             calibrate(self._uncalibrated.pop())
 
+    def _width(self, ids: Ints) -> int:
+        """The number of columns with those of these ids, which a model from a file may have more of
+        than were given."""
+        width: int = max(self.n_features_in_, int(ids.max(initial=-1)) + 1)
+        return width
+
     def _places(self, labels: Any) -> NDArray[np.intp]:
         """The places in `classes_` of labels inside the model; a class that no row had yet, which
         has no label, is taken for the last one."""
@@ -124,8 +130,7 @@ class LinearScore(Classifier):
 
         ids, weight, _ = self._linear()
         kept = ids != BIAS
-        width = max(self.n_features_in_, int(ids[kept].max(initial=-1)) + 1)
-        coef = np.zeros((len(weight), width))
+        coef = np.zeros((len(weight), self._width(ids[kept])))
         coef[:, ids[kept]] = weight[:, kept]
         return np.atleast_2d(self._single(self._by_class(coef.T, 0.0)).T)
 
@@ -155,6 +160,7 @@ class Importances(Classifier):
         from cwtool.data.rows import BIAS
 
         ids, weight, _, _ = self.model_.weights()
-        kept, found = ids != BIAS, np.zeros(self.n_features_in_)
+        kept = ids != BIAS
+        found = np.zeros(self._width(ids[kept]))
         found[ids[kept]] = weight[kept] if weight.ndim == 1 else weight[kept].mean(axis=1)
         return found

@@ -2048,10 +2048,11 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         more if there are many rows for each feature: then X'X makes the precision of a feature
         6 times as large, on the mean. Must be auto, or above 0.
     score_by : 'gain' or 'diag' or 'plain', default='gain'
-        Score by which features are selected: gain is the decrease of the objective by a Newton
-        step of the weight of the feature together with those of the features selected so far
-        (with `loss=hinge` the same as diag); diag is s_j^2 / (1 + c |x_j|^2) with c = `C` /
-        `precision_divisor`; plain is s_j^2, as in the paper.
+        Score by which features are selected: gain is twice the decrease of the objective that a
+        Newton step of the weight of the feature, together with those of the features selected
+        so far, adds to a step of the latter alone (with `loss=hinge` the same as diag); diag is
+        s_j^2 / (1 + c |x_j|^2) with c = `C` / `precision_divisor`; plain is s_j^2, as in the
+        paper.
     scale : 'auto' or 'columns' or 'none', default='auto'
         Precision of a weight before any rows: columns takes the mean square of the values of
         its column that are not 0, so that the units of the columns do not matter; none takes 1,

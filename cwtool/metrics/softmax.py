@@ -105,6 +105,7 @@ class Ring:
         with np.errstate(invalid="ignore"):
             z = score[there] / root[there, None]
         z[np.isnan(z)] = 0.0  # an infinite score with an infinite variance tells nothing
+        z = np.minimum(z, LARGEST)  # -inf: a class that is not born
         self.extend(z, y[there], np.ones(len(there)) if weight is None else weight[there])
 
     def extend(self, z: Floats, y: Ints, weight: Floats) -> None:

@@ -44,11 +44,12 @@ class Learned(NamedTuple):
 def bounded(score: Floats, variance: Floats, lowest: float | None = None) -> tuple[Floats, Floats]:
     """Scores and variances as predictions have them; they are changed in place. A row near the end
     of the double range may score past it; a class not met scores -inf, which `lowest` keeps.
-    Rounding, or a file, may make v negative; probabilities need 1 + v > 0."""
+    Rounding, or a file, may make v negative; probabilities need 1 + v > 0. A variance that is no
+    number was a difference of infinite ones, and is taken for the largest number."""
     if not np.isfinite(score).all():
         np.nan_to_num(score, copy=False, neginf=lowest)
     if not np.isfinite(variance).all():
-        np.nan_to_num(variance, copy=False)
+        np.nan_to_num(variance, copy=False, nan=np.finfo(np.float64).max)
     return score, np.maximum(variance, -0.5)
 
 

@@ -9,8 +9,8 @@ from cwtool.data.rows import BIAS, Floats, Ints, Rows
 from cwtool.model import Model
 from cwtool.order import distinct
 
-ROWS = 300  # the first ones, or if columns are standardized the last ones, which are looked at
-FEWEST = 100  # rows that tell
+ROWS = 300  # the first ones, or if columns are standardized the last ones of a block
+FEWEST = 100  # rows that tell; if the last block has fewer, blocks before it are looked at as well
 SINGLE = 0.8  # share of one column in the sum of all squares
 AWAY = 5.0  # standard deviations that a column of the last rows is away from the first ones
 COMMON = 0.75  # share of the mean row in the mean square of a row
@@ -36,24 +36,26 @@ class ColumnSizes:
     standardized, of the `last` rows, because the first ones were measured for it."""
 
     def __init__(self, *, last: bool = False) -> None:
-        self.n_rows, self.last = 0, last
-        self.ids: list[Ints] = []
-        self.values: list[Floats] = []
+        self.last = last
+        self.parts: list[tuple[int, Ints, Floats]] = []  # rows, with their ids and values
 
     def add(self, rows: Rows) -> None:
-        if self.last and rows.n_rows:
-            self.n_rows, self.ids, self.values = 0, [], []
-        n = min(ROWS - self.n_rows, rows.n_rows)
-        if n > 0:
-            first = rows.n_rows - n if self.last else 0
-            entries = slice(rows.indptr[first], rows.indptr[first + n])
-            self.ids.append(rows.indices[entries].copy())
-            self.values.append(rows.values[entries].copy())
-            self.n_rows += n
+        n = min(ROWS if self.last else ROWS - self.n_rows, rows.n_rows)
+        if n <= 0:
+            return
+        first = rows.n_rows - n if self.last else 0
+        entries = slice(rows.indptr[first], rows.indptr[first + n])
+        self.parts.append((n, rows.indices[entries].copy(), rows.values[entries].copy()))
+        while self.last and self.n_rows - self.parts[0][0] >= FEWEST:
+            del self.parts[0]
+
+    @property
+    def n_rows(self) -> int:
+        return sum(n for n, _, _ in self.parts)
 
     def sums(self) -> tuple[Ints, Floats, Floats]:
         """The ids of the columns, and the sums of x and of x^2 in each."""
-        ids, x = np.concatenate(self.ids), np.concatenate(self.values)
+        ids, x = (np.concatenate(of_all) for of_all in list(zip(*self.parts, strict=True))[1:])
         ids, x = ids[ids != BIAS], x[ids != BIAS]
         if ids.max(initial=0) < DIRECT:
             columns, at = np.arange(ids.max(initial=-1) + 1, dtype=np.int32), ids

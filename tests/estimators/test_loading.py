@@ -184,3 +184,17 @@ def test_an_intercept_takes_no_memory_for_columns(folder: Path, ok: Run) -> None
         assert tracemalloc.get_traced_memory()[1] < 100_000_000
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["sop", "narow", "sdist"])
+def test_importances_of_columns_that_came_later(name: str, ok: Run, planted: Run) -> None:
+    """A model of the command line learns columns that it has not had before."""
+    one = planted("one.svm", 1, 60)
+    ok("train", one, "-m", "one.cw", *words(name))
+    made = cwtool.load("one.cw")
+    X, y = cwtool.read_libsvm(one)
+    wide = np.zeros((X.shape[0], made.n_features_in_ + 9))
+    wide[:, : X.shape[1]] = X.toarray()
+    wide[:, -1] = y
+    made.partial_fit(wide, y)
+    assert made.feature_importances_.shape == (wide.shape[1],)

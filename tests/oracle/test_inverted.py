@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_matrix, csr_matrix
 
-from cwtool.algorithms.batch.rows_by_column import Matrix, Products
+from cwtool.algorithms.batch.rows_by_column import GramBlocks, Matrix
 from cwtool_ext import inverted as kernel
 from cwtool_ext.csr import Csr
 
@@ -64,12 +64,12 @@ def test_products_sums_squares_and_gram() -> None:
 def test_products_of_columns_with_those_of_rows() -> None:
     x, z, rng = sparse(6), sparse(7, d=6), np.random.default_rng(3)
     h, some = rng.random(40) * (rng.random(40) < 0.7), np.array([12, 1, 7])
-    found = Products.of(matrix(csc_matrix(x)), some, matrix(csr_matrix(z)), h, 6)
+    found = GramBlocks.of(matrix(csc_matrix(x)), some, matrix(csr_matrix(z)), h, 6)
     np.testing.assert_allclose(found.across, x[:, some].T @ (h[:, None] * z), atol=1e-12)
     np.testing.assert_allclose(found.squares, (x[:, some] ** 2).T @ h, atol=1e-12)
     np.testing.assert_allclose(found.chosen, z.T @ (h[:, None] * z), atol=1e-12)
     none = Matrix.empty(40, 0)
-    assert Products.of(matrix(csc_matrix(x)), some, none, h, 0).across.shape == (3, 0)
+    assert GramBlocks.of(matrix(csc_matrix(x)), some, none, h, 0).across.shape == (3, 0)
 
 
 def test_rows_widened_step_by_step_are_the_rows_at_once() -> None:
@@ -123,3 +123,10 @@ def test_products_that_do_not_fit_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=r"outside|39 entries|room"):
             kernel.pairs(x.csr, given[0], rows.csr, *given[1:])
+
+
+def test_a_copy_is_checked_before_it_is_made() -> None:
+    columns = matrix(csc_matrix(np.ones((5, 2))))
+    start = np.array([0, 4_000_000, 5])
+    with pytest.raises(ValueError, match="column 0 has 5 entries"):
+        kernel.take(columns.csr, np.array([0, 1]), start, np.empty(5, dtype=np.int32), np.empty(5))

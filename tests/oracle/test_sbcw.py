@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from taught import slot_rows
 
 from cwtool.algorithms.batch.rows_by_column import Columns
 from cwtool.algorithms.fgm import FGM
+from cwtool.algorithms.sbcw import SBCW
 from cwtool.algorithms.selection import newton_gain, subproblem
 from cwtool.algorithms.selection.fgm_params import FgmParams
 from cwtool.algorithms.selection.group_selection import Side, largest
@@ -167,7 +169,7 @@ def test_groups_are_disjoint_and_hold_no_useless_feature() -> None:
 
 
 @pytest.mark.parametrize("passes", [1, 5000])
-@pytest.mark.parametrize("measured", [12, 3, 0])
+@pytest.mark.parametrize("measured", [12, 5, 0])
 def test_the_score_is_the_gain_of_a_newton_step(
     passes: int, measured: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,7 +188,7 @@ def test_the_score_is_the_gain_of_a_newton_step(
     columns = Columns(slot_rows(x, y, state), state.index, np.empty(0, dtype=np.int32))
     side = Side(algorithm.params, y, np.zeros(12), rows.groups, (), None)
     side.found, side.problem, side.chosen = found, rows, chosen
-    score = algorithm.score(side, columns, K)
+    score = algorithm.score(side, columns, K, 1 + c * columns.squares)
 
     mu, own, L = np.zeros(12), (sigma + K) * (1 + c * (x**2).sum(axis=0)), np.zeros((4, 4))
     mu[chosen] = found.mu
@@ -197,7 +199,8 @@ def test_the_score_is_the_gain_of_a_newton_step(
     xi = np.maximum(0, 1 - y * (x @ mu))
     alone = (C * x.T @ (xi * y)) ** 2 / (own + C * (x[xi > 0] ** 2).sum(axis=0))
     others = np.setdiff1d(np.arange(12), chosen)
-    few = others[np.argsort(-((x.T @ (xi * y)) ** 2 / own)[others])[:measured]]
+    most = max(measured, 2 * algorithm.params.width)
+    few = others[np.argsort(-((x.T @ (xi * y)) ** 2 / own)[others])[:most]]
     wanted = alone.copy()
     wanted[few] = joint[few]
     np.testing.assert_allclose(score[others], wanted[others], rtol=1e-9, atol=1e-12)
@@ -213,6 +216,57 @@ def test_many_rows_with_an_error_are_represented_by_a_sample() -> None:
     np.testing.assert_allclose(some[kept] / h[kept], h.sum() / h[kept].sum(), rtol=1e-12)
     assert np.std(np.diff(kept)) > 5  # not every n-th row, which could all be of one class
     assert sampled(h, 5000) is h
+    h[[6, 9]] = 1e4, 1e6  # such rows are kept as they are, and the others represent the rest
+    some = sampled(h, 400)
+    assert some[[6, 9]].tolist() == [1e4, 1e6]
+    assert some.sum() == pytest.approx(h.sum())
+    rest = np.setdiff1d(np.flatnonzero(some), [6, 9])
+    np.testing.assert_allclose(some[rest] / h[rest], (h.sum() - 1.01e6) / h[rest].sum())
+
+
+@pytest.mark.parametrize("given", [{}, {"solver": "exact", "sigma": 0.3}])
+def test_the_penalty_touches_the_objective_at_the_optimum(given: dict[str, Any]) -> None:
+    """There the derivative of the losses is L mu."""
+    x, y = random_data(87)
+    algorithm = sbcw(C=2.0, precision_divisor=5.0, features=6, group_size=2, **given)
+    rows = problem_over(x, y, [np.array([0, 5]), np.array([1, 2])], 2.0, 0.4, 2, 0.3)
+    side = Side(algorithm.params, y, np.zeros(12), rows.groups, (), None)
+    side.problem = rows
+    if given:
+        ridge = rows.bounds.ridge
+        side.found = rows.conjugate(rows.start(), 20_000, 1e-13, exact=True, ridge=ridge)
+    else:
+        side.found = rows.metric(rows.start(), 20_000, 1e-13)
+    mu, chosen = side.found.mu, [0, 5, 1, 2]
+    xi = np.maximum(0, 1 - y * (x[:, chosen] @ mu))
+    np.testing.assert_allclose(side.penalty @ mu, 2 * x[:, chosen].T @ (xi * y), atol=1e-4)
+
+
+@pytest.mark.parametrize("carry", ["keep", "restart"])
+def test_the_score_has_the_precision_of_the_new_group(
+    carry: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of all rows so far with `carry=keep`, and with what old groups know with restart."""
+    x, y = random_data(88, n=90)
+    seen = []
+    plain = SBCW.score
+
+    def noted(self: SBCW, side: Side, columns: Columns, K: int, precision: Any) -> Any:
+        seen.append(precision)
+        return plain(self, side, columns, K, precision)
+
+    monkeypatch.setattr(SBCW, "score", noted)
+    more = {"features": 4 if carry == "keep" else 6, "group_size": 2, "carry": carry}
+    first = sbcw(C=2.0, precision_divisor=5.0, **{**more, "features": 2})
+    state = learned_batches(first, (x[:30], y[:30]))
+    old = first.chosen(state)
+    second = sbcw(C=2.0, precision_divisor=5.0, **more)
+    rows = slot_rows(x[30:], y[30:], state)
+    second.learn(state, rows, np.arange(60), Run())
+    squares, before = (x[30:] ** 2).sum(axis=0), np.zeros(12)
+    before[old] = (x[:30, old] ** 2).sum(axis=0)
+    wanted = 1 + 0.4 * (1.5 * squares if carry == "keep" else squares + before)
+    np.testing.assert_allclose(seen[-1], wanted, rtol=1e-12)
 
 
 def test_a_sample_of_the_rows_chooses_nearly_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

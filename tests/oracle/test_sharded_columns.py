@@ -62,7 +62,7 @@ def test_features_and_weights(case: str, weighted: bool) -> None:
         rtol, atol = (1e-7, 1e-9) if case == "l1svm" else (1e-11, 1e-12)
         np.testing.assert_allclose(found, wanted.weight, rtol=rtol, atol=atol)
         first = turn == 0 and case in ("sbcw", "sbcw columns")  # chooses by Newton steps
-        own = {"products_of_columns"} if first else set()
+        own = {"blocks_of_columns"} if first else set()
         assert set(shards.asked) == {"products", "lengths", "entries"} | own
 
 
@@ -78,6 +78,9 @@ def test_columns() -> None:
     np.testing.assert_allclose(dealt.squares, plain.squares, rtol=1e-13)
     np.testing.assert_allclose(dealt.x.products(v), plain.x.products(v), rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(dealt.x.moments(v, v > 0), plain.x.moments(v, v > 0), atol=1e-12)
+    sign = np.where(v > 0, 1.0, -1.0)
+    signed = dealt.signed(sign).moments(v, v > 0)
+    np.testing.assert_allclose(signed, plain.x.moments(v * sign, v > 0), atol=1e-12)
     for _ in range(2):
         ours, theirs = dealt.x.take(some), plain.x.take(some)
         assert [a.tolist() for a in ours.arrays] == [a.tolist() for a in theirs.arrays]

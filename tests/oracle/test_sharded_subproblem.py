@@ -1,5 +1,6 @@
 """Groups of features whose columns stay in the shards, against dense loops and one machine."""
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -7,16 +8,18 @@ import pytest
 from shards_in_memory import InMemory
 from test_sharded_columns import WEIGHT, X, Y, parts, rows_of
 
+from cwtool.algorithms.multiclass.one_vs_rest import NO_CLASS
 from cwtool.algorithms.selection.groups import Groups
 from cwtool.algorithms.selection.subproblem import FLOOR, Subproblem
+from cwtool.algorithms.shards.sharded_columns import ShardedColumns, TooManyEntries
 from cwtool.algorithms.shards.sharded_subproblem import ShardedSubproblem, StayingColumns
 from cwtool.algorithms.shards.steps import Sharded
 from cwtool.errors import UsageError
 from cwtool.model import Model
+from cwtool.model.scale import slotted
 from cwtool.order import permutation
 from cwtool.run import Run
 
-SMALL = {"sbcw": 30_000, "fgm": 20_000}  # bytes, enough for all but the columns
 C, MEMBERS = 2.0, [np.array([0, 3, 5]), np.array([1, 2, 8])]
 
 
@@ -71,16 +74,23 @@ def test_passes_are_those_of_dense_loops(q: int) -> None:
     np.testing.assert_allclose(kept[x.any(axis=1)], b[x.any(axis=1)], atol=1e-11)
 
 
-def dealt(
-    algo: str, S: int, params: dict[str, Any], batches: int = 2, max_memory: int = 0
-) -> Model:
+@pytest.fixture
+def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns do not fit into memory."""
+
+    def refuse(columns: ShardedColumns, entries: int) -> None:
+        raise TooManyEntries("the columns that were chosen need more than there is")
+
+    monkeypatch.setattr(ShardedColumns, "_check", refuse)
+
+
+def dealt(algo: str, S: int, params: dict[str, Any], batches: int = 2) -> Model:
     """A model that has learned batches whose columns do not fit into memory."""
     model = Model.new(algo, {**params, "prior": 1.0})
     for _ in range(batches):
         shards = InMemory(model.algorithm, parts(S, weighted=True), model.index)
         model.state.reserve()
-        run, learner = Run(max_memory=max_memory or SMALL[algo]), cast(Sharded, model.algorithm)
-        learner.learn_shards([model.state], [1], shards, run)
+        cast(Sharded, model.algorithm).learn_shards([model.state], [1], shards, Run())
         model.state.numbers["batches"] += 1
         assert "ascend" in shards.asked
     return model
@@ -95,7 +105,9 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_one_shard_is_one_machine(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_shard_is_one_machine(
+    case: str, no_room: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One machine takes the better one of its passes, and shards the last one."""
     monkeypatch.setattr(Subproblem, "goes_back", False)
     algo, params = CASES[case]
@@ -109,16 +121,47 @@ def test_one_shard_is_one_machine(case: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("algo", ["sbcw", "fgm"])
-def test_many_passes_reach_the_optimum_of_one_machine(algo: str) -> None:
+def test_several_classes_and_the_ghost(
+    algo: str, no_room: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ghost has no say in the choice of features, but learns their weights."""
+    monkeypatch.setattr(Subproblem, "goes_back", False)
+    y = np.where(X[:, 0] > 0.3, 2, Y)
+    rows = replace(rows_of(slice(None), weighted=True), y=y.astype(np.int32))
+    params = {"features": 12, "group_size": 4, "prior": 1.0}
+    found = []
+    for alone in (True, False):
+        algorithm: Any = Model.new(algo, params).algorithm
+        ghost = algorithm.new_state()
+        states = [ghost, *(algorithm.new_state(ghost.index) for _ in range(3))]
+        classes = [NO_CLASS, 0, 1, 2]
+        shards = InMemory(algorithm, [rows], ghost.index)
+        for state in states:
+            state.reserve()
+        if alone:
+            slots = slotted(rows, ghost.index.known(rows.indices))
+            algorithm.learn_batch(states, classes, slots, Run())
+        else:
+            algorithm.learn_shards(states, classes, shards, Run())
+            assert "ascend" in shards.asked
+        ids, at = ghost.index.ids_and_slots()
+        order = np.argsort(ids)
+        found.append([state.table[at[order], :2] for state in states])
+    for plain, dealt_ in zip(*found, strict=True):
+        np.testing.assert_allclose(dealt_, plain, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("algo", ["sbcw", "fgm"])
+def test_many_passes_reach_the_optimum_of_one_machine(algo: str, no_room: None) -> None:
     """All features are chosen, so that the optimum is the same."""
     params = {"features": 40, "group_size": 20, "sigma": 0.1, "C": 1.0, "final_passes": 2000,
               "tol": 1e-6, **({"final_C": "same"} if algo == "sbcw" else {})}  # fmt: skip
-    model = dealt(algo, 4, params, batches=1, max_memory=60_000)
+    model = dealt(algo, 4, params, batches=1)
     plain = Model.new(algo, {**params, "prior": 1.0})
     plain.learn(rows_of(slice(None), weighted=True), Run())
     np.testing.assert_allclose(model.weights().weight, plain.weights().weight, atol=2e-3)
 
 
-def test_other_solvers_need_the_columns() -> None:
+def test_other_solvers_need_the_columns(no_room: None) -> None:
     with pytest.raises(UsageError, match="the columns that were chosen need"):
         dealt("fgm", 2, {"features": 9, "group_size": 3, "solver": "printed"})

@@ -9,7 +9,9 @@ import pytest
 from group_cases import VECTORS, problem_over, random_data
 from slow_batch import Slow, omega
 
+from cwtool.algorithms.selection.groups import Groups
 from cwtool_ext import conjugate
+from cwtool_ext.csr import Csr
 
 
 @pytest.mark.parametrize("v", VECTORS["omega"])
@@ -147,3 +149,18 @@ def test_rows_without_chosen_features(q: int) -> None:
     keep = np.r_[0:10, 20:60]
     without = problem_over(x[keep], y[keep], members, C, 0.1, q, 0.0)
     np.testing.assert_allclose(without.metric(without.start(), 3, 0.0).mu, found.mu, rtol=1e-12)
+
+
+def test_rows_whose_groups_do_not_follow_one_another_are_refused() -> None:
+    """They would need more room than there is for a number of each group."""
+    groups = Groups.empty(0.0, 2)
+    for _ in range(2):
+        groups.add(np.zeros((2, 2)))
+    place = np.array([0, 2, 1, 3], dtype=np.int32)
+    rows = Csr(np.array([0, 4]), place, np.ones(4))
+    one, order = np.ones(1), np.zeros(1, dtype=np.int64)
+    with pytest.raises(ValueError, match="do not ascend"):
+        conjugate.conjugate_pass(
+            rows, one, order, groups.owner, groups.first, groups.sigma, np.ones(4), 0.1, one, one,
+            True, np.ones(2), np.empty((5, 2)), np.zeros(4), np.zeros(1),
+        )  # fmt: skip

@@ -208,3 +208,11 @@ def test_reliability_of_certainties() -> None:
         "ece": 0.5,
         "new_class_rows": 1,  # of a class that was not born
     }
+
+
+def test_a_score_that_has_overflowed_is_the_largest_number_that_is_kept() -> None:
+    ring = Ring()
+    score = np.array([[np.inf, 1.0, -np.inf], [np.nan, 2.0, 3.0]])
+    ring.add(np.array([0, 1], dtype=np.int32), score, np.zeros(2))
+    assert ring.z.tolist() == [[softmax.LARGEST, 1.0, -np.inf], [0.0, 2.0, 3.0]]
+    assert all(np.isfinite(a[a > -np.inf]).all() for a in ring.pack().values())

@@ -85,7 +85,7 @@ class Matrix:
         return out
 
 
-class Products(NamedTuple):
+class GramBlocks(NamedTuple):
     """Products of columns x_j with chosen columns z_k, and of these with each other, in which row i
     has the weight h_i."""
 
@@ -94,7 +94,7 @@ class Products(NamedTuple):
     squares: Floats  # x_j'H x_j
 
     @classmethod
-    def of(cls, x: Matrix, some: Longs, rows: Matrix, h: Floats, width: int) -> Products:
+    def of(cls, x: Matrix, some: Longs, rows: Matrix, h: Floats, width: int) -> GramBlocks:
         """Of the columns `some` of x; `rows` are those over the chosen columns, of which there are
         `width`."""
         across, squares = np.empty((len(some), width)), np.empty(len(some))
@@ -147,9 +147,9 @@ class Columns:
         weight = np.broadcast_to(1.0, self.n_rows) if self.weight is None else self.weight
         return gram_of(self.x.take(some), weight)
 
-    def products(self, x: Matrix, chosen: Longs, some: Longs, h: Floats) -> Products:
+    def blocks(self, x: Matrix, chosen: Longs, some: Longs, h: Floats) -> GramBlocks:
         """Products of the columns `some` with the `chosen` ones, which x has by row."""
-        return Products.of(self.x, some, x, h, len(chosen))
+        return GramBlocks.of(self.x, some, x, h, len(chosen))
 
     @staticmethod
     def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[R]:

@@ -53,8 +53,11 @@ class Side:
 
     @property
     def penalty(self) -> Floats:
-        """L of the penalty w'L w / 2 of the last pass."""
-        return self.groups.penalty(self.problem.metric_of(self.found.share))
+        """L of w'L w / 2, which is the penalty at the present weights and an upper bound of it
+        elsewhere: with the shares d_k = |w_k| / sum |w_k|."""
+        norms = np.sqrt(self.groups.squares(self.found.mu))
+        share = norms / norms.sum() if norms.any() else self.found.share
+        return self.groups.penalty(self.problem.metric_of(share))
 
     def widen(self, groups: Groups, wide: Subproblem, new: Longs) -> None:
         """Have the columns `new` as well: `groups` has them as groups, and `wide` the rows over
@@ -177,8 +180,7 @@ class GroupSelection:
         problem = self.sides[0].problem
         problem.groups = self.groups
         wide = problem.widened(self.columns, new)
-        for side in self.sides:
-            side.widen(self.groups, wide, new)
+        self._each(lambda side: side.widen(self.groups, wide, new), self.sides)
 
     def _each(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
         return self.columns.together(work, items, self.jobs)

@@ -100,8 +100,16 @@ class Groups:
 
     def diagonal(self) -> Floats:
         """The diagonal of Sigma: a variance for each position."""
+        return self._of_itself(self.sigma)
+
+    def own_squares(self) -> Floats:
+        """x_j'Hx_j for each position j."""
+        return self._of_itself(self.gram)
+
+    def _of_itself(self, matrices: Floats) -> Floats:
+        """The diagonals of the matrices of all groups."""
         within = np.arange(len(self.owner)) - self.first[self.owner]
-        return np.asarray(self.sigma[np.arange(len(within)), within])
+        return np.asarray(matrices[np.arange(len(within)), within])
 
     def known(self, places: Longs) -> Floats:
         """What the groups know of X'HX of the features at these positions: G_ij where i and j are

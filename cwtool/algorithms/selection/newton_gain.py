@@ -8,7 +8,8 @@ j as a group of its own has the penalty b_j w_j^2 / 2, and minus the derivative 
 
 In the second step the weights of S, with their penalty w'L w / 2, move as well. It tells what a
 column adds that is like others, as columns of tables are: their means alone make most of x_j'Hx_j.
-It is measured for the features with the largest bounds g_j^2 / b_j, and the others step alone.
+It is measured for the features with the largest g_j^2 / b_j, which no gain of a step alone exceeds.
+For the others, and with more than MOST chosen features, the gain is that of a step alone.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from cwtool.algorithms.shards.sharded_columns import AnyColumns
 from cwtool.data.rows import Floats
 from cwtool_ext import fortran
 
-MEASURED = 128  # features whose step is taken with the chosen ones
+MEASURED = 128  # features whose step is taken with the chosen ones; more if groups are larger
 
 
 def newton_gain(side: Side, columns: AnyColumns, own: Floats) -> Floats:
@@ -35,7 +36,7 @@ def newton_gain(side: Side, columns: AnyColumns, own: Floats) -> Floats:
         return gain
     bound = g**2 / own
     bound[chosen] = 0
-    some = largest(bound, MEASURED)
+    some = largest(bound, max(MEASURED, 2 * side.params.width))
     penalty, bend = side.penalty, problem.bend(columns, chosen, some, mu)
     of_chosen = g[chosen] - penalty @ mu
     across = C * bend.across.T

@@ -8,6 +8,7 @@ import numpy as np
 
 from cwtool.algorithms.selection.group_selection import GroupSelection, Side
 from cwtool.algorithms.selection.groups import Groups
+from cwtool.algorithms.shards.sharded_columns import AnyColumns
 from cwtool.data.rows import Floats
 from cwtool.state import State
 
@@ -25,6 +26,19 @@ class Past(NamedTuple):
     prior: Floats | None  # precision of each column before any rows; None: 1
     priors: bool  # whether the state stores them
     groups: Groups  # of the batches before, which grow with the weight c of this batch
+
+    def precision(self, columns: AnyColumns, place: Floats) -> Floats:
+        """The precision that each column would have as a group of its own. The place is 1 + the
+        position of a column that an earlier batch has chosen, 0 for others."""
+        own = np.ones(len(place)) if self.prior is None else self.prior
+        if not self.groups.c:
+            return own
+        known = np.zeros(len(place))
+        if not self.keep:
+            chosen = place > 0
+            known[chosen] = self.groups.own_squares()[place[chosen].astype(np.int64) - 1]
+        found: Floats = own + self.groups.c * (self.scale * columns.squares + known)
+        return found
 
 
 def store(state: State, choice: GroupSelection, side: Side, past: Past) -> None:

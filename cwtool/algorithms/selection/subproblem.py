@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool.algorithms.batch.learner import Bounds
-from cwtool.algorithms.batch.rows_by_column import Matrix, Products
+from cwtool.algorithms.batch.rows_by_column import GramBlocks, Matrix
 from cwtool.algorithms.selection.final_weights import Errors
 from cwtool.algorithms.selection.groups import Groups
 from cwtool.data.rows import Floats, Longs
@@ -112,11 +112,11 @@ class Subproblem:
         found: tuple[Floats, Floats] = columns.x.moments(self.C * pull, h)
         return found
 
-    def bend(self, columns: Any, chosen: Longs, some: Longs, mu: Floats) -> Products:
+    def bend(self, columns: Any, chosen: Longs, some: Longs, mu: Floats) -> GramBlocks:
         """The products of the columns `some` with those chosen over the rows with an error at these
         weights, or over a sample of these rows."""
         h = sampled(pulls(self.x, self.y, self.weight, mu)[0], SAMPLE)
-        found: Products = columns.products(self.x, chosen, some, h)
+        found: GramBlocks = columns.blocks(self.x, chosen, some, h)
         return found
 
     def carried(self, beta: Floats) -> Floats:
@@ -219,13 +219,16 @@ def pulls(x: Matrix, y: Floats, weight: Floats | None, mu: Floats) -> tuple[Floa
 
 
 def sampled(h: Floats, most: int) -> Floats:
-    """The weights h of a random sample of the rows that have one, multiplied so that they stand for
-    all of these; and 0 for the others."""
+    """The weights h of about `most` of the rows that have one, and 0 for the others: rows of large
+    weights, and a random sample of the rest, whose weights are multiplied so that they stand for
+    all of these."""
     rows = np.flatnonzero(h)
     if len(rows) <= most:
         return h
-    some, found = rows[permutation(len(rows), 0)[:most]], np.zeros(len(h))
-    found[some] = h[some] * (h.sum() / h[some].sum())
+    heavy = h > 2 * h.sum() / most
+    rows = np.flatnonzero((h > 0) & ~heavy)
+    some, found = rows[permutation(len(rows), 0)[:most]], np.where(heavy, h, 0.0)
+    found[some] = h[some] * (h[rows].sum() / h[some].sum())
     return found
 
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool.algorithms.batch.learner import Bounds, weights
-from cwtool.algorithms.batch.rows_by_column import Matrix, Products, gram_of
+from cwtool.algorithms.batch.rows_by_column import GramBlocks, Matrix, gram_of
 from cwtool.algorithms.selection.final_weights import Errors
 from cwtool.algorithms.selection.groups import Groups
 from cwtool.algorithms.selection.subproblem import (
@@ -29,10 +29,10 @@ from cwtool.algorithms.selection.subproblem import (
 from cwtool.algorithms.shards import sharded_columns
 from cwtool.algorithms.shards.sharded_columns import (
     ShardedColumns,
+    blocks_with,
     by_row,
     compressed,
     placed,
-    products_with,
     total,
 )
 from cwtool.algorithms.shards.steps import Arrays, Shard
@@ -61,7 +61,8 @@ class ShardedSubproblem(Subproblem):
     class_: int = 1
     chosen: Longs = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     s: Floats = field(default_factory=lambda: np.empty(0))  # sum b_i y_i x_i, by position
-    every: Floats = field(default_factory=lambda: np.empty(0))  # the same of all columns
+    # the same of all columns, if they were asked for since the last pass
+    every: Floats = field(default_factory=lambda: np.empty(0))
     anew: bool = True  # the next pass starts from dual variables of 0
     goes_back: ClassVar[bool] = False
 
@@ -80,7 +81,9 @@ class ShardedSubproblem(Subproblem):
         return self
 
     def joined(self, wide: Subproblem, groups: Groups, new: Longs, past: Floats) -> Subproblem:
-        s = self.every[new] if len(self.every) else np.zeros(len(new))
+        s = np.zeros(len(new))
+        if not self.anew:
+            s = (self.every if len(self.every) else self.products(self.columns, np.empty(0)))[new]
         return replace(
             self, groups=groups, past=np.append(self.past, past), s=np.append(self.s, s),
             chosen=np.append(self.chosen, new),
@@ -96,13 +99,12 @@ class ShardedSubproblem(Subproblem):
         return self.every
 
     def moments(self, columns: Any, mu: Floats) -> tuple[Floats, Floats]:
-        self.products(columns, np.empty(0))  # of the dual variables, which new columns begin with
         pull, curvature = columns.added(self._ask(moments_of_errors, self._positions(), mu=mu), 2)
         return self.C * pull, curvature
 
-    def bend(self, columns: Any, chosen: Longs, some: Longs, mu: Floats) -> Products:
+    def bend(self, columns: Any, chosen: Longs, some: Longs, mu: Floats) -> GramBlocks:
         given, common = columns.pairs(chosen, some)
-        return total(self._ask(products_of_errors, given, mu=mu, **common))
+        return total(self._ask(blocks_of_errors, given, mu=mu, **common))
 
     def carried(self, beta: Floats) -> Floats:
         return self.groups.solve(self.past + self.s)
@@ -113,7 +115,7 @@ class ShardedSubproblem(Subproblem):
             ascend, self._positions(), m=m, metric=metric, owner=owner, first=first, sigma=sigma,
             seeds=np.array(self.seeds(), dtype=np.int64), anew=int(self.anew),
         )  # fmt: skip
-        self.anew = False
+        self.anew, self.every = False, np.empty(0)
         for part in parts:
             self.s += part["moved"]
         m[:] = self.carried(beta)
@@ -150,11 +152,11 @@ def moments_of_errors(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     return sharded_columns.products(algorithm, shard, {"v": pull, "u": h})
 
 
-def products_of_errors(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+def blocks_of_errors(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     """The products of the columns `some` with the chosen ones over rows with an error."""
     x = by_row(algorithm, shard, given)
-    h = sampled(_pulls(x, shard, given)[0], SAMPLE // shard.shards)
-    return products_with(algorithm, shard, x, h, given)
+    h = sampled(_pulls(x, shard, given)[0], max(1, SAMPLE // shard.shards))
+    return blocks_with(algorithm, shard, x, h, given)
 
 
 def ascend(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
