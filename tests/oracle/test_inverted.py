@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_matrix, csr_matrix
 
-from cwtool.algorithms.batch.rows_by_column import GramBlocks, Matrix
+from cwtool.algorithms.batch.rows_by_column import Matrix, across, gram_of_rows
 from cwtool_ext import inverted as kernel
 from cwtool_ext.csr import Csr
 
@@ -64,12 +64,12 @@ def test_products_sums_squares_and_gram() -> None:
 def test_products_of_columns_with_those_of_rows() -> None:
     x, z, rng = sparse(6), sparse(7, d=6), np.random.default_rng(3)
     h, some = rng.random(40) * (rng.random(40) < 0.7), np.array([12, 1, 7])
-    found = GramBlocks.of(matrix(csc_matrix(x)), some, matrix(csr_matrix(z)), h, 6)
-    np.testing.assert_allclose(found.across, x[:, some].T @ (h[:, None] * z), atol=1e-12)
-    np.testing.assert_allclose(found.squares, (x[:, some] ** 2).T @ h, atol=1e-12)
-    np.testing.assert_allclose(found.chosen, z.T @ (h[:, None] * z), atol=1e-12)
-    none = Matrix.empty(40, 0)
-    assert GramBlocks.of(matrix(csc_matrix(x)), some, none, h, 0).across.shape == (3, 0)
+    rows = matrix(csr_matrix(z))
+    found, squares = across(matrix(csc_matrix(x)), some, rows, h, 6)
+    np.testing.assert_allclose(found, x[:, some].T @ (h[:, None] * z), atol=1e-12)
+    np.testing.assert_allclose(squares, (x[:, some] ** 2).T @ h, atol=1e-12)
+    np.testing.assert_allclose(gram_of_rows(rows, h, 6), z.T @ (h[:, None] * z), atol=1e-12)
+    assert across(matrix(csc_matrix(x)), some, Matrix.empty(40, 0), h, 0)[0].shape == (3, 0)
 
 
 def test_rows_widened_step_by_step_are_the_rows_at_once() -> None:

@@ -62,7 +62,7 @@ def test_features_and_weights(case: str, weighted: bool) -> None:
         rtol, atol = (1e-7, 1e-9) if case == "l1svm" else (1e-11, 1e-12)
         np.testing.assert_allclose(found, wanted.weight, rtol=rtol, atol=atol)
         first = turn == 0 and case in ("sbcw", "sbcw columns")  # chooses by Newton steps
-        own = {"blocks_of_columns"} if first else set()
+        own = {"across_columns"} if first else set()
         assert set(shards.asked) == {"products", "lengths", "entries"} | own
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -85,23 +85,6 @@ class Matrix:
         return out
 
 
-class GramBlocks(NamedTuple):
-    """Products of columns x_j with chosen columns z_k, and of these with each other, in which row i
-    has the weight h_i."""
-
-    chosen: Floats  # z_k'H z_l
-    across: Floats  # x_j'H z_k, a row for each x_j
-    squares: Floats  # x_j'H x_j
-
-    @classmethod
-    def of(cls, x: Matrix, some: Longs, rows: Matrix, h: Floats, width: int) -> GramBlocks:
-        """Of the columns `some` of x; `rows` are those over the chosen columns, of which there are
-        `width`."""
-        across, squares = np.empty((len(some), width)), np.empty(len(some))
-        kernel.pairs(x.csr, some, rows.csr, h, across, squares)
-        return cls(gram_of_rows(rows, h, width), across, squares)
-
-
 class Columns:
     """The rows by column, over the features that occur in them and some others. Columns ascend by
     id, so that nothing depends on the slots that the features happen to have."""
@@ -147,9 +130,9 @@ class Columns:
         weight = np.broadcast_to(1.0, self.n_rows) if self.weight is None else self.weight
         return gram_of(self.x.take(some), weight)
 
-    def blocks(self, x: Matrix, chosen: Longs, some: Longs, h: Floats) -> GramBlocks:
-        """Products of the columns `some` with the `chosen` ones, which x has by row."""
-        return GramBlocks.of(self.x, some, x, h, len(chosen))
+    def across(self, x: Matrix, chosen: Longs, some: Longs, h: Floats) -> tuple[Floats, Floats]:
+        """`across` for the `chosen` columns, which x has by row."""
+        return across(self.x, some, x, h, len(chosen))
 
     @staticmethod
     def together(function: Callable[[T], R], items: Iterable[T], jobs: int) -> list[R]:
@@ -160,6 +143,14 @@ class Columns:
         """The columns of the rows times these signs; they replace x."""
         kernel.scale(self.x.csr, y, self.x.value)
         return self.x
+
+
+def across(x: Matrix, some: Longs, rows: Matrix, h: Floats, width: int) -> tuple[Floats, Floats]:
+    """x_j'H z_k, a row for each of the columns `some` of x and a column for each of the `width`
+    columns z_k of rows, and x_j'H x_j; H are weights of the rows."""
+    found, squares = np.empty((len(some), width)), np.empty(len(some))
+    kernel.pairs(x.csr, some, rows.csr, h, found, squares)
+    return found, squares
 
 
 def gram_of_rows(rows: Matrix, h: Floats, width: int) -> Floats:

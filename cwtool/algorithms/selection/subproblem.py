@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool.algorithms.batch.learner import Bounds
-from cwtool.algorithms.batch.rows_by_column import GramBlocks, Matrix
+from cwtool.algorithms.batch.rows_by_column import Matrix, gram_of_rows
 from cwtool.algorithms.selection.final_weights import Errors
 from cwtool.algorithms.selection.groups import Groups
 from cwtool.data.rows import Floats, Longs
@@ -105,18 +105,23 @@ class Subproblem:
         found: Floats = columns.x.products(beta * self.y)
         return found
 
-    def moments(self, columns: Any, mu: Floats) -> tuple[Floats, Floats]:
-        """The sums of C h_i xi_i y_i x_i and of h_i x_i^2 over the rows with an error xi at these
-        weights, for all columns of the batch."""
-        h, pull = pulls(self.x, self.y, self.weight, mu)
+    def bend(self, mu: Floats) -> tuple[Floats, Floats]:
+        """X'HX over the rows with an error at these weights, or over a sample of them, and the sum
+        of h_i xi_i y_i x_i."""
+        return bend_of(self.x, pulls(self.x, self.y, self.weight, mu), len(mu), SAMPLE)
+
+    def moments(self, columns: Any, mu: Floats, step: Floats) -> tuple[Floats, Floats]:
+        """The sums of C h_i xi_i y_i x_i and of h_i x_i^2 over the rows with an error at these
+        weights, for all columns of the batch; xi is the error after this step."""
+        h, pull = pulls(self.x, self.y, self.weight, mu, step)
         found: tuple[Floats, Floats] = columns.x.moments(self.C * pull, h)
         return found
 
-    def bend(self, columns: Any, chosen: Longs, some: Longs, mu: Floats) -> GramBlocks:
-        """The products of the columns `some` with those chosen over the rows with an error at these
-        weights, or over a sample of these rows."""
+    def across(self, columns: Any, chosen: Longs, some: Longs, mu: Floats) -> tuple[Floats, Floats]:
+        """The products of the columns `some` with those chosen, and with themselves, over the same
+        rows as `bend`."""
         h = sampled(pulls(self.x, self.y, self.weight, mu)[0], SAMPLE)
-        found: GramBlocks = columns.blocks(self.x, chosen, some, h)
+        found: tuple[Floats, Floats] = columns.across(self.x, chosen, some, h)
         return found
 
     def carried(self, beta: Floats) -> Floats:
@@ -210,12 +215,24 @@ class Subproblem:
         return sums_over(self.x, self.y, self.q, self.weight, mu, beta)
 
 
-def pulls(x: Matrix, y: Floats, weight: Floats | None, mu: Floats) -> tuple[Floats, Floats]:
+def pulls(
+    x: Matrix, y: Floats, weight: Floats | None, mu: Floats, step: Floats | None = None
+) -> tuple[Floats, Floats]:
     """For each of the rows x with the signs y: its weight h if it has an error xi at the weights
-    mu, else 0, and h xi y."""
+    mu, else 0, and h xi y, with the xi after this step."""
     left = 1 - y * x.products(mu)
     h = np.where(left > 0, 1.0 if weight is None else weight, 0.0)
+    if step is not None:
+        left -= y * x.products(step)
     return h, h * left * y
+
+
+def bend_of(
+    x: Matrix, pulled: tuple[Floats, Floats], width: int, most: int
+) -> tuple[Floats, Floats]:
+    """X'HX of a sample of the rows, and X'p, with the `pulls` (h, p) of all rows."""
+    h, pull = pulled
+    return gram_of_rows(x, sampled(h, most), width), x.sums(pull, width)
 
 
 def sampled(h: Floats, most: int) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 
 from cwtool import memory
 from cwtool.algorithms.batch.learner import weights
-from cwtool.algorithms.batch.rows_by_column import Columns, GramBlocks, Matrix, gram_of
+from cwtool.algorithms.batch.rows_by_column import Columns, Matrix, across, gram_of
 from cwtool.algorithms.shards.steps import Arrays, Shard, Shards
 from cwtool.data.rows import Floats, Ints, Longs
 from cwtool.errors import UsageError
@@ -134,16 +134,16 @@ class ShardedColumns:
         """X'HX of the columns with these numbers, H the weights of the rows."""
         return gram_of(self.gathered(some), weights(self.shards.rows))
 
-    def blocks(self, x: Matrix, chosen: Longs, some: Longs, h: Floats) -> GramBlocks:
-        """Products of the columns `some` with the `chosen` ones. No column is gathered, and x, the
-        rows over the chosen columns, is not needed."""
+    def across(self, x: Matrix, chosen: Longs, some: Longs, h: Floats) -> tuple[Floats, Floats]:
+        """Products of the columns `some` with the `chosen` ones, and with themselves. No column is
+        gathered, and x, the rows over the chosen columns, is not needed."""
         given, common = self.pairs(chosen, some)
         for own, part in zip(given, self._of_shard(h), strict=True):
             own["h"] = part
-        return total(self.shards.ask(blocks_of_columns, given, common))
+        return total(self.shards.ask(across_columns, given, common), "across", "squares")
 
     def pairs(self, chosen: Longs, some: Longs) -> tuple[list[Arrays], Arrays]:
-        """What the shards need for `blocks`: each on its own, and all."""
+        """What the shards need for `across`: each on its own, and all."""
         given = [
             {**own, "some": other["columns"], "places": other["positions"]}
             for own, other in zip(self.positions(chosen), self.positions(some), strict=True)
@@ -225,25 +225,26 @@ def lengths(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     return {"sums": np.bincount(shard.rows.indices, h, minlength=shard.columns)[None]}
 
 
-def blocks_of_columns(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+def across_columns(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     """The products of the columns `some` with the chosen ones, with the weights h of the rows."""
     x = by_row(algorithm, shard, given)
-    return blocks_with(algorithm, shard, x, given["h"], given)
+    return across_of(algorithm, shard, x, given["h"], given)
 
 
-def blocks_with(algorithm: Any, shard: Shard, x: Matrix, h: Floats, given: Arrays) -> Arrays:
+def across_of(algorithm: Any, shard: Shard, x: Matrix, h: Floats, given: Arrays) -> Arrays:
     """The same, with the rows x over the chosen columns."""
     count, width = given["shape"].tolist()
     own = {"columns": given["some"], "positions": given["places"]}
     row, place, value = placed(algorithm, shard, own)
     columns = compressed(place, row, value, count)
-    return GramBlocks.of(columns, np.arange(count), x, h, width)._asdict()
+    found, squares = across(columns, np.arange(count), x, h, width)
+    return {"across": found, "squares": squares}
 
 
-def total(parts: list[Arrays]) -> GramBlocks:
-    """The products over the rows of all shards, of those over the rows of each."""
-    names = GramBlocks._fields
-    return GramBlocks(*(np.asarray(sum(part[name] for part in parts)) for name in names))
+def total(parts: list[Arrays], first: str, second: str) -> tuple[Floats, Floats]:
+    """The sums over the shards of two of their arrays."""
+    one, two = (sum(part[name] for part in parts) for name in (first, second))
+    return np.asarray(one), np.asarray(two)
 
 
 def placed(algorithm: Any, shard: Shard, given: Arrays) -> tuple[Ints, Ints, Floats]:

@@ -15,13 +15,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool.algorithms.batch.learner import Bounds, weights
-from cwtool.algorithms.batch.rows_by_column import GramBlocks, Matrix, gram_of
+from cwtool.algorithms.batch.rows_by_column import Matrix, gram_of
 from cwtool.algorithms.selection.final_weights import Errors
 from cwtool.algorithms.selection.groups import Groups
 from cwtool.algorithms.selection.subproblem import (
     SAMPLE,
     Solution,
     Subproblem,
+    bend_of,
     pulls,
     sampled,
     sums_over,
@@ -29,7 +30,7 @@ from cwtool.algorithms.selection.subproblem import (
 from cwtool.algorithms.shards import sharded_columns
 from cwtool.algorithms.shards.sharded_columns import (
     ShardedColumns,
-    blocks_with,
+    across_of,
     by_row,
     compressed,
     placed,
@@ -98,13 +99,18 @@ class ShardedSubproblem(Subproblem):
         self.every = columns.added(self._ask(products_of_duals), 1)[0]
         return self.every
 
-    def moments(self, columns: Any, mu: Floats) -> tuple[Floats, Floats]:
-        pull, curvature = columns.added(self._ask(moments_of_errors, self._positions(), mu=mu), 2)
+    def bend(self, mu: Floats) -> tuple[Floats, Floats]:
+        parts = self._ask(bend_of_errors, self._positions(), mu=mu)
+        return total(parts, "gram", "pulled")
+
+    def moments(self, columns: Any, mu: Floats, step: Floats) -> tuple[Floats, Floats]:
+        parts = self._ask(moments_of_errors, self._positions(), mu=mu, way=step)
+        pull, curvature = columns.added(parts, 2)
         return self.C * pull, curvature
 
-    def bend(self, columns: Any, chosen: Longs, some: Longs, mu: Floats) -> GramBlocks:
+    def across(self, columns: Any, chosen: Longs, some: Longs, mu: Floats) -> tuple[Floats, Floats]:
         given, common = columns.pairs(chosen, some)
-        return total(self._ask(blocks_of_errors, given, mu=mu, **common))
+        return total(self._ask(across_errors, given, mu=mu, **common), "across", "squares")
 
     def carried(self, beta: Floats) -> Floats:
         return self.groups.solve(self.past + self.s)
@@ -147,16 +153,24 @@ def products_of_duals(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
 
 
 def moments_of_errors(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
-    """For each column the sums of h_i xi_i y_i x_ij and h_i x_ij^2 over the rows with an error."""
-    h, pull = _pulls(by_row(algorithm, shard, given), shard, given)
+    """For each column the sums of h_i xi_i y_i x_ij and h_i x_ij^2 over the rows with an error at
+    mu, with the errors xi after a step of this way."""
+    h, pull = _pulls(by_row(algorithm, shard, given), shard, given, given["way"])
     return sharded_columns.products(algorithm, shard, {"v": pull, "u": h})
 
 
-def blocks_of_errors(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
-    """The products of the columns `some` with the chosen ones over rows with an error."""
+def bend_of_errors(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+    """X'HX of the chosen columns over a sample of the rows with an error, and X'(h xi y)."""
     x = by_row(algorithm, shard, given)
-    h = sampled(_pulls(x, shard, given)[0], max(1, SAMPLE // shard.shards))
-    return blocks_with(algorithm, shard, x, h, given)
+    gram, pulled = bend_of(x, _pulls(x, shard, given), len(given["mu"]), _share(shard))
+    return {"gram": gram, "pulled": pulled}
+
+
+def across_errors(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
+    """The products of the columns `some` with the chosen ones over the same rows."""
+    x = by_row(algorithm, shard, given)
+    h = sampled(_pulls(x, shard, given)[0], _share(shard))
+    return across_of(algorithm, shard, x, h, given)
 
 
 def ascend(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
@@ -189,9 +203,16 @@ def errors_of_rows(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     return {"errors": Errors.over(x, y, shard.rows.weight, given["mu"]).matrix}
 
 
-def _pulls(x: Matrix, shard: Shard, given: Arrays) -> tuple[Floats, Floats]:
+def _pulls(
+    x: Matrix, shard: Shard, given: Arrays, step: Floats | None = None
+) -> tuple[Floats, Floats]:
     """h and h xi y of the rows with an error at the weights mu, see `pulls`."""
-    return pulls(x, _signs(shard, given), shard.rows.weight, given["mu"])
+    return pulls(x, _signs(shard, given), shard.rows.weight, given["mu"], step)
+
+
+def _share(shard: Shard) -> int:
+    """The rows of this shard in a sample of all rows."""
+    return max(1, SAMPLE // shard.shards)
 
 
 def _signs(shard: Shard, given: Arrays) -> Floats:
