@@ -46,8 +46,8 @@ GROUPS: dict[str, dict[str, str]] = {
 
 
 def lines(listed: tuple[str, ...] = ()) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The groups with their algorithms and advice, in the order in which they are shown; if some
-    algorithms are listed, only these."""
+    """The groups of algorithms with advice on when to use each, in the order of the help; only
+    those of the algorithms `listed`, if there are any."""
     found = []
     for title, members in GROUPS.items():
         shown = [(name, advice) for name, advice in members.items() if name in (listed or members)]

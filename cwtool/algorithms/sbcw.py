@@ -154,9 +154,8 @@ class SBCW(FGM):
         return prior_of(columns, "columns" if again else self.params.scale)
 
     def score(self, side: Side, columns: AnyColumns, K: int, precision: Floats) -> Floats:
-        """The gain of each feature: by a Newton step in the problem as it is, where a new group has
-        the share 1/K; by its own norm as a group of its own (eq. 12); or with Sigma = I (eq. 14).
-        """
+        """The score by which features are selected: gain is that of a Newton step in which a new
+        group has the share 1/K, diag is s_j^2 / P_jj (eq. 12), plain is s_j^2 (eq. 14)."""
         p = self.params
         if p.score == "plain":
             return super().score(side, columns, K, precision)

@@ -188,7 +188,7 @@ def test_an_intercept_takes_no_memory_for_columns(folder: Path, ok: Run) -> None
 
 @pytest.mark.parametrize("name", ["sop", "narow", "sdist"])
 def test_importances_of_columns_that_came_later(name: str, ok: Run, planted: Run) -> None:
-    """A model of the command line learns columns that it has not had before."""
+    """A loaded model learns rows with more columns than those of its file."""
     one = planted("one.svm", 1, 60)
     ok("train", one, "-m", "one.cw", *words(name))
     made = cwtool.load("one.cw")

@@ -147,9 +147,9 @@ def slow_final(x, y, mu, L, C, d, past=()):
 
 
 def slow_gains(x, y, mu, L, S, own, C):
-    """Twice the decrease of the objective by a Newton step of the weights of the features S and of
-    one further feature, less that by a step of S alone. L is the penalty of S, `own` that of the
-    others."""
+    """The gain of each feature: twice the decrease of the objective by a Newton step of its weight
+    and those of the features S, less twice that by a step of S alone. The penalty of S is w'L w / 2
+    and that of another feature own w^2 / 2."""
     wrong = y * (x @ mu) < 1
     H, g = C * x[wrong].T @ x[wrong], C * x[wrong].T @ (y - x @ mu)[wrong]
 

@@ -56,7 +56,7 @@ class ByFeatures(Convex):
         self.factor = metric.cholesky(self.precision.copy())
 
     def _fill(self, gram: Floats) -> None:
-        """P on and below the diagonal."""
+        """Compute P = P0 + C X'HX from X'HX, both on and below the diagonal."""
         np.multiply(gram, self.loss.C * self.times, out=self.precision)
         if self.prior.gram is not None:
             self.precision += self.prior.C * self.prior.gram
@@ -107,8 +107,9 @@ class RowsInMemory(ByFeatures):
         self.before[:] = 0
 
     def losses(self, mu: Floats) -> tuple[float, Floats]:
-        """As long as rows stay in their parts of the loss, C X'HX tells how their pull changes. So
-        only rows that have left theirs are added up."""
+        """The sum of the losses, and minus its derivative. While rows stay in their part of the loss
+        (zero, curved or straight), C X'HX tells how their pull changes with mu, so that only rows
+        that have changed their part since the matrix was computed are added up."""
         self.here, self.pulled, self.found = mu, np.empty(self.n), self.scores
         each = self.rows.csr, self.rows.alike, self.y, self.cost, self.loss.squared, self.some
         loss = hinge.of_rows(*each, mu, self.before, self.pulled, self.scores, self.parts)

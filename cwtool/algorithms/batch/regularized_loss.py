@@ -37,8 +37,8 @@ class Gaussian(NamedTuple):
         return found
 
     def check(self) -> None:
-        """Raise ArithmeticError if P0 is none that rows have made: the search for an optimum, which
-        there need not be, would take very many steps."""
+        """Raise ArithmeticError if P0 is not positive definite, as in a damaged model: then there
+        need be no optimum, and the search for it would take very many steps."""
         if self.gram is not None:
             precision = self.C * self.gram
             precision.flat[:: len(precision) + 1] += 1.0
@@ -46,7 +46,7 @@ class Gaussian(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """C h l of each row; the weights h are those of the rows."""
+    """The loss C h l(xi) of a row with the weight h; l is the squared or the rounded hinge loss."""
 
     C: float
     squared: bool

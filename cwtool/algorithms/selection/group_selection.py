@@ -53,8 +53,8 @@ class Side:
 
     @property
     def penalty(self) -> Floats:
-        """L of w'L w / 2, which is the penalty at the present weights and an upper bound of it
-        elsewhere: with the shares d_k = |w_k| / sum |w_k|."""
+        """The matrix L of w'L w / 2, a quadratic upper bound of the penalty that is exact at the
+        present weights. Group k has the share d_k = |w_k| / sum |w_k|."""
         norms = np.sqrt(self.groups.squares(self.found.mu))
         share = norms / norms.sum() if norms.any() else self.found.share
         return self.groups.penalty(self.problem.metric_of(share))
