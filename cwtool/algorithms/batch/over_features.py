@@ -107,9 +107,9 @@ class RowsInMemory(ByFeatures):
         self.before[:] = 0
 
     def losses(self, mu: Floats) -> tuple[float, Floats]:
-        """The sum of the losses, and minus its derivative. While rows stay in their part of the loss
-        (zero, curved or straight), C X'HX tells how their pull changes with mu, so that only rows
-        that have changed their part since the matrix was computed are added up."""
+        """The sum of the losses, and minus its derivative. While rows stay in their part
+        of the loss (zero, curved or straight), C X'HX tells how their pull changes with mu, so that
+        only rows that have changed their part since the matrix was computed are added up."""
         self.here, self.pulled, self.found = mu, np.empty(self.n), self.scores
         each = self.rows.csr, self.rows.alike, self.y, self.cost, self.loss.squared, self.some
         loss = hinge.of_rows(*each, mu, self.before, self.pulled, self.scores, self.parts)
