@@ -27,6 +27,7 @@ from cwtool.bench.duel import (
     run,
     within,
 )
+from cwtool.parallel import one_blas_thread
 
 PYTHON = sys.executable
 SCRIPTS = Path(PYTHON).parent
@@ -229,6 +230,7 @@ def main() -> None:
     parser.add_argument("--only", choices=DUELS, help="run one comparison")
     parser.add_argument("--dir", type=Path, default=Path("bench-out"), help="corpus and results")
     args = parser.parse_args()
+    one_blas_thread()  # of every contender, so that their CPU times tell of their work alone
     args.dir.mkdir(parents=True, exist_ok=True)
     records = {}
     for name in [args.only] if args.only else DUELS:

@@ -1,11 +1,12 @@
 """Suites: what is shipped makes sense, and what makes none is said."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cwtool.bench import runner, suite
+from cwtool.bench import peers, runner, suite
 from cwtool.bench.cells import Cell
 from cwtool.bench.others import PROGRAMS, Program
 from cwtool.bench.peers import DUELS
@@ -199,3 +200,13 @@ def test_files_of_a_folder(tmp_path: Path) -> None:
 
 def test_every_duel_is_in_the_suite_of_peers() -> None:
     assert {m.algo for m in suite.load("peers").methods.values()} == set(DUELS)
+
+
+def test_programs_that_are_compared_have_one_blas_thread(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    monkeypatch.setattr(peers, "DUELS", {})
+    monkeypatch.setattr("sys.argv", ["peers", "--dir", str(tmp_path)])
+    peers.main()
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
