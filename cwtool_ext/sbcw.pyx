@@ -10,6 +10,8 @@ Rows are sparse over the positions of the chosen features (see groups.pxd). The 
 itself, without such a metric, is in conjugate.
 """
 
+import numpy as np
+
 from libc.math cimport fmax, fmin
 from libc.stdint cimport int32_t, int64_t
 
@@ -130,27 +132,32 @@ def variances(
     """out_i = sum_k x_i' Sigma_k x_i over the chosen features of rows by slot; table[:, column] is
     1 + the position of a feature, 0 for one that was not chosen."""
     cdef Row row
-    cdef Py_ssize_t i, a, b, p, q
+    cdef Py_ssize_t i, a, b, p, k, chosen
     cdef double x, total
     check_groups(owner, first, Sigma)
     rows.fit(table.shape[0])
     one_a_row("out", out.shape[0], rows)
     if not 0 <= column < table.shape[1]:
         raise ValueError(f"there is no column {column} among {table.shape[1]}")
+    cdef double[::1] value = np.empty(max(1, rows.longest))  # of the chosen features of a row
+    cdef int32_t[::1] place = np.empty(max(1, rows.longest), dtype=np.int32)
     with nogil:
         for i in range(rows.count):
             row = row_at(rows, i)
             total = 0
+            chosen = 0
             for a in range(row.nnz):
                 p = <Py_ssize_t> table[row.index[a], column] - 1
-                if not 0 <= p < owner.shape[0]:
-                    continue
-                x = row.scale * row.value[a]
-                total += x * x * Sigma[p, p - first[owner[p]]]
+                if 0 <= p < owner.shape[0]:
+                    place[chosen], value[chosen] = <int32_t> p, row.scale * row.value[a]
+                    chosen += 1
+            for a in range(chosen):
+                p, x = place[a], value[a]
+                k = first[owner[p]]
+                total += x * x * Sigma[p, p - k]
                 for b in range(a):
-                    q = <Py_ssize_t> table[row.index[b], column] - 1
-                    if 0 <= q < owner.shape[0] and owner[q] == owner[p]:
-                        total += 2 * x * (row.scale * row.value[b]) * Sigma[p, q - first[owner[p]]]
+                    if owner[place[b]] == owner[p]:
+                        total += 2 * x * value[b] * Sigma[p, place[b] - k]
             out[i] = 0 if total < 0 else total  # what is no number stays so
 
 
