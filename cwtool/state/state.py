@@ -15,7 +15,7 @@ from cwtool.state.checking import Checked
 from cwtool.state.index import DIRECT, FeatureIndex
 from cwtool.state.layout import Layout
 from cwtool.state.tables import Table
-from cwtool_ext import slots
+from cwtool_ext import table_columns
 
 ID = 4  # bytes
 FEW = 1024  # features, which may lie anywhere in the tables
@@ -110,7 +110,7 @@ class State:
         new memory, which the system sets to zero page by page."""
         tables, self._tables, index = self._tables, [], self.index
         for table in tables:
-            slots.clear(table.rows, index.seen, index.direct, index.n_keys)
+            table_columns.clear(table.rows, index.seen, index.direct, index.n_keys)
         return tables
 
     def admit(self, labels: list[float]) -> None:
@@ -151,16 +151,16 @@ class State:
     @property
     def _lines(self) -> list[tuple[str, int]]:
         """The columns in parts that one look into memory has, each by its name and first place."""
-        firsts = range(0, self._used_places, slots.LINE)
+        firsts = range(0, self._used_places, table_columns.LINE)
         return [(column.name, first) for column in self.layout.columns for first in firsts]
 
     def _line(self, name: str, first: int) -> Floats:
-        return self._places(name, first, min(first + slots.LINE, self._used_places))
+        return self._places(name, first, min(first + table_columns.LINE, self._used_places))
 
     def _gathered(self, name: str, first: int, slots_: Ints) -> dict[str, NDArray[Any]]:
         """A part of a column, packed: its values at these slots, or those that are not zero with
         their places among these."""
-        found = slots.gather(self._line(name, first), slots_)
+        found = table_columns.gather(self._line(name, first), slots_)
         packed: dict[str, NDArray[Any]] = {}
         for place, (values, at) in enumerate(found, first):
             if at is not None:
@@ -238,7 +238,7 @@ class State:
             columns = self._line(name, first)
             keys = [_key(name, first + k) for k in range(columns.shape[1])]
             values, at = [found[key] for key in keys], [found.get(f"{key}.at") for key in keys]
-            slots.scatter(columns, places, values, at)
+            table_columns.scatter(columns, places, values, at)
         for key, array in found.items():
             kind, _, name = key.partition(".")
             if kind == "square" and name not in without:
