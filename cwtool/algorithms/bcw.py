@@ -1,11 +1,7 @@
 """Online-batch confidence-weighted learning (Tan et al. 2016).
 
-By default a batch is learned by the curvature of the loss (batch/curvature.py). With a number for
-`precision_divisor` it is learned as in Algorithm 1: P += c X'HX over all rows, with c = C /
-precision_divisor and the row weights H; then one pass (or more) of dual coordinate ascent on
-1/2 (mu - mu0)' P (mu - mu0) + C/q sum h xi^q. With the divisor 1, as printed, this is ridge
-regression wherever margins stay below 1; with a larger divisor the hinge loss has more influence on
-mu than the precision has.
+By default a batch is learned by the curvature of the loss (batch/curvature.py), with a number for
+`precision_divisor` as in Algorithm 1 of the paper (batch/printed.py).
 """
 
 from __future__ import annotations
@@ -17,8 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cwtool.algorithms.base import Scores, Variants, each_choice
-from cwtool.algorithms.batch import metric, posterior, row_space
-from cwtool.algorithms.batch.dual_ascent import Ascended, Start
+from cwtool.algorithms.batch import posterior, printed, row_space
 from cwtool.algorithms.batch.learner import (
     BATCHES,
     POSITIVE,
@@ -30,7 +25,6 @@ from cwtool.algorithms.batch.leave_one_out import left_out
 from cwtool.algorithms.batch.precision import (
     ALL,
     CURVED,
-    Precision,
     by_rows,
     bytes_of_variances,
     check_room,
@@ -38,8 +32,7 @@ from cwtool.algorithms.batch.precision import (
     variances,
 )
 from cwtool.algorithms.batch.regularized_loss import loss_of
-from cwtool.algorithms.batch.row_space import NAMES, ROWS
-from cwtool.algorithms.shards import cocoa
+from cwtool.algorithms.batch.row_space import ROWS
 from cwtool.algorithms.shards.steps import Shards, gathered
 from cwtool.data.rows import Floats, SlotRows
 from cwtool.errors import Damage
@@ -47,7 +40,6 @@ from cwtool.params import AUTO, param
 from cwtool.records import dataclass
 from cwtool.run import Run
 from cwtool.state import Column, Layout, Number, State
-from cwtool_ext import dual
 
 
 @dataclass(frozen=True)
@@ -100,7 +92,7 @@ class BCW(LinearBatchLearner):
     }
     takes_weights = True
     counts_unknown = True
-    shared = (ALL, *NAMES)
+    shared = printed.SHARED
     layout = Layout(
         tables=((Column("mean"), Column("dual")),),  # mu, and b = sum of all a_i y_i x_i
         # the divisor that versions before 0.2 chose for auto; 0: none
@@ -119,7 +111,7 @@ class BCW(LinearBatchLearner):
         if divisor is None:
             posterior.learn(states, classes, rows, loss_of(self.params), run)
         else:
-            self._ascend_batch(states, classes, rows, divisor, run)
+            printed.learn(states, classes, rows, divisor, self.params, run)
 
     def make_room(self, states: Sequence[State], run: Run) -> None:
         n = states[0].index.count
@@ -140,7 +132,7 @@ class BCW(LinearBatchLearner):
         if divisor is None:
             posterior.learn_shards(states, classes, shards, loss_of(self.params), run)
         else:
-            self._ascend_shards(states, classes, shards, divisor, run)
+            printed.learn_shards(states, classes, shards, divisor, self.params, run)
 
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
         """Scores of the learned rows, from the end of the search for the optimum. Variances, which
@@ -208,79 +200,6 @@ class BCW(LinearBatchLearner):
         found = float(state.numbers["precision_divisor"] if given == AUTO else given) or None
         if found is not None and isinf(self.params.C / found):
             raise OverflowError("C divided by the precision divisor is too large")
-        return found
-
-    # -- the printed algorithm --------------------------------------------------------------------
-
-    def _ascend_batch(
-        self,
-        states: Sequence[State],
-        classes: Sequence[int],
-        rows: SlotRows,
-        divisor: float,
-        run: Run,
-    ) -> None:
-        """P does not depend on the classes: all states have one metric, and each its own ascent."""
-        p, first = self.params, states[0]
-        n = first.index.count
-        precision = Precision.of(first, rows, n, run)
-        inverse = precision.metric(rows, p.C / divisor, p.batch_passes, self.untrained(first))
-        starts = [
-            Start(rows.signs(class_), self._start(state, inverse))
-            for state, class_ in zip(states, classes, strict=True)
-        ]
-        found = self._ascend(rows, inverse, starts)
-        for state, start, (mu, a, _) in zip(states, starts, found, strict=True):
-            state.table[:n, 0] = mu
-            dual.add_rows(rows.csr, a * start.y, state.table, 1)
-            state.refer(first, self.shared)
-            state.scratch.clear()
-        passes = max(one.passes for one in found)
-        run.note(
-            f"batch of {rows.n_rows:,} rows, {n:,} features: {inverse.name} form, "
-            f"precision divisor {divisor:g}, {passes} passes"
-        )
-
-    def _ascend_shards(
-        self,
-        states: Sequence[State],
-        classes: Sequence[int],
-        shards: Shards,
-        divisor: float,
-        run: Run,
-    ) -> None:
-        p, n = self.params, states[0].index.count
-        precision = Precision.of_pairs(states[0], n, run)
-        assert precision.gram is not None
-        cocoa.add_grams(precision.gram, shards)
-        inverse = metric.Covariance(precision.gram, n, p.C / divisor, run.jobs)
-        starts = np.array([self._start(state, inverse) for state in states])
-        means, sums = cocoa.rounds_in_metric(inverse, starts, classes, p.batch_passes, shards)
-        for state, mu, b in zip(states, means, sums, strict=True):
-            state.table[:n, 0] = mu
-            state.table[:n, 1] += b
-            state.refer(states[0], self.shared)
-            state.scratch.clear()
-        run.note(f"{n:,} features: precision divisor {divisor:g}")
-
-    def _start(self, state: State, inverse: metric.Metric) -> Floats:
-        """mu before the rows of the batch are visited."""
-        n = inverse.n
-        if self.params.carry == "dual":
-            b = state.table[:n, 1]
-            return inverse.solve(b) if b.any() else np.zeros(n)
-        return state.table[:n, 0].copy() if self.params.carry == "printed" else np.zeros(n)
-
-    def _ascend(
-        self, rows: SlotRows, inverse: metric.Metric, starts: list[Start]
-    ) -> list[Ascended]:
-        p = self.params
-        found = inverse.ascend(rows, starts, p.bounds(rows), p.batch_passes)
-        if p.average and p.batch_passes == 1:
-            return [
-                one._replace(mu=inverse.late_mean(rows, start.y, one.mu, one.a))
-                for start, one in zip(starts, found, strict=True)
-            ]
         return found
 
 
