@@ -7,7 +7,7 @@ import pytest
 
 from cwtool.algorithms.fourier_features.chains import Chain, agree, drawn, run_all, run_apart
 from cwtool.algorithms.fourier_features.fourier import Prior, telling
-from cwtool.algorithms.rff_markov import RffParams
+from cwtool.algorithms.fourier_features.rff_params import RffParams
 from cwtool.parallel import EngineOptions
 
 
