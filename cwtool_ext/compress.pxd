@@ -7,7 +7,8 @@ from libc.math cimport fabs, fmax
 
 from cwtool_ext.dense cimport backward, cholesky
 from cwtool_ext.em cimport iterate
-from cwtool_ext.factor cimport LOADING, PRECISION, Factor, drop_nodes
+from cwtool_ext.factor cimport LOADING, PRECISION, drop_nodes
+from cwtool_ext.factor_loops cimport Factor
 from cwtool_ext.leading cimport leading
 from cwtool_ext.turning cimport add_upper, turn_rows
 
