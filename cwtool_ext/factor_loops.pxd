@@ -51,7 +51,7 @@ cdef extern from *:
             const Py_ssize_t number = (Py_ssize_t) table[index[a]];
             const double *own = f->rows + number * f->width;
             __builtin_prefetch(own, 0, 3);
-            __builtin_prefetch(own + (cwtool_is_bare(f->bare, number) ? 2 : 10), 0, 3);
+            __builtin_prefetch(own + 8 * !cwtool_is_bare(f->bare, number), 0, 3);
             __builtin_prefetch(f->heads + number, 0, 3);
         }
         __asm__ volatile (""); /* else its calls are removed */
@@ -199,13 +199,21 @@ cdef extern from *:
     CWTOOL_WIDE static void cwtool_turn_rows(
         const cwtool_factor *f, const double *c, const double *E, double *S, double small)
     {
-        for (Py_ssize_t word = 0; word <= f->n_rows / 64; word++)
-            for (uint64_t left = cwtool_dressed(f, word); left; left &= left - 1) {
+        const Py_ssize_t words = f->n_rows / 64 + 1, width = cwtool_loading + 8;
+        for (Py_ssize_t word = 0; word < words; word++) {
+            uint64_t left = word + 1 < words ? cwtool_dressed(f, word + 1) : 0;
+            for (; left; left &= left - 1) {
+                const double *soon = f->rows + (64 * word + 64 + __builtin_ctzll(left)) * width;
+                __builtin_prefetch(soon, 1, 3);
+                __builtin_prefetch(soon + 8, 1, 3);
+            }
+            for (left = cwtool_dressed(f, word); left; left &= left - 1) {
                 const int bit = __builtin_ctzll(left);
-                double *own = f->rows + (64 * word + bit) * (cwtool_loading + 8);
+                double *own = f->rows + (64 * word + bit) * width;
                 if (!cwtool_turn(own, f->links, f->entries, c, E, S, small))
                     f->bare[word] |= (uint64_t) 1 << bit;
             }
+        }
     }
     """
     # What a feature has in SPAN columns of B, from a multiple of SPAN on.
