@@ -3,12 +3,13 @@
 Spectral: one step by the leading eigenvectors. EM: the iterations of Ma et al. 2010, eqs. 8-11.
 """
 
-from libc.math cimport fabs, fmax
+from libc.math cimport fabs
 
 from cwtool_ext.dense cimport backward, cholesky
 from cwtool_ext.em cimport iterate
-from cwtool_ext.factor cimport LOADING, PRECISION, Factor, drop_nodes
-from cwtool_ext.leading cimport leading
+from cwtool_ext.factor cimport LOADING, PRECISION, drop_nodes
+from cwtool_ext.factor_loops cimport Factor
+from cwtool_ext.leading cimport larger, leading
 from cwtool_ext.turning cimport add_upper, turn_rows
 
 cdef enum:
@@ -16,21 +17,56 @@ cdef enum:
     EM = 1
 
 
-cdef inline void leading_of(const Factor* f, double* A, double* E, double* room) noexcept nogil:
+cdef extern from *:
+    """
+    #include "vectors.h"
+
+    /* Each number of A is summed up in the order of i. */
+    CWTOOL_WIDE static void cwtool_square(
+        const double *U, Py_ssize_t n, Py_ssize_t stride, double most, double *restrict V,
+        double *restrict A)
+    {
+        for (Py_ssize_t i = 0; i < n; i++)
+            for (Py_ssize_t j = i; j < n; j++)
+                V[i * n + j] = U[i * stride + j] / most / most;
+        for (Py_ssize_t j = 0; j < n; j++) {
+            double *row = A + j * n;
+            Py_ssize_t i = 0;
+            for (Py_ssize_t c = 0; c < n; c++)
+                row[c] = 0.0;
+            for (; i + 4 <= j + 1; i += 4) { /* four rows of U, added one after the other */
+                const double *v = V + i * n + j, *u0 = U + i * stride, *u1 = u0 + stride;
+                const double *u2 = u1 + stride, *u3 = u2 + stride;
+                const double v0 = v[0], v1 = v[n], v2 = v[2 * n], v3 = v[3 * n];
+                row[i] += v0 * u0[i];
+                row[i + 1] = row[i + 1] + v0 * u0[i + 1] + v1 * u1[i + 1];
+                row[i + 2] = row[i + 2] + v0 * u0[i + 2] + v1 * u1[i + 2] + v2 * u2[i + 2];
+                for (Py_ssize_t c = i + 3; c < n; c++)
+                    row[c] = row[c] + v0 * u0[c] + v1 * u1[c] + v2 * u2[c] + v3 * u3[c];
+            }
+            for (; i <= j; i++)
+                for (Py_ssize_t c = i; c < n; c++)
+                    row[c] += V[i * n + j] * U[i * stride + c];
+        }
+    }
+    """
+    # A = U'U / most^2, U upper triangular; V is room for n x n numbers
+    void square_of "cwtool_square"(
+        const double* U, Py_ssize_t n, Py_ssize_t stride, double most, double* V, double* A
+    ) noexcept nogil
+
+
+cdef inline void leading_of(
+    const Factor* f, double* A, double* V, double* E, double* room
+) noexcept nogil:
     """E: the m leading eigenvectors of W'D^-1 W = U'U - I as columns. They are those of U'U, which
-    A has room for, divided by its largest number."""
-    cdef Py_ssize_t i, j, c
-    cdef double u, most = 1.0
-    for i in range(f.k * f.k):
-        A[i] = 0.0
+    A has room for, divided by the square of the largest number of U."""
+    cdef Py_ssize_t i, c
+    cdef double most = 1.0
     for i in range(f.k):
         for c in range(i, f.k):
-            most = fmax(most, fabs(f.U[i * f.K + c]))
-    for i in range(f.k):
-        for j in range(i, f.k):
-            u = f.U[i * f.K + j] / most / most
-            for c in range(i, f.k):
-                A[j * f.k + c] += u * f.U[i * f.K + c]
+            most = larger(most, fabs(f.U[i * f.K + c]))
+    square_of(f.U, f.k, f.K, most, V, A)
     leading(A, f.k, f.m, E, room)
 
 
@@ -74,7 +110,7 @@ cdef inline void compress(
     cdef double* S = work + 3 * block
     cdef double* E = work + 4 * block
     if fit == SPECTRAL:
-        leading_of(f, work + block, E, work + 6 * block)
+        leading_of(f, work + block, work + 2 * block, E, work + 6 * block)
     else:
         for a in range(f.k * m):
             E[a] = a % m == a // m  # the first m columns as they are

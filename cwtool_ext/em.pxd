@@ -1,9 +1,11 @@
 """Fitting D + R R' to D + W W' by the iterations of Ma et al. 2010, eqs. 8-11."""
 
 from libc.math cimport fmax
+from libc.string cimport memset
 
 from cwtool_ext.dense cimport dot, invert
-from cwtool_ext.factor cimport CHAIN, LOADING, MEAN, PRECISION, Factor, square, times
+from cwtool_ext.factor cimport CHAIN, LOADING, MEAN, PRECISION, square, times
+from cwtool_ext.factor_loops cimport Factor
 
 
 cdef inline void add_outer(double* A, const double* a, double s, Py_ssize_t n) noexcept nogil:
@@ -114,7 +116,8 @@ cdef inline void iterate(
             new[1 + a] = r[a]
     for _round in range(iterations):
         em_step(f, fitted, work)
-    f.marked = False
+    memset(f.bare, 0, (f.n_rows // 64 + 1) * sizeof(f.bare[0]))
+    f.bare[0], f.marked = 1, False
     for number in range(1, f.n_rows + 1):
         own = f.rows + number * f.width
         own[CHAIN] = 0.0

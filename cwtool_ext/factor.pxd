@@ -13,15 +13,18 @@ holds its number. Its entries in B are a chain of links (next, column) with thei
 is none, in the table and in the chains, and its row is 0.
 
 Rows are scored with a copy of the entries in nodes of several columns, because a chain of single
-entries takes longer to follow. A learner makes the nodes of a row when it first sees the row.
+entries takes longer to follow. A row with entries has a line with the numbers of its nodes, where
+number 0 is a node of zeros. What was there when the learner was made gets its nodes when the row is
+first seen.
 """
 
 from libc.math cimport fmax, sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memset
 
-from cwtool_ext.csr cimport Row
+from cwtool_ext.csr cimport Row, prefetch
 from cwtool_ext.dense cimport dot
-from cwtool_ext.factor_loops cimport SPAN, Node, forward, locate, project
+from cwtool_ext.factor_loops cimport SPAN, Factor, fetch, forward, project
 
 # places in a row
 cdef enum:
@@ -29,27 +32,6 @@ cdef enum:
     CHAIN = 1
     PRECISION = 2
     LOADING = 3
-
-cdef struct Factor:
-    double* rows
-    Py_ssize_t width
-    Py_ssize_t room       # for rows
-    int32_t* links
-    double* entries
-    Py_ssize_t length     # room for entries
-    double* U             # K x K
-    double* e
-    Py_ssize_t m
-    Py_ssize_t K
-    Py_ssize_t k          # columns of W
-    Py_ssize_t dense      # of them in R: m, or 0 before the first fit
-    Py_ssize_t n_rows
-    Py_ssize_t n_entries
-    int32_t* heads        # the first node of each row, or 0
-    Node* nodes           # the entries of B again, several columns of a row in one node
-    Py_ssize_t n_nodes
-    uint64_t* marks       # a bit for each row that may have loadings or entries
-    bint marked           # the marks are set
 
 cdef struct Seen:
     double score
@@ -59,49 +41,55 @@ cdef struct Seen:
     int64_t* number       # of the row of each feature
     double* g             # D^-1 x
     double* z
+    int64_t* found        # room to work in
+    double* weight
 
 
 cdef inline void note_entry(
     Factor* f, Py_ssize_t number, Py_ssize_t column, double value
 ) noexcept nogil:
-    """Put an entry into the first node of its row, or into a new one."""
-    cdef Node* node = f.nodes + f.heads[number]
-    cdef Py_ssize_t i
-    if f.heads[number] == 0 or column // SPAN * SPAN != node.column:
+    """Put an entry into the node of its row and span, which may be new."""
+    cdef int32_t* line
+    if f.heads[number] == 0:
+        f.n_lines += 1
+        f.heads[number] = <int32_t> f.n_lines
+        line = f.lines + f.n_lines * f.line
+        memset(line, 0, f.line * sizeof(int32_t))
+        line[f.line - 1] = <int32_t> number
+    line = f.lines + f.heads[number] * f.line + column // SPAN
+    if line[0] == 0:
         f.n_nodes += 1
-        node = f.nodes + f.n_nodes
-        for i in range(SPAN):
-            node.value[i] = 0.0
-        node.next, node.owner = f.heads[number], <int32_t> number
-        node.column = <int32_t> (column // SPAN * SPAN)
-        f.heads[number] = <int32_t> f.n_nodes
-    node.value[column % SPAN] = value
+        line[0] = <int32_t> f.n_nodes
+        memset(f.nodes + f.n_nodes, 0, sizeof(f.nodes[0]))
+    f.nodes[line[0]].value[column % SPAN] = value
 
 
-cdef inline void note_row(Factor* f, Py_ssize_t number) noexcept nogil:
-    """Make the nodes of a row from its chain of entries."""
+cdef inline void catch_up(Factor* f, Py_ssize_t number) noexcept nogil:
+    """Make the nodes of a row from its chain of entries, if it has none."""
     cdef Py_ssize_t entry = <Py_ssize_t> f.rows[number * f.width + CHAIN]
-    while entry:
-        note_entry(f, number, f.links[2 * entry + 1], f.entries[entry])
-        entry = f.links[2 * entry]
+    if f.heads[number] == 0:
+        while entry:
+            note_entry(f, number, f.links[2 * entry + 1], f.entries[entry])
+            entry = f.links[2 * entry]
 
 
 cdef inline void see(
-    Row row, const double[:, ::1] table, Factor* f, double floor, Seen* out,
+    Row row, Row after, const double[:, ::1] table, Factor* f, double floor, Seen* out,
 ) noexcept nogil:
     cdef double sums[3]  # mu.x, x'D^-1 x and x.x
-    cdef Py_ssize_t a, c, number
-    for c in range(f.k + SPAN):
-        out.z[c] = 0.0
-    locate(row.nnz, row.index, &table[0, 0], f.rows, f.width, f.heads, out.number)
+    cdef const double* numbers = &table[0, 0]
+    cdef Py_ssize_t a
+    memset(out.z, 0, (f.k + 2 * SPAN) * sizeof(double))
+    for a in range(after.nnz):
+        prefetch(numbers + after.index[a])
     for a in range(row.nnz):
-        number = out.number[a]
-        if f.heads[number] == 0 and f.rows[number * f.width + CHAIN] != 0.0:
-            note_row(f, number)
+        out.number[a] = <int64_t> numbers[row.index[a]]
+    for a in range(row.nnz if f.behind else 0):
+        catch_up(f, out.number[a])
     project(
-        row.nnz, row.value, row.scale, f.rows, f.width, f.heads, f.nodes, f.dense, out.number,
-        out.g, out.z, sums,
+        f, row.nnz, row.value, row.scale, out.number, out.g, out.z, sums, out.found, out.weight
     )
+    fetch(f, after.nnz, after.index, numbers)
     forward(f.U, f.k, f.K, out.z)
     out.score = sums[0] + dot(out.z, f.e, f.k)
     out.exact = fmax(0.0, sums[1] - dot(out.z, out.z, f.k))
@@ -124,16 +112,13 @@ cdef inline void move(
         f.e[c] -= alpha * seen.z[c]
 
 
-cdef inline void mark(Factor* f, Py_ssize_t number) noexcept nogil:
-    f.marks[number // 64] |= (<uint64_t> 1) << (number % 64)
-
-
 cdef inline void drop_nodes(Factor* f) noexcept nogil:
     """Forget all nodes, because the rows have no entries any more."""
     cdef Py_ssize_t i
-    for i in range(1, f.n_nodes + 1):
-        f.heads[f.nodes[i].owner] = 0
-    f.n_nodes = 0
+    for i in range(1, f.n_lines + 1):
+        f.heads[f.lines[i * f.line + f.line - 1]] = 0
+    f.n_lines = f.n_nodes = 0
+    f.behind = False
 
 
 cdef inline void append(Row row, Factor* f, double kappa, const Seen* seen) noexcept nogil:
@@ -144,7 +129,7 @@ cdef inline void append(Row row, Factor* f, double kappa, const Seen* seen) noex
     for a in range(row.nnz):
         number = seen.number[a]
         own = f.rows + number * f.width
-        mark(f, number)
+        f.bare[number // 64] &= ~((<uint64_t> 1) << (<uint64_t> number % 64))
         f.n_entries += 1
         f.links[2 * f.n_entries] = <int32_t> own[CHAIN]
         f.links[2 * f.n_entries + 1] = <int32_t> f.k

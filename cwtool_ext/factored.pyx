@@ -7,8 +7,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from cwtool_ext.compress cimport compress, settle_rows
 from cwtool_ext.csr cimport Row
-from cwtool_ext.factor cimport LOADING, Factor, Seen, append, move, see
-from cwtool_ext.factor_loops cimport SPAN, Node
+from cwtool_ext.factor cimport LOADING, Seen, append, move, see
+from cwtool_ext.factor_loops cimport SPAN, Factor, Node
 from cwtool_ext.leading cimport ROOM, leading
 from cwtool_ext.rules cimport Rule, fires
 from cwtool_ext.visit cimport Learner
@@ -51,12 +51,14 @@ cdef class Factored(Learner):
     cdef Factor f
     cdef Seen seen
     cdef readonly bint full  # no room was left for a row, which was not learned
-    cdef double[::1] g, z
+    cdef double[::1] g, z, weight
+    cdef int64_t[::1] found
     cdef double[::1] work
     cdef double[:, ::1] fitted
     cdef int32_t[::1] heads
+    cdef int32_t[:, ::1] lines
     cdef uint8_t[::1] nodes
-    cdef uint64_t[::1] marks
+    cdef uint64_t[::1] bare
 
     def __init__(
         self, double[:, ::1] table, double[:, ::1] rows, int32_t[:, ::1] links,
@@ -72,21 +74,32 @@ cdef class Factored(Learner):
         self.counts, self.method, self.iterations, self.floor = counts, method, iterations, floor
         self.f = view(rows, links, entries, U, e, counts)
         self.work = np.empty(self.f.K * (6 * self.f.K + ROOM))
-        self.marks = np.empty(self.f.room // 64 + 1, dtype=np.uint64)
-        self.heads = np.zeros(self.f.room + 1, dtype=np.int32)
-        self.nodes = np.empty((self.f.length + 1) * sizeof(Node), dtype=np.uint8)
-        self.f.heads, self.f.nodes, self.f.n_nodes = &self.heads[0], <Node*> &self.nodes[0], 0
-        self.f.marks, self.f.marked = &self.marks[0], False
+        self.make_nodes()
         self.fitted = np.empty((self.f.room + 1 if iterations else 1, self.f.m + 1))
 
+    cdef int make_nodes(self) except -1:
+        cdef Factor* f = &self.f
+        f.line = (f.K + SPAN - 1) // SPAN + 2  # spans are looked at by two
+        self.heads = np.zeros(f.room + 1, dtype=np.int32)
+        self.lines = np.empty((min(f.room, f.length) + 1, f.line), dtype=np.int32)
+        self.nodes = np.empty((f.length + 1) * sizeof(Node), dtype=np.uint8)
+        self.bare = np.zeros(f.room // 64 + 1, dtype=np.uint64)
+        f.heads, f.lines, f.nodes = &self.heads[0], &self.lines[0, 0], <Node*> &self.nodes[0]
+        f.bare, f.n_lines, f.n_nodes = &self.bare[0], 0, 0
+        self.lines[0, :], self.nodes[:sizeof(Node)], self.bare[0] = 0, 0, 1  # number 0 is none
+        f.marked, f.behind = f.n_rows == 0, f.n_entries > 0
+        return 0
+
     cdef int prepare(self, Py_ssize_t longest) except -1:
-        self.g, self.z = np.empty(longest + 1), np.empty(self.f.K + SPAN)
-        self.numbers = np.empty(longest + 1, dtype=np.int64)
+        self.g, self.weight = np.empty((2, longest + 1))
+        self.z = np.empty(self.f.K + 2 * SPAN)
+        self.numbers, self.found = np.empty((2, longest + 1), dtype=np.int64)
         self.seen.g, self.seen.z, self.seen.number = &self.g[0], &self.z[0], &self.numbers[0]
+        self.seen.weight, self.seen.found = &self.weight[0], &self.found[0]
         return 0
 
     cdef void look(self, Row row, Row after, double* score, double* variance) noexcept nogil:
-        see(row, self.table, &self.f, self.floor, &self.seen)
+        see(row, after, self.table, &self.f, self.floor, &self.seen)
         score[0], variance[0] = self.seen.score, self.seen.v
 
     cdef bint learn(self, Row row, double y, double h) noexcept nogil:
@@ -105,7 +118,7 @@ cdef class Factored(Learner):
             return True
         if f.k == f.K:
             compress(f, self.method, self.iterations, &self.fitted[0, 0], &self.work[0])
-            see(row, self.table, f, self.floor, seen)
+            see(row, row, self.table, f, self.floor, seen)
         append(row, f, kappa, seen)
         return True
 

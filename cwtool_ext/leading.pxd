@@ -45,11 +45,72 @@ cdef extern from *:
                 row[i] -= x * w[i] + y * v[i];
         }
     }
+
+    /* below: numbers of eigenvalues below the eight x; 0 if a q is not large enough to divide by,
+       which is made -1e-290 where this is `checked`. */
+    static inline __attribute__((always_inline)) int cwtool_below(
+        const double *d, const double *square, Py_ssize_t n, const cwtool_four *x,
+        cwtool_bits *below, int checked)
+    {
+        const cwtool_four one = {1.0, 1.0, 1.0, 1.0};
+        const cwtool_bits small = (cwtool_bits) (-1e-290 * one);
+        cwtool_four q0 = one, q1 = one;
+        cwtool_bits below0 = {0}, below1 = {0}, large = below0 == 0;
+        for (Py_ssize_t i = 0; i < n; i++) {
+            q0 = d[i] - x[0] - square[i] / q0;
+            q1 = d[i] - x[1] - square[i] / q1;
+            const cwtool_bits large0 = CWTOOL_SIZE(q0) > 1e-290, large1 = CWTOOL_SIZE(q1) > 1e-290;
+            if (checked) {
+                q0 = (cwtool_four) (((cwtool_bits) q0 & large0) | (small & ~large0));
+                q1 = (cwtool_four) (((cwtool_bits) q1 & large1) | (small & ~large1));
+            }
+            large &= large0 & large1;
+            below0 -= q0 < 0.0;
+            below1 -= q1 < 0.0;
+        }
+        below[0] = below0;
+        below[1] = below1;
+        return (large[0] & large[1] & large[2] & large[3]) != 0;
+    }
+
+    CWTOOL_WIDE static void cwtool_halve(
+        const double *d, const double *square, Py_ssize_t n, Py_ssize_t m, double least,
+        double most, int times, double *out)
+    {
+        const cwtool_bits order = {0, 1, 2, 3};
+        const cwtool_four zero = {0.0};
+        for (Py_ssize_t a = 0; a < m; a += 8) {
+            cwtool_four low[2] = {zero + least, zero + least}, x[2];
+            cwtool_four high[2] = {zero + most, zero + most};
+            for (int halving = 0; halving < times; halving++) {
+                cwtool_bits below[2];
+                for (int h = 0; h < 2; h++)
+                    x[h] = 0.5 * (low[h] + high[h]);
+                if (!cwtool_below(d, square, n, x, below, 0))
+                    cwtool_below(d, square, n, x, below, 1);
+                for (int h = 0; h < 2; h++) {
+                    const cwtool_bits up = below[h] <= n - 1 - (a + 4 * h) - order;
+                    const cwtool_bits at = (cwtool_bits) x[h];
+                    low[h] = (cwtool_four) ((at & up) | ((cwtool_bits) low[h] & ~up));
+                    high[h] = (cwtool_four) ((at & ~up) | ((cwtool_bits) high[h] & up));
+                }
+            }
+            for (Py_ssize_t b = a; b < m && b < a + 8; b++)
+                out[b] = low[(b - a) / 4][(b - a) % 4];
+        }
+    }
     """
     # A becomes (I - tau v v') A (I - tau v v') = A - v w' - w v'; it is compiled for vectors of 256
     # bits too, to the same bits
     void reflect "cwtool_reflect"(
         double* A, Py_ssize_t n, Py_ssize_t stride, double tau, const double* v, double* w
+    ) noexcept nogil
+
+    # out: the m largest eigenvalues, which lie between `least` and `most`, halved so many times;
+    # square_i is e_(i-1)^2
+    void halve "cwtool_halve"(
+        const double* d, const double* square, Py_ssize_t n, Py_ssize_t m, double least,
+        double most, int times, double* out,
     ) noexcept nogil
 
 
@@ -75,37 +136,24 @@ cdef inline void tridiagonal(
     d[n - 1] = A[n * n - 1]
 
 
+cdef inline double larger(double a, double b) noexcept nogil:
+    # fmax without a call; b may be no number
+    return b if b > a else a
+
+
 cdef inline void largest(
     const double* d, const double* e, Py_ssize_t n, Py_ssize_t m, double* low, double* room
 ) noexcept nogil:
     """low: the m largest eigenvalues, descending, all halved at once. The signs of
     q_i = d_i - x - e_(i-1)^2 / q_(i-1) tell how many eigenvalues lie below x."""
-    cdef double* high = room
-    cdef double* x = room + n
-    cdef double* q = room + 2 * n
-    cdef double* below = room + 3 * n
-    cdef double least = d[0], most = d[0], aside, square
-    cdef Py_ssize_t i, a, _halving
+    cdef double* square = room
+    cdef double least = d[0], most = d[0], aside
+    cdef Py_ssize_t i
     for i in range(n):
         aside = (fabs(e[i]) if i < n - 1 else 0.0) + (fabs(e[i - 1]) if i else 0.0)
         least, most = fmin(least, d[i] - aside), fmax(most, d[i] + aside)
-    for a in range(m):
-        low[a], high[a] = least, most
-    for _halving in range(HALVINGS):
-        for a in range(m):
-            x[a] = 0.5 * (low[a] + high[a])
-            q[a] = 1.0
-            below[a] = 0.0
-        square = 0.0
-        for i in range(n):
-            for a in range(m):
-                q[a] = d[i] - x[a] - square / q[a]
-                q[a] = q[a] if fabs(q[a]) > 1e-290 else -1e-290
-                below[a] += 1.0 if q[a] < 0.0 else 0.0
-            square = e[i] * e[i] if i < n - 1 else 0.0
-        for a in range(m):
-            low[a] = x[a] if below[a] <= n - 1 - a else low[a]
-            high[a] = high[a] if below[a] <= n - 1 - a else x[a]
+        square[i] = e[i - 1] * e[i - 1] if i else 0.0
+    halve(d, square, n, m, least, most, HALVINGS, low)
 
 
 cdef inline void inverse_iteration(
@@ -170,7 +218,7 @@ cdef inline void unit(double* y, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     cdef double size = 0.0
     for i in range(n):
-        size = fmax(size, fabs(y[i]))
+        size = larger(size, fabs(y[i]))
     if size == 0.0:
         return
     for i in range(n):

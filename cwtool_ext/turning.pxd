@@ -1,14 +1,14 @@
 """Turning the rows of W into the leading directions, R = W E, when D + R R' is fitted to D + W W'.
 
-Only rows that have loadings or entries are visited; each has a mark, a bit of `marks`.
+Only rows that have loadings or entries are visited; the others have a bit of `bare`.
 """
 
 from libc.math cimport fmax
 from libc.stdint cimport uint64_t
 
 from cwtool_ext.dense cimport dot
-from cwtool_ext.factor cimport CHAIN, LOADING, MEAN, PRECISION, Factor, mark
-from cwtool_ext.factor_loops cimport turn_eight
+from cwtool_ext.factor cimport CHAIN, LOADING, MEAN, PRECISION
+from cwtool_ext.factor_loops cimport Factor, dressed, turn_eight
 
 cdef extern from *:
     int lowest "__builtin_ctzll"(uint64_t) noexcept nogil  # number of the lowest bit that is set
@@ -39,15 +39,13 @@ cdef inline bint empty(const double* r, Py_ssize_t n) noexcept nogil:
 
 
 cdef inline void mark_all(Factor* f) noexcept nogil:
-    """Set the marks of all rows that have loadings or entries."""
+    """Set the bits of all rows that have neither loadings nor entries."""
     cdef Py_ssize_t number
     cdef const double* own
-    for number in range(f.room // 64 + 1):
-        f.marks[number] = 0
     for number in range(1, f.n_rows + 1):
         own = f.rows + number * f.width
-        if own[CHAIN] != 0.0 or not empty(own + LOADING, f.dense):
-            mark(f, number)
+        if own[CHAIN] == 0.0 and empty(own + LOADING, f.dense):
+            f.bare[number // 64] |= (<uint64_t> 1) << (<uint64_t> number % 64)
     f.marked = True
 
 
@@ -92,20 +90,20 @@ cdef inline bint turn(
 cdef inline void turn_rows(
     Factor* f, const double* c, const double* E, double* S
 ) noexcept nogil:
-    """Turn every marked row, in the order of their numbers; S = R'D^-1 R."""
-    cdef Py_ssize_t a, word, number, words = f.n_rows // 64 + 1
-    cdef uint64_t marks
+    """Turn every row that is not bare, in the order of their numbers; S = R'D^-1 R."""
+    cdef Py_ssize_t a, word, number
+    cdef uint64_t left
     if not f.marked:
         mark_all(f)
     for a in range(f.m * f.m):
         S[a] = 0.0
-    if f.dense == 8:  # the usual rank
-        turn_eight(f.marks, words, f.rows, f.links, f.entries, c, E, S, SMALL)
+    if f.m == 8:  # the usual rank; loadings are 0 before the first fit
+        turn_eight(f, c, E, S, SMALL)
         return
-    for word in range(words):
-        marks = f.marks[word]
-        while marks:
-            number = 64 * word + lowest(marks)
-            marks &= marks - 1
+    for word in range(f.n_rows // 64 + 1):
+        left = dressed(f, word)
+        while left:
+            number = 64 * word + lowest(left)
+            left &= left - 1
             if not turn(f, f.rows + number * f.width, c, E, S):
-                f.marks[word] ^= (<uint64_t> 1) << (number % 64)
+                f.bare[word] |= (<uint64_t> 1) << (<uint64_t> number % 64)
