@@ -42,7 +42,7 @@ def counted_by_folds(model: Model, shared: Model, own: Prediction) -> Calibratio
     class weights are those of the model; `own` are the scores of the model for these rows. None if
     they are not all rows that the model has learned, or cannot be divided into folds."""
     sample = shared.sample
-    if not sample.complete or sample.seen != model.calibration.rows or model.several is not None:
+    if not sample.complete or sample.seen != model.calibration.rows:
         return None
     if model.algorithm.layout.squares:  # to learn rows again takes long: all features have a matrix
         return None

@@ -108,9 +108,9 @@ class Sample:
         return {"sample": _packed(rows), "sample.size": sizes, "sample.rank": rank}
 
     @classmethod
-    def unpack(cls, arrays: Arrays) -> Sample:
-        """The rows that were packed; Damage if they cannot be. Earlier versions kept the latest
-        rows, without ranks: these count as the first ones."""
+    def unpack(cls, arrays: Arrays, classes: int = 2) -> Sample:
+        """The rows of so many classes that were packed; Damage if they cannot be. Earlier versions
+        kept the latest rows, without ranks: these count as the first ones."""
         found = cls()
         name = "sample" if "sample" in arrays else "latest"
         if name not in arrays:
@@ -120,7 +120,7 @@ class Sample:
         n_rows, nnz = sizes[:2]
         if not (0 <= n_rows <= ROWS and 0 <= nnz <= ENTRIES):
             raise Damage(f"the array {name}.size has a value that cannot be")
-        rows = _unpacked(array_of(arrays, name, "|u1"), n_rows, nnz, name)
+        rows = _unpacked(array_of(arrays, name, "|u1"), n_rows, nnz, classes, name)
         if name == "latest":
             found.add(rows)
             return found
@@ -144,8 +144,9 @@ def _packed(rows: Rows) -> Bytes:
     return out[:size]
 
 
-def _unpacked(data: Bytes, n_rows: int, nnz: int, name: str) -> Rows:
-    """So many rows with so many entries from the bytes of the array of this name."""
+def _unpacked(data: Bytes, n_rows: int, nnz: int, classes: int, name: str) -> Rows:
+    """So many rows of so many classes with so many entries from the bytes of the array of this
+    name."""
     if n_rows == 0:
         if nnz or len(data):
             raise Damage(f"the array {name} has bytes but no rows")
@@ -157,7 +158,7 @@ def _unpacked(data: Bytes, n_rows: int, nnz: int, name: str) -> Rows:
     end = packed.decode(
         padded, 0, len(data), n_rows, nnz, indptr, indices, values, labels, lines, BIAS, weight
     )
-    good = np.isin(labels, (0, 1)).all() and ((weight > 0) & np.isfinite(weight)).all()
+    good = np.isin(labels, np.arange(classes)).all() and ((weight > 0) & np.isfinite(weight)).all()
     if end != len(data) or not good or not np.isfinite(values[:nnz]).all():
         raise Damage(f"the array {name} has a row that cannot be")
     ones = None if (weight == 1).all() else weight
