@@ -12,7 +12,7 @@ from cwtool.metrics.tally import HEAVIEST
 LARGEST, SMALLEST = 1e100, 1e-100  # |z| is cut off at the first and means nothing below the second
 FAR = 1e9  # |z| is cut off here where its typical gap is 1
 STEPS = 100  # of Newton's method, at most
-ENOUGH = 1e-9  # of f: steps end where it would fall by less
+ENOUGH = 1e-9  # of f: the last step is the one by which it falls by less
 FEW = 384  # rows; from fewer there are no offsets, so that labels and probabilities agree
 CLASSES = 128  # up to which there are offsets: their Hessian takes time with the square
 
@@ -76,7 +76,7 @@ def _minimum(rows: Scored, a: float | None, *, shifted: bool) -> tuple[Softmax, 
     class comes second by g, which keeps a finite when no row is wrong. The last term holds an
     offset about as much as 4 rows of score 0 would; it keeps those of rare classes finite."""
     if rows.gap < SMALLEST:
-        return Softmax(a or 1.0, np.empty(0)), 0.0
+        return Softmax(a or 1.0, np.zeros(rows.z.shape[1] if shifted else 0)), 0.0
     at = np.append((a or 1 / rows.gap) * rows.gap, np.zeros(rows.z.shape[1]))
     free = np.arange(0 if a is None else 1, len(at) if shifted else 1)
     now, gradient, hessian = _at(at, rows, shifted=shifted)
@@ -86,7 +86,10 @@ def _minimum(rows: Scored, a: float | None, *, shifted: bool) -> tuple[Softmax, 
         if at[0] + step[0] <= 0:
             step *= 0.9 * at[0] / -step[0]
         fall = -float(step[free] @ gradient[free])
-        if not fall > ENOUGH * (1 + now) or not np.isfinite(step).all():
+        if not np.isfinite(step).all():
+            break
+        if not fall > ENOUGH * (1 + now):
+            at += step
             break
         while (there := _at(at + step, rows, shifted=shifted))[0] > now - fall / 10:
             step, fall = step / 2, fall / 2

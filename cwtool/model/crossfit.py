@@ -13,8 +13,8 @@ both are fitted to rows that both have learned, at most COMPARED, sigmoid(a z + 
 of the fold model and sigmoid(a' z' + b') to those of the model, and a score z of a row that the
 fold model has not learned counts as the z' of the same logit: a' z' + b' = a z + b. With several
 classes the softmax of a z + b takes the place of the sigmoid, with an offset for each class. Where
-the scores of one of them tell nothing even of rows that it has learned, the scores of the model itself
-count.
+the scores of one of them tell nothing even of rows that it has learned, the scores of the model
+itself count.
 """
 
 from __future__ import annotations
@@ -111,7 +111,8 @@ def held(fold_scores: list[FoldScores], own: Scorer, y: Ints, weight: Floats | N
     known = distinct(np.concatenate([scored.fold.compared for scored in fold_scores]))
     whole = own(known)
     z = np.concatenate([_matched(scored, known, whole, own, y, weight) for scored in fold_scores])
-    if z.ndim > 1 or not any(scores.variance.any() for one in fold_scores for scores in (one.compared, one.held)):
+    all_scores = [scores for one in fold_scores for scores in (one.compared, one.held)]
+    if z.ndim > 1 or not any(scores.variance.any() for scores in all_scores):
         return Held(rows, z, z)
     plain = known, _plain(whole), lambda some: _plain(own(some))
     score = [_matched(scored.plain(), *plain, y, weight) for scored in fold_scores]

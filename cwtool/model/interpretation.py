@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 MANY = 0.05
 
 
-
 def no_offsets() -> Floats:
     return np.empty(0)
 
