@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cwtool.data.rows import Floats, Ints
+from cwtool.metrics.reliability import Flags
 from cwtool.metrics.tally import HEAVIEST
 
 LARGEST, SMALLEST = 1e100, 1e-100  # |z| is cut off at the first and means nothing below the second
@@ -25,13 +26,15 @@ class Softmax(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """Scores with one column per class, -inf for a class that is not born; the classes of the rows,
-    which are born, and their weights h. At least two classes are born in every row."""
+    """Scores with one column per class that is born in some row, -inf in rows where it is not; the
+    columns of the rows' own classes, and the weights h of the rows. At least two classes are born
+    in every row."""
 
     z: Floats
     y: Ints
     h: Floats
     gap: float  # mean gap between the two highest z of a row
+    born: Flags  # whether each of all classes is born in some row
 
     @classmethod
     def of(cls, z: Floats, y: Ints, weight: Floats | None) -> Scored:
@@ -41,10 +44,18 @@ class Scored(NamedTuple):
         known[known] = z[known, y[known]] > -np.inf
         known &= (z > -np.inf).sum(axis=1) > 1
         z, y, h = np.where(z > -np.inf, np.clip(z, -LARGEST, LARGEST), z)[known], y[known], h[known]
+        born: Flags = np.any(z > -np.inf, axis=0)
         if len(y) == 0:
-            return cls(z, y, h, 0.0)
+            return cls(z[:, born], y, h, 0.0, born)
+        z, y = np.ascontiguousarray(z[:, born]), (np.cumsum(born) - 1)[y]
         second, first = np.partition(z, -2, axis=1)[:, -2:].T
-        return cls(z, y, h, float((h * (first - second)).sum() / h.sum()))
+        return cls(z, y, h, float((h * (first - second)).sum() / h.sum()), born)
+
+    def of_all(self, b: Floats) -> Floats:
+        """These offsets, and 0 for classes that are not born."""
+        found = np.zeros(len(self.born))
+        found[self.born] = b
+        return found
 
 
 def fit(rows: Scored, a: float | None = None) -> Softmax:
@@ -52,7 +63,7 @@ def fit(rows: Scored, a: float | None = None) -> Softmax:
     they gain is above their number, as it is by chance in the mean, and with few rows or many
     classes."""
     alone, loss = _minimum(rows, a, shifted=False)
-    classes = int((rows.z > -np.inf).any(axis=0).sum())
+    classes = rows.z.shape[1]
     if classes > CLASSES or len(rows.y) < FEW:
         return alone
     joint, least = _minimum(rows, a, shifted=True)
@@ -76,7 +87,7 @@ def _minimum(rows: Scored, a: float | None, *, shifted: bool) -> tuple[Softmax, 
     class comes second by g, which keeps a finite when no row is wrong. The last term holds an
     offset about as much as 4 rows of score 0 would; it keeps those of rare classes finite."""
     if rows.gap < SMALLEST:
-        return Softmax(a or 1.0, np.zeros(rows.z.shape[1] if shifted else 0)), 0.0
+        return Softmax(a or 1.0, np.zeros(len(rows.born) if shifted else 0)), 0.0
     at = np.append((a or 1 / rows.gap) * rows.gap, np.zeros(rows.z.shape[1]))
     free = np.arange(0 if a is None else 1, len(at) if shifted else 1)
     now, gradient, hessian = _at(at, rows, shifted=shifted)
@@ -98,7 +109,7 @@ def _minimum(rows: Scored, a: float | None, *, shifted: bool) -> tuple[Softmax, 
         if not there[0] < now:
             break
         at, (now, gradient, hessian) = at + step, there
-    return Softmax(float(at[0] / rows.gap), at[1:] if shifted else np.empty(0)), now
+    return Softmax(float(at[0] / rows.gap), rows.of_all(at[1:]) if shifted else np.empty(0)), now
 
 
 def _at(at: Floats, rows: Scored, *, shifted: bool) -> tuple[float, Floats, Floats]:

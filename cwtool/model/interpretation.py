@@ -92,7 +92,10 @@ class ScoreInterpretation:
 
     def unshifted(self, score: Floats, variance: Floats) -> Floats:
         """The same with an offset of 0."""
-        z = standardized(score, variance) if self.by_variance else score
+        return self.sloped(standardized(score, variance) if self.by_variance else score)
+
+    def sloped(self, z: Floats) -> Floats:
+        """a g(z), for scores z of two classes."""
         with np.errstate(over="ignore"):
             return self.slope * bent(z, self.bend)
 

@@ -204,8 +204,9 @@ class Model(ScoreInterpretation):
         self.calibrate_to(own)
         if found is not None and self.calibration.rows >= sample.ENOUGH:
             logit = self.unshifted(found.score, found.variance)
-            c, self.offset = sample.fitted(logit, rows.y, rows.weight, self.offset)
-            self.slope *= c
+            steeper = few_rows.steeper_by_folds(self, shared, found)
+            c, self.offset = sample.fitted(steeper * logit, rows.y, rows.weight, self.offset)
+            self.slope *= steeper * c
 
     @computing
     def relearn(self, rows: Rows, order: Longs, run: Run) -> Scores:

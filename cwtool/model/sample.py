@@ -200,6 +200,31 @@ def fitted(logit: Floats, y: Ints, weight: Floats | None, b: float) -> tuple[flo
     return a / typical, b
 
 
+def steeper(logit: Floats, y: Ints, weight: Floats | None) -> float:
+    """The least c >= 1 that rows of the classes y, which were not learned, do not reject: with the
+    best c' and b', twice the log-likelihood of c' t_i + b' is above that of c t_i and the best b
+    for it by at most SIGNIFICANT, where t_i are their logits."""
+    t = np.clip(logit, -HIGHEST, HIGHEST)
+    typical = float(np.abs(t).mean()) or 1.0
+    h = np.ones(len(y)) if weight is None else weight
+    n = np.stack([np.append(h * (y == 0), [0.5, 0]), np.append(h * (y == 1), [0, 0.5])])
+    z = np.append(t, [typical, -typical]) / typical  # half a mistake more of each class
+    best = joint_fit(z, n)
+    least = log_loss(best, z, n) + SIGNIFICANT / 2
+
+    def rejected(c: float) -> bool:
+        a = c * typical
+        return log_loss((a, _offset(a * z, n)), z, n) > least
+
+    low, high = 1.0, best[0] / typical
+    if high <= low or not rejected(low):
+        return 1.0
+    for _ in range(10):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rejected(middle) else (low, middle)
+    return high
+
+
 def _offset(t: Floats, n: Floats) -> float:
     """The best b for logits t + b of n_1k rows of class 1 and n_0k of class 0, by bisection."""
     low, high = -64.0, 64.0
