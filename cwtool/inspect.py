@@ -18,6 +18,7 @@ from cwtool.data.rows import BIAS, Floats, Ints
 from cwtool.errors import UsageError
 from cwtool.files import complete_text
 from cwtool.metrics.confusion import label_order
+from cwtool.metrics.softmax import offsets
 from cwtool.model import Model, Weights
 from cwtool.model.memory_estimate import MemoryEstimate
 from cwtool_ext.shortest import lines
@@ -129,12 +130,20 @@ def describe(
         "calibration": model.slope,
         "calibration_by_variance": model.by_variance,
         **({"calibration_offset": model.offset} if model.offset else {}),
+        **_class_offsets(model),
         **({"calibration_bend": model.bend} if model.bend else {}),
         "progressive": model.predicted.summary(),
         "history": model.history,
         "top": _largest(model, weights, top, names),
         "interactions": interactions(model, names, class_)[:top],
     }
+
+
+def _class_offsets(model: Model) -> dict[str, Any]:
+    """The offsets of the probabilities of several classes, if there are any."""
+    if not len(model.offsets):
+        return {}
+    return {"calibration_offsets": _numbers(model, offsets(model.offsets, len(model.labels.names)))}
 
 
 def _threshold(model: Model) -> dict[str, Any]:

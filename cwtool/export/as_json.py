@@ -30,7 +30,11 @@ def described(scorer: Scorer) -> dict[str, Any]:
     if not scorer.several:
         found["threshold"] = scorer.threshold
     if scorer.has_probability:
-        found["probability"] = {"slope": scorer.slope, "offset": scorer.offset}
+        found["probability"] = {"slope": scorer.slope}
+        if scorer.several:
+            found["probability"]["offsets"] = scorer.offsets
+        else:
+            found["probability"]["offset"] = scorer.offsets[0]
         if scorer.bend:
             found["probability"]["bend"] = scorer.bend
         if scorer.variance is not None:

@@ -146,7 +146,7 @@ def _probability(g: Graph, scorer: Scorer, x: str, score: str) -> None:
             "Div", _asinh(g, g.add("Mul", z, g.constant(scorer.bend))), g.constant(scorer.bend)
         )
     z = g.add("Mul", z, g.constant(scorer.slope))
+    z = g.add("Add", z, g.constant(scorer.offsets))
     if not scorer.several:
-        z = g.add("Add", z, g.constant(scorer.offset))
         z = g.add("Concat", g.add("Mul", z, g.constant(0.0)), z, axis=1)
     g.add("Softmax", z, out="probability", axis=1)

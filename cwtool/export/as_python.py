@@ -82,9 +82,9 @@ PROBABILITY = '''
 def probability(features):
     """The probability of each class of LABELS."""
     factor = {factor}
-    z = [SLOPE * {g} for s in scores(features)]
+    z = [SLOPE * {g} + b for s, b in zip(scores(features), OFFSETS)]
     if len(z) == 1:
-        z = [0.0, z[0] + OFFSET]
+        z = [0.0, z[0]]
     e = [exp(v - max(z)) for v in z]
     return [v / sum(e) for v in e]
 '''
@@ -109,7 +109,7 @@ def text(scorer: Scorer) -> Iterator[str]:
         row = f"unit({row})"
     functions += SCORES.replace("{row}", row) + (SEVERAL if scorer.several else TWO)
     if scorer.has_probability:
-        yield f"SLOPE, OFFSET = {scorer.slope!r}, {scorer.offset!r}"
+        yield f"SLOPE, OFFSETS = {scorer.slope!r}, {scorer.offsets!r}"
         if scorer.variance is not None:
             yield f"CONSTANT_VARIANCE = {scorer.constant_variance.tolist()!r}"
             yield f"UNKNOWN = {[scorer.unknown] * scorer.weight.shape[1]!r}"

@@ -16,6 +16,7 @@ from cwtool.data.rows import BIAS, Floats, Ints, Longs
 from cwtool.errors import ModelError
 from cwtool.export.covariance import covariance_of
 from cwtool.metrics.confusion import label_order
+from cwtool.metrics.softmax import offsets
 from cwtool.metrics.threshold import ABOVE_ZERO
 from cwtool.model import Model, Weights
 from cwtool.records import dataclass
@@ -33,7 +34,8 @@ class Scorer:
 
     Two classes: the second is called if score >= threshold. Several: the one with the highest
     score, and of equal ones the first. The probability is
-    sigmoid(slope g(score / sqrt(1 + v)) + offset), or softmax(slope score / sqrt(1 + v)), with
+    sigmoid(slope g(score / sqrt(1 + v)) + offset), or softmax(slope score / sqrt(1 + v) + offset),
+    with one of `offsets` for each column,
     g(z) = asinh(bend z) / bend, or g(z) = z if bend is 0, and
     v = constant_variance + sum of variance_j x_j^2, where features that are not listed have the
     variance `unknown`; of several classes v is the mean of those of the two highest scores. Models
@@ -50,7 +52,7 @@ class Scorer:
     threshold: float
     reading: Reading
     slope: float
-    offset: float
+    offsets: list[float]
     bend: float
     has_probability: bool
     variance: Floats | None  # None: v is 0, or probabilities do not depend on it
@@ -164,7 +166,7 @@ def scorer_of(model: Model, max_memory: int = 0) -> Scorer:
         threshold=threshold,
         reading=reading,
         slope=float(model.slope),
-        offset=float(model.offset),
+        offsets=_offsets(model, order),
         bend=float(model.bend),
         has_probability=variance is None or diagonal or sigma is not None,
         variance=None if variance is None else np.nan_to_num(variance[kept]),
@@ -195,6 +197,14 @@ def _columns(weights: Weights, order: NDArray[np.intp]) -> tuple[Floats, Floats 
     weight = weights.weight.reshape(shape)[:, order]
     variance = weights.variance
     return weight, None if variance is None else variance.reshape(shape)[:, order]
+
+
+def _offsets(model: Model, order: NDArray[np.intp]) -> list[float]:
+    """The offset of each column."""
+    if model.several is None:
+        return [float(model.offset)]
+    found = offsets(model.offsets, len(order))[order].tolist()
+    return [found[1] - found[0]] if len(order) == 2 else found
 
 
 def _pairs(sigma: Floats) -> tuple[Longs, Longs, Floats]:

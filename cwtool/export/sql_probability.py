@@ -78,7 +78,7 @@ top AS (
   FROM ranked WHERE place <= 2 GROUP BY row_id),
 share AS (
   SELECT r.row_id, r.label,
-    EXP({slope} * (r.score - top.score) / SQRT(1 + top.variance)) AS share
+    EXP({slope} * (r.score - top.score) / SQRT(1 + top.variance) + {offset}) AS share
   FROM ranked r JOIN top ON top.row_id = r.row_id)
 SELECT row_id, label, share / SUM(share) OVER (PARTITION BY row_id) AS probability
 FROM share;
@@ -93,8 +93,16 @@ def text(scorer: Scorer) -> Iterator[str]:
     else:
         yield from _spread(scorer)
     form = SEVERAL if scorer.several else BENT if scorer.bend else TWO
-    numbers = {name: repr(getattr(scorer, name)) for name in ("slope", "offset", "bend")}
-    yield form.format(**numbers)
+    yield form.format(slope=repr(scorer.slope), offset=_offset(scorer), bend=repr(scorer.bend))
+
+
+def _offset(scorer: Scorer) -> str:
+    """The offset; of several classes that of `r.class`, the largest of which is 0 here."""
+    if not scorer.several:
+        return repr(scorer.offsets[0])
+    most = max(scorer.offsets, default=0.0)
+    cases = "".join(f"\n      WHEN {k} THEN {b - most!r}" for k, b in enumerate(scorer.offsets))
+    return f"CASE r.class{cases} END" if any(scorer.offsets) else "0"
 
 
 def _spread(scorer: Scorer) -> Iterator[str]:

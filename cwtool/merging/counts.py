@@ -5,11 +5,13 @@ sums do not depend on the order of the models."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from cwtool.data.known import RowSample
+from cwtool.data.rows import Ints, Rows
 from cwtool.metrics.calibration import Calibration, fadings
 from cwtool.metrics.confusion import Confusion
 from cwtool.metrics.softmax import Ring, room
@@ -31,10 +33,10 @@ def put(model: Model, models: Sequence[Model], base: Model | None) -> None:
             [m.of_batches for m in models], None if base is None else base.of_batches
         )
         model.calibration = calibration([m.calibration for m in models], base and base.calibration)
-        model.sample = _sample(models, base)
     else:
         model.progress = _confusion(model, models, base)
         model.calibration = _ring(model, models, base)
+    model.sample = _sample(model, models, base)
 
 
 def _sum(start: Any, parts: Sequence[Any], base: Any) -> Any:
@@ -93,13 +95,13 @@ def calibration(parts: Sequence[Any], base: Any) -> Calibration:
     return found
 
 
-def _sample(models: Sequence[Model], base: Model | None) -> Sample:
+def _sample(model: Model, models: Sequence[Model], base: Model | None) -> Sample:
     """The rows of the base and then of each model that are of ranks below all bounds: a sample of
-    all rows."""
+    all rows, with classes in the order of the merge."""
     merged = Sample()
     before = Sample() if base is None else base.sample
-    rows, rank = before.kept()
-    parts = [one.sample.kept() for one in models]
+    rows, rank = before.kept() if base is None else _kept(base, model)
+    parts = [_kept(one, model) for one in models]
     merged.bound = min([before.bound, *(one.sample.bound for one in models)])
     merged.seen = before.seen
     merged.extend(rows, rank)
@@ -108,6 +110,15 @@ def _sample(models: Sequence[Model], base: Model | None) -> Sample:
         merged.extend(some.slice(old, some.n_rows), ranks[old:])
         merged.seen += max(one.sample.seen - before.seen, 0)
     return merged
+
+
+def _kept(one: Model, merged: Model) -> tuple[Rows, Ints]:
+    """The rows of the sample of a model, with the class numbers of the merge, and their ranks."""
+    rows, rank = one.sample.kept()
+    if one.several is not None:
+        to = np.array(_numbers(one, merged.labels.several or []), dtype=np.int32)
+        rows = replace(rows, y=to[rows.y])
+    return rows, rank
 
 
 # -- several classes ------------------------------------------------------------------------------

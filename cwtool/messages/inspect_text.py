@@ -28,6 +28,7 @@ def text(found: dict[str, Any]) -> str:
         *_metric(found),
         *_posterior(found),
         f"probability  {'softmax' if 'multiclass' in found else 'sigmoid'}({_exponent(found)})",
+        *_by_class("offsets", found.get("calibration_offsets", {})),
         f"progressive  {_progressive(found)}",
         *(["history"] if found["history"] else []),
     ]
@@ -92,6 +93,8 @@ def _exponent(found: dict[str, Any]) -> str:
     """What the probability of a row is the sigmoid or softmax of."""
     offset = found.get("calibration_offset", 0.0)
     shift = f" {'-' if offset < 0 else '+'} {abs(offset):.6g}" if offset else ""
+    if "calibration_offsets" in found:
+        shift = " + offset of the class"
     spread = " / sqrt(1 + variance)" if found["calibration_by_variance"] else ""
     z, k = f"score{spread}", found.get("calibration_bend", 0.0)
     g = f"asinh({k:.6g} * {z}) / {k:.6g}" if k else z
@@ -128,10 +131,14 @@ def _known(found: dict[str, Any]) -> str:
 
 def _intercept(intercept: float | dict[str, float]) -> list[str]:
     if isinstance(intercept, dict):
-        shown = "  ".join(f"{label}: {w:.6g}" for label, w in intercept.items() if w)
-    else:
-        shown = f"{intercept:.6g}" if intercept else ""
-    return [f"intercept    {shown}"] if shown else []
+        return _by_class("intercept", intercept)
+    return [f"intercept    {intercept:.6g}"] if intercept else []
+
+
+def _by_class(name: str, numbers: dict[str, float]) -> list[str]:
+    """The numbers of the classes that are not 0."""
+    shown = "  ".join(f"{label}: {w:.6g}" for label, w in numbers.items() if w)
+    return [f"{name:<13}{shown}"] if shown else []
 
 
 def _top(rows: list[dict[str, Any]], measure: str) -> list[str]:

@@ -11,11 +11,11 @@ from cwtool.data.rows import Floats, Ints
 from cwtool.errors import Damage
 from cwtool.metrics.confusion import predicted
 from cwtool.metrics.reliability import Flags, Reliability
-from cwtool.metrics.tally import HEAVIEST, counted
+from cwtool.metrics.softmax_fit import LARGEST, Scored, Softmax, fit
+from cwtool.metrics.tally import counted
 
 ROWS = 1024  # the most rows that the slope is fitted to
 ROOM = 1 << 20  # the most numbers that are kept for that
-LARGEST, SMALLEST = 1e100, 1e-100  # |z| is cut off at the first and means nothing below the second
 
 
 def standardized(score: Floats, variance: Floats) -> Floats:
@@ -23,39 +23,24 @@ def standardized(score: Floats, variance: Floats) -> Floats:
     return score / np.sqrt(1 + variance)[:, None]
 
 
-def probability(a: float, score: Floats, variance: Floats) -> Floats:
-    """softmax(a z); 0 for a class that is not born, and for no other."""
+def probability(a: float, score: Floats, variance: Floats, b: Floats | None = None) -> Floats:
+    """softmax(a z + b), with b = 0 for classes that it has no element for; 0 for a class that is
+    not born, and for no other."""
     z = standardized(score, variance)
-    top = z.max(axis=1, initial=-np.inf, keepdims=True)
+    born, top = z > -np.inf, z.max(axis=1, initial=-np.inf, keepdims=True)
     with np.errstate(over="ignore", invalid="ignore"):
-        e = np.where(z == -np.inf, 0.0, np.maximum(np.exp(a * (z - top)), np.finfo(float).tiny))
+        t = np.where(born, a * (z - top), -np.inf)
+        if b is not None and len(b):
+            t += offsets(b, z.shape[1])
+            t -= t.max(axis=1, initial=-np.inf, keepdims=True)
+        e = np.where(born, np.maximum(np.exp(t), np.finfo(float).tiny), 0.0)
     total = e.sum(axis=1, keepdims=True)
     return e / np.where(total > 0, total, 1)
 
 
-def slope(z: Floats, y: Ints, weight: Floats) -> float:
-    """min over a > 0 of sum_i h_i (-log softmax(a z_i)[y_i]) + log(1 + exp(a g)), where g is the
-    mean gap between the two highest z of a row. The last term is one more row, whose class comes
-    second by g; it keeps a finite when no row is wrong. Each row's own class must be born."""
-    born = z > -np.inf
-    z, weight = np.clip(z, -LARGEST, LARGEST), np.minimum(weight, HEAVIEST)
-    several = born.sum(axis=1) > 1  # with one class alone, a row says nothing of a
-    z, y, weight, born = z[several], y[several], weight[several], born[several]
-    if len(z) == 0:
-        return 1.0
-    second, first = np.partition(np.where(born, z, -np.inf), -2, axis=1)[:, -2:].T
-    gap = float((weight * (first - second)).sum() / weight.sum())
-    if gap < SMALLEST:
-        return 1.0
-    ahead = (z - z[np.arange(len(z)), y, None]) / gap  # of the row's own class
-    below = np.where(born, ahead - ahead.max(axis=1, where=born, initial=0.0)[:, None], -np.inf)
-    low, high = -60.0, 60.0  # of log2(a * gap)
-    while low < (middle := (low + high) / 2) < high:  # the derivative in a is monotone: halve
-        e = np.exp(2.0**middle * below)
-        rise = (weight * ((e * ahead).sum(axis=1) / e.sum(axis=1))).sum()
-        extra = 1 / (1 + np.exp(-(2.0**middle)))
-        low, high = (low, middle) if rise + extra > 0 else (middle, high)
-    return float(2.0**middle / gap)
+def offsets(b: Floats, classes: int) -> Floats:
+    """The offsets of so many classes; those that came after the fit have 0."""
+    return np.append(b, np.zeros(classes))[:classes]
 
 
 def room(classes: int) -> int:
@@ -64,8 +49,8 @@ def room(classes: int) -> int:
 
 
 class Ring:
-    """The latest scores that were given before learning, to fit the slope a of the probabilities
-    softmax(a z) to: those of the last 1,024 rows, or as many as fit into 2^20 numbers. Rows of
+    """The latest scores that were given before learning, to fit the probabilities
+    softmax(a z + b) to: those of the last 1,024 rows, or as many as fit into 2^20 numbers. Rows of
     weight 0 and rows whose class was not born when they were scored are not counted."""
 
     def __init__(self) -> None:
@@ -113,15 +98,13 @@ class Ring:
         self.rows += len(z)
         classes = max(z.shape[1], self.z.shape[1])
         most = room(classes)
-        self.z = np.concatenate([_widened(self.z, classes), _widened(z, classes)])[-most:]
+        self.z = np.concatenate([widened(self.z, classes), widened(z, classes)])[-most:]
         self.y = np.concatenate([self.y, y])[-most:]
         self.weight = np.concatenate([self.weight, weight])[-most:]
 
-    def fit(self) -> float:
-        """The slope by maximum likelihood on the latest half of all rows, as far as they are
-        kept."""
-        latest = slice(max(len(self.z) - (self.rows + 1) // 2, 0), None)
-        return slope(self.z[latest], self.y[latest], self.weight[latest])
+    def fit(self) -> Softmax:
+        """The slope and offsets by maximum likelihood on the rows that are kept."""
+        return fit(Scored.of(self.z, self.y, self.weight))
 
     def pack(self) -> dict[str, NDArray[Any]]:
         """The ring as arrays of a model file; `rows` is to be kept beside them."""
@@ -169,7 +152,7 @@ def _known(y: Ints, values: Floats, unborn: float, root: Floats | None = None) -
     return known
 
 
-def _widened(z: Floats, classes: int) -> Floats:
+def widened(z: Floats, classes: int) -> Floats:
     """The rows with columns for so many classes, the new ones not born."""
     if z.shape[1] == classes:
         return z

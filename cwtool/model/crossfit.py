@@ -11,9 +11,10 @@ model of its own, a fold model, which then predicts rows that it has not learned
 A fold model is not the model: its scores may be larger or shifted. Therefore the probabilities of
 both are fitted to rows that both have learned, at most COMPARED, sigmoid(a z + b) to the scores z
 of the fold model and sigmoid(a' z' + b') to those of the model, and a score z of a row that the
-fold model has not learned counts as the z' of the same logit: a' z' + b' = a z + b. Where the
-scores of one of them tell nothing even of rows that it has learned, the scores of the model itself
-count.
+fold model has not learned counts as the z' of the same logit: a' z' + b' = a z + b. With several
+classes the softmax of a z + b takes the place of the sigmoid, with an offset for each class. Where
+the scores of one of them tell nothing even of rows that it has learned, the scores of the model
+itself count.
 """
 
 from __future__ import annotations
@@ -82,10 +83,9 @@ class Held(NamedTuple):
 
 
 def folds(y: Ints, seed: int) -> list[Fold]:
-    """The folds of rows of the classes y; none if all are of one class, or one has a single row.
-    Every fold has the same share of each class."""
-    counts = np.bincount(y)
-    if np.count_nonzero(counts) < 2 or counts[counts > 0].min() < 2:
+    """The folds of rows of the classes y; none if fewer than two classes have two rows. Every fold
+    has the same share of each class."""
+    if np.count_nonzero(np.bincount(y) > 1) < 2:
         return []
     mixed = permutation(len(y), seed)
     fold = np.empty(len(y), dtype=np.int64)
@@ -111,7 +111,8 @@ def held(fold_scores: list[FoldScores], own: Scorer, y: Ints, weight: Floats | N
     known = distinct(np.concatenate([scored.fold.compared for scored in fold_scores]))
     whole = own(known)
     z = np.concatenate([_matched(scored, known, whole, own, y, weight) for scored in fold_scores])
-    if not any(scores.variance.any() for one in fold_scores for scores in (one.compared, one.held)):
+    all_scores = [scores for one in fold_scores for scores in (one.compared, one.held)]
+    if z.ndim > 1 or not any(scores.variance.any() for scores in all_scores):
         return Held(rows, z, z)
     plain = known, _plain(whole), lambda some: _plain(own(some))
     score = [_matched(scored.plain(), *plain, y, weight) for scored in fold_scores]
@@ -129,7 +130,7 @@ def _matched(
     the rows `known` are `whole`."""
     some = scored.fold.compared
     at, importance = np.searchsorted(known, some), None if weight is None else weight[some]
-    fit = _line if whole.score.ndim == 1 else _slope
+    fit = _line if whole.score.ndim == 1 else _offsets
     a, b = fit(y[some], scored.compared, importance)
     to_a, to_b = fit(y[some], whole.take(at), importance)
     if not min(a, to_a) > LEAST * max(a, to_a):  # the scores of one of them tell nothing
@@ -151,13 +152,12 @@ def _line(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, float]
     return calibration.line()
 
 
-def _slope(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, float]:
-    """The slope of probabilities of several classes, which have no offset."""
-    from cwtool.metrics.softmax import Ring
+def _offsets(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, Floats]:
+    """Slope and offsets of probabilities of several classes that are fitted to these scores
+    alone."""
+    from cwtool.metrics.softmax_fit import Scored, joint_fit
 
-    ring = Ring()
-    ring.add(y, *scores, weight, at_once=True)
-    return ring.fit(), 0.0
+    return joint_fit(Scored.of(_standardized(scores), y, weight))
 
 
 def quiet(run: Run) -> Run:

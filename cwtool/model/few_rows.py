@@ -1,25 +1,22 @@
-"""Probabilities of an online learner that has learned few rows.
+"""Probabilities of an online learner of two classes by scores of fold models.
 
 The scores before learning are those of many models, most of which had learned much less than the
-last one. As long as the sample of the model holds all rows that it has learned, there are better
-scores: those of fold models, which have learned four fifths of the rows in one pass, for the other
-rows (see crossfit.py).
+last one, and each of which had a shift of its own. As long as the sample of the model holds all
+rows that it has learned, there are better scores: those of fold models (see held_sample.py). Of
+more rows, they say how much steeper than by the scores before learning the probabilities are at
+least.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cwtool.algorithms.base import Algorithm, Scores
-from cwtool.data.rows import Rows
-from cwtool.errors import CwtoolError
+from cwtool.algorithms.base import Scores
 from cwtool.metrics.calibration import Calibration
 from cwtool.metrics.sigmoid import Sigmoid
-from cwtool.model.arithmetic import computing
-from cwtool.model.crossfit import Held, fold_scores, held
+from cwtool.model.held_sample import HeldRows, held_rows
 from cwtool.model.results import Prediction
-from cwtool.model.sample import ENOUGH
-from cwtool.run import Run
+from cwtool.model.sample import ENOUGH, steeper
 
 if TYPE_CHECKING:
     from cwtool.model.model import Model
@@ -38,37 +35,30 @@ def fitted_to_folds(model: Model, shared: Model, own: Prediction) -> Sigmoid | N
 
 
 def counted_by_folds(model: Model, shared: Model, own: Prediction) -> Calibration | None:
-    """The scores of fold models for the rows of the sample of `shared`, whose index, row scale and
-    class weights are those of the model; `own` are the scores of the model for these rows. None if
-    they are not all rows that the model has learned, or cannot be divided into folds."""
+    """The scores of fold models for the rows of the sample of `shared`, whose row scale and class
+    weights are those of the model; `own` are the scores of the model for these rows. None if they
+    are not all rows that the model has learned, or cannot be divided into folds."""
     sample = shared.sample
-    if not sample.complete or sample.seen != model.calibration.rows or model.several is not None:
+    if not sample.complete or sample.seen != model.calibration.rows:
         return None
-    if model.algorithm.layout.squares:  # to learn rows again takes long: all features have a matrix
-        return None
-    rows = sample.rows()
-    try:
-        found = held_scores(shared, model.algorithm, rows, own)
-    except CwtoolError:  # a fold model has too large numbers, although the model has not
-        return None
+    found = _held(model, shared, own)
     if found is None:
         return None
     counted = Calibration()
-    weight = None if rows.weight is None else rows.weight[found.rows]
-    counted.count(rows.y[found.rows], found.score, found.z, weight, at_once=True)
+    counted.count(found.y, found.score, found.z, found.weight, at_once=True)
     return counted
 
 
-@computing
-def held_scores(shared: Model, algorithm: Algorithm, rows: Rows, own: Prediction) -> Held | None:
-    """Scores of these rows that are as those of a model of this algorithm would be, had it not
-    learned them; `own` are those that it gives."""
-    weight = shared.class_weight.relearning(rows, shared.labels)
-    part, _, unknown = shared.index.lookup(rows.weighing(weight), shared.scale.value)
-    if unknown:  # the model is a part of a merge, without the features that its base has too
-        return None
-    found = fold_scores(algorithm.lighter(), shared.index, shared.labels, part, Run())
-    if not found:
-        return None
-    scores = Scores(own.score, own.variance)
-    return held(found, scores.take, rows.y, rows.weight)
+def steeper_by_folds(model: Model, shared: Model, own: Prediction) -> float:
+    """The least factor >= 1 of the slope of the model that the scores of fold models do not
+    reject; the arguments are those of `counted_by_folds`."""
+    found = _held(model, shared, own)
+    if found is None:
+        return 1.0
+    z = found.z if model.by_variance else found.score
+    return steeper(model.sloped(z), found.y, found.weight)
+
+
+def _held(model: Model, shared: Model, own: Prediction) -> HeldRows | None:
+    rows, scores = shared.sample.rows(), Scores(own.score, own.variance)
+    return held_rows(shared, model.algorithm, rows, scores)

@@ -122,7 +122,7 @@ HEADER_OF = entries(
         "scale": entries({"value": number(), "rows": number(0), "total": number()}),
         "calibration": entries(
             {"a": number(0), "rows": whole()},
-            {"b": number(), "by_variance": flag, "k": number(1e-300)},
+            {"b": number(), "by_variance": flag, "k": number(1e-300), "offsets": items(number())},
         ),
         "numbers": anything,  # by the layout of the algorithm
         "history": items(run_of_history),

@@ -13,7 +13,7 @@ from cwtool.data.labels import Labels
 from cwtool.data.rows import Floats, Ints
 from cwtool.metrics.calibration import Calibration, Own
 from cwtool.metrics.reliability import Reliability
-from cwtool.metrics.sigmoid import Sigmoid, bent, sigmoid, standardized
+from cwtool.metrics.sigmoid import bent, sigmoid, standardized
 from cwtool.metrics.tally import AnyTally, Tally
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.records import dataclass
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 # Where more of the rows of batches score 0 than this share, they tell the class of others that do.
 # Few of them say little: features are chosen so that the rows of training have some.
 MANY = 0.05
+
+
+def no_offsets() -> Floats:
+    return np.empty(0)
+
 
 AnyReliability: TypeAlias = "Reliability | SoftmaxReliability"
 
@@ -39,10 +44,11 @@ class ScoreInterpretation:
     calibration: Calibration | Ring = field(default_factory=Calibration)
     of_batches: Tally = field(default_factory=Tally)  # as `judged`, of a batch learner
     operating_point: OperatingPoint = field(default_factory=OperatingPoint)
-    slope: float = 1.0  # a of the probability: sigmoid(a g(z) + b), or softmax(a z)
+    slope: float = 1.0  # a of the probability: sigmoid(a g(z) + b), or softmax(a z + b)
     offset: float = 0.0  # b, of two classes
     by_variance: bool = True  # z is s / sqrt(1 + v), or s
     bend: float = 0.0  # k of g(z) = asinh(k z) / k, of two classes; 0: g(z) = z
+    offsets: Floats = field(default_factory=no_offsets)  # b of several classes, or none: all are 0
 
     @property
     def rows(self) -> int:
@@ -67,13 +73,10 @@ class ScoreInterpretation:
         return SoftmaxReliability(self.labels.several)
 
     def calibrate_to(self, own: Own | None) -> None:
-        """Fit the probabilities to the scores so far; `own` are scores of rows that the model has
-        learned."""
-        if isinstance(self.calibration, Calibration):
-            found = self.calibration.fit(own)
-        else:
-            found = Sigmoid(self.calibration.fit(), 0.0, by_variance=True)
-        self.slope, self.offset, self.by_variance, self.bend = found
+        """Fit the probabilities of two classes to the scores so far; `own` are scores of rows that
+        the model has learned."""
+        assert isinstance(self.calibration, Calibration)
+        self.slope, self.offset, self.by_variance, self.bend = self.calibration.fit(own)
 
     def probability(self, score: Floats, variance: Floats) -> Floats:
         """The probability of the positive class, or of each of several classes in a column."""
@@ -81,7 +84,7 @@ class ScoreInterpretation:
             return sigmoid(self.logit(score, variance))
         from cwtool.metrics import softmax
 
-        return softmax.probability(self.slope, score, variance)
+        return softmax.probability(self.slope, score, variance, self.offsets)
 
     def logit(self, score: Floats, variance: Floats) -> Floats:
         """log(p / (1 - p)) of the probability p of the positive class, of two classes."""
@@ -89,7 +92,10 @@ class ScoreInterpretation:
 
     def unshifted(self, score: Floats, variance: Floats) -> Floats:
         """The same with an offset of 0."""
-        z = standardized(score, variance) if self.by_variance else score
+        return self.sloped(standardized(score, variance) if self.by_variance else score)
+
+    def sloped(self, z: Floats) -> Floats:
+        """a g(z), for scores z of two classes."""
         with np.errstate(over="ignore"):
             return self.slope * bent(z, self.bend)
 

@@ -148,7 +148,7 @@ class Model(ScoreInterpretation):
     def count(self, rows: Rows, by_slot: SlotRows, scores: Scores, run: Run) -> Learned:
         """Count the scores of rows that an online learner has visited."""
         self.calibration.add(rows.y, *scores, rows.weight)
-        if self.several is None and run.calibrate:
+        if run.calibrate:
             self.sample.add(rows)
         self.progress.add(rows.y, scores.score, rows.weight)
         return Learned(*scores, None, by_slot.weight)
@@ -184,7 +184,13 @@ class Model(ScoreInterpretation):
         whose scores by this model also limit the others. If the sample has all rows, fit the
         probabilities to scores of fold models instead."""
         rows = self.sample.rows()
-        self.calibrate_by(self, self.scores(rows) if rows.n_rows else None)
+        own = self.scores(rows) if rows.n_rows else None
+        if self.several is None:
+            self.calibrate_by(self, own)
+        else:
+            from cwtool.model import several_rows
+
+            self.slope, self.offsets = several_rows.fitted(self, own)
 
     def calibrate_by(self, shared: Model, found: Prediction | None) -> None:
         """As `calibrate`, with the sample of rows of a model that shares its index, row scale and
@@ -198,8 +204,9 @@ class Model(ScoreInterpretation):
         self.calibrate_to(own)
         if found is not None and self.calibration.rows >= sample.ENOUGH:
             logit = self.unshifted(found.score, found.variance)
-            c, self.offset = sample.fitted(logit, rows.y, rows.weight, self.offset)
-            self.slope *= c
+            steeper = few_rows.steeper_by_folds(self, shared, found)
+            c, self.offset = sample.fitted(steeper * logit, rows.y, rows.weight, self.offset)
+            self.slope *= steeper * c
 
     @computing
     def relearn(self, rows: Rows, order: Longs, run: Run) -> Scores:

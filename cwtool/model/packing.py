@@ -59,6 +59,7 @@ def pack(model: Model, *, calibrated: bool = True, jobs: int = 1) -> Packed:
             "by_variance": model.by_variance,
             "rows": model.calibration.rows,
             **({"k": model.bend} if model.bend else {}),
+            **({"offsets": model.offsets.tolist()} if len(model.offsets) else {}),
         },
         "numbers": model.state.pack_numbers(),
         "history": model.history,

@@ -108,9 +108,9 @@ class Sample:
         return {"sample": _packed(rows), "sample.size": sizes, "sample.rank": rank}
 
     @classmethod
-    def unpack(cls, arrays: Arrays) -> Sample:
-        """The rows that were packed; Damage if they cannot be. Earlier versions kept the latest
-        rows, without ranks: these count as the first ones."""
+    def unpack(cls, arrays: Arrays, classes: int = 2) -> Sample:
+        """The rows of so many classes that were packed; Damage if they cannot be. Earlier versions
+        kept the latest rows, without ranks: these count as the first ones."""
         found = cls()
         name = "sample" if "sample" in arrays else "latest"
         if name not in arrays:
@@ -120,7 +120,7 @@ class Sample:
         n_rows, nnz = sizes[:2]
         if not (0 <= n_rows <= ROWS and 0 <= nnz <= ENTRIES):
             raise Damage(f"the array {name}.size has a value that cannot be")
-        rows = _unpacked(array_of(arrays, name, "|u1"), n_rows, nnz, name)
+        rows = _unpacked(array_of(arrays, name, "|u1"), n_rows, nnz, classes, name)
         if name == "latest":
             found.add(rows)
             return found
@@ -144,8 +144,9 @@ def _packed(rows: Rows) -> Bytes:
     return out[:size]
 
 
-def _unpacked(data: Bytes, n_rows: int, nnz: int, name: str) -> Rows:
-    """So many rows with so many entries from the bytes of the array of this name."""
+def _unpacked(data: Bytes, n_rows: int, nnz: int, classes: int, name: str) -> Rows:
+    """So many rows of so many classes with so many entries from the bytes of the array of this
+    name."""
     if n_rows == 0:
         if nnz or len(data):
             raise Damage(f"the array {name} has bytes but no rows")
@@ -157,7 +158,7 @@ def _unpacked(data: Bytes, n_rows: int, nnz: int, name: str) -> Rows:
     end = packed.decode(
         padded, 0, len(data), n_rows, nnz, indptr, indices, values, labels, lines, BIAS, weight
     )
-    good = np.isin(labels, (0, 1)).all() and ((weight > 0) & np.isfinite(weight)).all()
+    good = np.isin(labels, np.arange(classes)).all() and ((weight > 0) & np.isfinite(weight)).all()
     if end != len(data) or not good or not np.isfinite(values[:nnz]).all():
         raise Damage(f"the array {name} has a row that cannot be")
     ones = None if (weight == 1).all() else weight
@@ -197,6 +198,31 @@ def fitted(logit: Floats, y: Ints, weight: Floats | None, b: float) -> tuple[flo
     shifted = b != 0 or 2 * (log_loss(alone, z, n) - log_loss(joint, z, n)) > SIGNIFICANT
     a, b = joint if shifted else alone
     return a / typical, b
+
+
+def steeper(logit: Floats, y: Ints, weight: Floats | None) -> float:
+    """The least c >= 1 that rows of the classes y, which were not learned, do not reject: with the
+    best c' and b', twice the log-likelihood of c' t_i + b' is above that of c t_i and the best b
+    for it by at most SIGNIFICANT, where t_i are their logits."""
+    t = np.clip(logit, -HIGHEST, HIGHEST)
+    typical = float(np.abs(t).mean()) or 1.0
+    h = np.ones(len(y)) if weight is None else weight
+    n = np.stack([np.append(h * (y == 0), [0.5, 0]), np.append(h * (y == 1), [0, 0.5])])
+    z = np.append(t, [typical, -typical]) / typical  # half a mistake more of each class
+    best = joint_fit(z, n)
+    least = log_loss(best, z, n) + SIGNIFICANT / 2
+
+    def rejected(c: float) -> bool:
+        a = c * typical
+        return log_loss((a, _offset(a * z, n)), z, n) > least
+
+    low, high = 1.0, best[0] / typical
+    if high <= low or not rejected(low):
+        return 1.0
+    for _ in range(10):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rejected(middle) else (low, middle)
+    return high
 
 
 def _offset(t: Floats, n: Floats) -> float:

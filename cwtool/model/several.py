@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cwtool.algorithms.base import Algorithm
 from cwtool.algorithms.multiclass.base import Several
 from cwtool.algorithms.multiclass.one_vs_rest import OneVsRest
@@ -13,6 +15,7 @@ from cwtool.errors import Damage, UsageError
 from cwtool.metrics.confusion import Confusion
 from cwtool.metrics.softmax import Ring
 from cwtool.model.file import Arrays
+from cwtool.model.sample import Sample
 
 if TYPE_CHECKING:
     from cwtool.model.model import Model
@@ -59,7 +62,7 @@ def pack(model: Model) -> tuple[dict[str, Any], Arrays]:
     assert isinstance(model.progress, Confusion) and isinstance(model.calibration, Ring)
     assert model.several is not None
     header = {"labels": model.labels.several, "multiclass": model.several.mode}
-    return header, {**model.progress.pack(), **model.calibration.pack()}
+    return header, {**model.progress.pack(), **model.calibration.pack(), **model.sample.pack()}
 
 
 def unpack(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
@@ -72,3 +75,7 @@ def unpack(model: Model, header: dict[str, Any], arrays: Arrays) -> None:
     settle(model)
     model.progress = progress
     model.calibration = Ring.unpack(header["calibration"]["rows"], arrays, len(labels))
+    model.sample = Sample.unpack(arrays, len(labels))
+    model.offsets = np.array(header["calibration"].get("offsets", []))
+    if len(model.offsets) > len(labels):
+        raise Damage("its probabilities have more offsets than there are classes")

@@ -62,14 +62,14 @@ def test_training_reports_several_classes(ok: Run) -> None:
 
 
 def test_columns(ok: Run, model: str) -> None:
-    """Scores and probabilities are in label order, and the label is that of the largest."""
+    """Scores and probabilities are in label order, and the label is that of the highest score."""
     heads, score = table(ok("predict", "b.svm", "-m", model, "--output", "score"))
     assert heads == LABELS
     heads, p = table(ok("predict", "b.svm", "-m", model, "--output", "probability"))
     assert heads == LABELS
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
     label = ok("predict", "b.svm", "-m", model).splitlines()
-    assert label == [LABELS[k] for k in score.argmax(axis=1)] == [LABELS[k] for k in p.argmax(1)]
+    assert label == [LABELS[k] for k in score.argmax(axis=1)]
     assert np.mean(actual() == label) > 0.7
     all_ = ok("predict", "b.svm", "-m", model, "--output", "all").splitlines()
     heads = all_[0].split("\t")
@@ -80,8 +80,9 @@ def test_columns(ok: Run, model: str) -> None:
     values = np.array([[float(v) for v in line.split("\t")[:-2]] for line in all_[1:]])
     np.testing.assert_array_equal(values[:, 1:5], score)
     np.testing.assert_array_equal(values[:, 6:], p)
-    slope = json.loads(ok("inspect", model, "--json"))["calibration"]
-    z = np.exp(slope * score / np.sqrt(1 + values[:, 5])[:, None])
+    known = json.loads(ok("inspect", model, "--json"))
+    b = [known.get("calibration_offsets", {}).get(label, 0.0) for label in LABELS]
+    z = np.exp(known["calibration"] * score / np.sqrt(1 + values[:, 5])[:, None] + b)
     np.testing.assert_allclose(p, z / z.sum(axis=1, keepdims=True), rtol=1e-9)
     lines = ok("predict", "b.svm", "-m", model, "--output", "all", "--json").splitlines()
     first = json.loads(lines[0])

@@ -179,7 +179,7 @@ def test_variances_that_do_not_help_are_not_exported(
     told = ok("predict", "new.svm", "-m", "m.cw", "--output", "probability").split()
     ok("export", "m.cw", "--format", "python", "-o", "m.py")
     made = execute(folder / "m.py")
-    assert made["OFFSET"] == 0 and "VARIANCES" not in made
+    assert made["OFFSETS"] == [0] and "VARIANCES" not in made
     found = [made["probability"](row)[1] for row in rows(folder)]
     assert found == pytest.approx([float(p) for p in told], rel=1e-9)
     kept = json.loads(ok("export", "m.cw", "--format", "json"))["probability"]

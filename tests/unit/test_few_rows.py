@@ -13,6 +13,7 @@ from cwtool.metrics.calibration import Calibration
 from cwtool.model import Model, few_rows
 from cwtool.model.crossfit import Fold, FoldScores, folds, held
 from cwtool.model.few_rows import counted_by_folds
+from cwtool.model.held_sample import held_rows
 from cwtool.run import Run
 
 # learn whole batches, which this is not for
@@ -36,14 +37,17 @@ def test_held_scores_are_those_of_models_without_the_rows() -> None:
     rows, run = texts(1, 300), Run()
     model = Model.new("arow", {"prior": 1.0})
     model.learn(rows, run)
-    scored = few_rows.held_scores(model, model.algorithm, rows, model.scores(rows))
+    found = model.scores(rows)
+    scored = held_rows(model, model.algorithm, rows, Scores(found.score, found.variance))
     assert scored is not None
-    np.testing.assert_array_equal(np.sort(scored.rows), np.arange(300))
-    for fold in folds(rows.y, run.seed):
+    parts = folds(rows.y, run.seed)
+    held = np.concatenate([fold.held for fold in parts])
+    np.testing.assert_array_equal(np.sort(held), np.arange(300))
+    for fold in parts:
         other = Model.new("arow", {"prior": 1.0})
         other.learn(rows.take(fold.learned), run)
         alone = other.scores(rows.take(fold.held)).score
-        found = scored.score[np.isin(scored.rows, fold.held)]
+        found = scored.score[np.isin(held, fold.held)]
         slope, offset = np.polyfit(alone, found, 1)
         assert 0.5 < slope < 2
         np.testing.assert_allclose(found, slope * alone + offset, rtol=0, atol=1e-9)

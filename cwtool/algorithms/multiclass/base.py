@@ -34,6 +34,10 @@ class Several(ABC):
     def __init__(self, base: Algorithm) -> None:
         self.base = base
 
+    def lighter(self) -> Several:
+        """The same for models that only give scores for probabilities: see Algorithm.lighter."""
+        return type(self)(self.base.lighter())
+
     def new_index(self) -> FeatureIndex:
         """An empty feature index for the states."""
         return FeatureIndex(0 if self.base.layout.compact else DIRECT)
