@@ -15,6 +15,7 @@ from cwtool.data.labels import Labels
 from cwtool.data.parse import Reading
 from cwtool.data.rows import BIAS, Floats, Ints
 from cwtool.errors import DataError, UsageError
+from cwtool.metrics.threshold import ABOVE_ZERO
 from cwtool.model import Model
 from cwtool.model.header import LABEL
 from cwtool.model.learning_checks import bytes_of
@@ -140,7 +141,9 @@ def imported(
     labels = Labels(min(found.labels), max(found.labels))
     if len(found.labels) > 2:
         labels = Labels(multiclass=multiclass, several=list(found.labels))
-    model = Model.new(algo, given, Reading(bias=found.bias), labels=labels)
+    second_is_less = len(found.labels) == 2 and found.labels[0] > found.labels[1]
+    threshold = repr(ABOVE_ZERO) if second_is_less else ""  # LIBLINEAR calls the second one at 0
+    model = Model.new(algo, given, Reading(bias=found.bias), labels=labels, threshold=threshold)
     names = [column.name for column in model.algorithm.layout.columns]
     if not is_wide(model.algorithm) or not any(name in names for name in MEANS):
         raise UsageError(

@@ -166,7 +166,7 @@ def command(
     combination.
     """
     points = parsed_grid(grid, algo)
-    own = tuple(p.name for p in declared(registry.algorithm(algo).Params))
+    own = tuple(p.name for p in declared(registry.algorithm(algo).Params) if p.name in others)
     fixed, classes = given(ctx, others, own), given(ctx, others, class_options.CLASSES)
     rows, others["passes"] = given(ctx, others, options.ROWS), passes
     once = given(ctx, others, ("passes",))

@@ -32,9 +32,9 @@ def test_two_classes(labels: str, sign: int, algo: str, folder: Path, ok: Run) -
     ok("import", "m.model", "-m", "m.cw", "--algo", algo)
     assert weights("m.cw") == {0: [0.5 * sign], 2: [-2.0 * sign]}
     first, second = labels.split()
-    (folder / "new.svm").write_text("0 1:1\n0 3:1\n0 1:5 3:1\n")
+    (folder / "new.svm").write_text("0 1:1\n0 3:1\n0 1:5 3:1\n0 2:1\n")
     called = [float(x) for x in ok("predict", "new.svm", "-m", "m.cw").split()]
-    assert called == [float(first), float(second), float(first)]
+    assert called == [float(first), float(second), float(first), float(second)]
 
 
 @pytest.mark.parametrize("mode", ["rival", "ovr"])

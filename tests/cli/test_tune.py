@@ -74,6 +74,14 @@ def test_metric(ok: Run, data: str) -> None:
         assert winner["params"] == max(points, key=lambda p: p[metric])["params"]
 
 
+def test_a_parameter_may_have_the_name_of_an_option(ok: Run, data: str) -> None:
+    """cv of sdist, which only --grid can give."""
+    command = ["tune", data, "-a", "sdist", "--steps", "2", "--cv", "2", "--json"]
+    (*points, winner) = objects(ok(*command, "--grid", "cv=0,2"))
+    assert [p["params"] for p in points] == [{"cv": 0}, {"cv": 2}]
+    assert winner["params"] in [p["params"] for p in points]
+
+
 def test_text(ok: Run, data: str) -> None:
     shown = ok("tune", data, "--grid", "r=0.1,1", "-m", "m.cw", "--passes", "2").splitlines()
     assert shown[0].startswith("r 0.1     error ")

@@ -266,6 +266,24 @@ def test_many_rows_with_a_rare_class_begin_with_descent(
     assert all(value(start) < value(np.zeros(9)) / 2 for start in begun)
 
 
+@both
+def test_the_rounding_of_long_rows_is_not_left_when_they_are_subtracted(squared: bool) -> None:
+    """Three rows that are 10^7 times as long as the others are curved at first, and then not."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 10))
+    score = x @ rng.normal(size=10)
+    positive = score + rng.normal(size=600) > 0
+    positive[[3, 10, 17]] = score[[3, 10, 17]] > 0
+    x[[3, 10, 17]] *= 1e7
+    rows = Rows.from_csr(csr_array(x), positive)
+    _, state = learned([slotted(rows, rows.indices)], loss="squared-hinge" if squared else "hinge")
+    margins = np.where(positive, 1, -1) * (x @ state.table[:10, 0])
+    curved = slow_loss(margins, squared)[2]
+    expected = (x.T * curved) @ x
+    assert curved[[3, 10, 17]].sum() == 0
+    np.testing.assert_allclose(np.tril(state.squares["curvature"]), np.tril(expected), atol=1e-9)
+
+
 def test_the_squared_hinge_loss_is_a_support_vector_machine(exact: None) -> None:
     _, rows = made(6, 200, 8)
     _, state = learned([rows], C=0.5, loss="squared-hinge")

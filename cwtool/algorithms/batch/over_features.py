@@ -15,6 +15,7 @@ from cwtool.data.rows import Floats, Longs, SlotRows
 from cwtool_ext import fortran, hinge
 
 TELLING = 1000  # rows that tell whether all are about equally long
+ROUNDED = 1e10  # number of C X'HX from which on differences of it are not exact enough
 ENDED = 0.1  # share of the slope of a step that may be left at its end, if it has to be shortened
 
 
@@ -133,15 +134,24 @@ class RowsInMemory(ByFeatures):
         return share if share < 1 else 0.5  # rounding alone leads upwards
 
     def gram_here(self) -> Floats:
-        """Only rows that have become curved since the last time, or are no longer, are added up."""
+        """Only rows that have become curved since the last time, or are no longer, are added up,
+        unless the rounding of long rows would be left of those that are subtracted."""
         np.equal(self.parts, hinge.CURVED, out=self.changed, casting="unsafe")
+        if self._rounded():
+            self.gram[:] = self.inside[:] = 0
         self.changed -= self.inside
         self.products.add(self.gram, self.changed)
         self.inside += self.changed
-        if self.exact:
+        if self.exact and not self._rounded():
             self.before[:] = self.parts
             self.known = self.here, self.pulled
+        else:
+            self.before[:], self.known = 0, None
         return self.gram
+
+    def _rounded(self) -> bool:
+        """Whether the rounding of C X'HX is not small beside the 1 of each feature in P."""
+        return bool(self.loss.C * self.gram.diagonal().max(initial=0) > ROUNDED)
 
 
 def _visits(rows: SlotRows) -> Longs:
