@@ -88,7 +88,7 @@ class ScoreInterpretation:
         return self.unshifted(score, variance) + self.offset
 
     def unshifted(self, score: Floats, variance: Floats) -> Floats:
-        """The same with an offset of 0."""
+        """The same calibration with an offset of 0."""
         z = standardized(score, variance) if self.by_variance else score
         with np.errstate(over="ignore"):
             return self.slope * bent(z, self.bend)
