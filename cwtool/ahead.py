@@ -188,7 +188,7 @@ class _Work(Generic[T, R]):
                 self.changed.notify_all()
 
     def others(self) -> None:
-        """What the threads beside the consumer do."""
+        """Work on items until there are no more, as each thread other than the consumer does."""
         while not self.ended:
             with self.changed:
                 self.changed.wait_for(lambda: self.ended or self.room())

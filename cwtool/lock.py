@@ -1,4 +1,4 @@
-"""One run at a time on a model.
+"""A lock file beside a model, so that only one run at a time writes it.
 
 The lock is a `flock` of the system, which ends with the process, so that a kill leaves no stale
 lock. Its holder removes the file, and a process that waited for it sees by its inode that it

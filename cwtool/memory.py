@@ -147,7 +147,7 @@ def _lines(path: str) -> list[str]:
 
 
 def parse_size(text: str) -> int:
-    """4GB, 500 MB, 1e9: bytes."""
+    """The number of bytes of a text such as 4GB, 500 MB or 1e9."""
     number = text.strip().upper().removesuffix("B").strip()
     factor = 1
     for power, unit in enumerate("KMGT", 1):
@@ -163,7 +163,7 @@ def parse_size(text: str) -> int:
 
 
 def words(n_bytes: float) -> str:
-    """A size for people: 512 B, 2.4 MB, 31 GB."""
+    """A number of bytes as text, such as 512 B, 2.4 MB or 31 GB."""
     for unit in ("B", "kB", "MB", "GB"):
         if n_bytes < 1000:
             return f"{n_bytes:.3g} {unit}"

@@ -147,7 +147,7 @@ class EngineOptions:
 
 
 class Engine(Protocol):
-    """Works on items, in this process or others."""
+    """Applies a function to items, in this process or in others."""
 
     def prepare(self, function: Callable[[int], object]) -> None:
         """Start worker processes, which takes time, while this process continues. Worker processes

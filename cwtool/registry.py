@@ -54,8 +54,12 @@ def algorithm(name: str) -> type[Algorithm]:
     if name not in MODULES:
         import difflib
 
-        near = difflib.get_close_matches(name.lower(), MODULES, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(MODULES)}"
+        word = name.lower()
+        near = [known for known in MODULES if word and known.startswith(word)]
+        near = near or difflib.get_close_matches(word, MODULES, n=1)
+        hint = (
+            f"did you mean {' or '.join(near)}?" if near else f"choose one of {', '.join(MODULES)}"
+        )
         raise UsageError(f"there is no algorithm {name!r}", hint)
     module = import_module(f"cwtool.algorithms.{MODULES[name]}")
     found: type[Algorithm] = module.ALGORITHMS[name]

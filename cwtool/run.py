@@ -12,7 +12,7 @@ Note = Callable[[str], None]  # a line of detail for people
 
 
 def no_progress(what: str, done: float) -> None:
-    """Progress callback that does nothing."""
+    """The progress callback of runs that show no progress."""
 
 
 def no_note(line: str) -> None:

@@ -149,8 +149,8 @@ class Algorithm(ABC):
         run: Run,
     ) -> list[Scores]:
         """One against the rest: learn the rows with each of these states, in its own order; the
-        rows of one class are positive to it. The first state is the ghost, to which no row is
-        positive."""
+        rows of one class are positive to it. The first state is that of no class: every row is
+        negative to it."""
         return each_class(self.learn, states, classes, rows, orders, run)
 
     def score_classes(
@@ -216,8 +216,7 @@ class Selects(Protocol):
         """The features chosen."""
 
     def class_selection(self, states: Sequence[State]) -> Chosen:
-        """The features chosen for all classes together: the states are those of the ghost and of
-        the classes."""
+        """The features chosen for all classes together. The first state is that of no class."""
 
 
 @runtime_checkable

@@ -44,7 +44,7 @@ class FactParams(Eta, FactorParams):
 
 
 COLLAPSED = Refusal(
-    "the full covariance that it learns collapses in some directions and cannot be inverted",
+    "the full covariance that it learns becomes singular and cannot be inverted",
     "use `covariance=diag` or `covariance=factored`, or train one model on all files",
 )
 

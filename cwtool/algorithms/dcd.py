@@ -159,8 +159,8 @@ class DCD(LinearBatchLearner):
             state.table[total.slots, 0] = w
         if gap > shards.gap:
             run.warn(
-                f"{rounds} `rounds` ended the descent at a relative duality gap of {gap:.2g}, "
-                f"before `gap={shards.gap:g}` was reached"
+                f"the descent ended after {rounds} `rounds` at a relative duality gap of "
+                f"{gap:.2g}, before `gap={shards.gap:g}` was reached"
             )
         run.note(f"{done} rounds, relative duality gap {gap:.2g}")
 

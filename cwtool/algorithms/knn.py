@@ -64,7 +64,7 @@ ROWS_AT_ONCE, NUMBERS_AT_ONCE, VOTES_AT_ONCE = 1024, 1 << 18, 1 << 18
 
 
 class Extent(NamedTuple):
-    """The size of remembered rows as points."""
+    """The sizes of the remembered rows as points of the space, for estimates of memory."""
 
     n: int
     width: int  # of dense points; 0: they are sparse

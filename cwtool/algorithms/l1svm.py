@@ -122,7 +122,7 @@ class SparseLearner(LinearBatchLearner):
         together: Together,
         run: Run,
     ) -> None:
-        """Of several classes, the state of the ghost notes the features of all of them. Each class
+        """Of several classes, the state of no class stores the features of all of them. Each class
         has columns of its own, because its signs go into them; all classes without a row have the
         same signs, and so one fit."""
         p, first = self.params, states[0]

@@ -67,9 +67,9 @@ class RffMarkov(Neighbours):
         n, width = rows.shape
         if n * width > MOST_ENTRIES:
             raise UsageError(
-                f"{self.name} reads a dense copy of all rows {p.lengths_for(n, n)[0]:,} times: "
-                f"{MOST_ENTRIES:,} entries are the most, and {n:,} rows of {width:,} features "
-                "have more",
+                f"{self.name} reads a dense copy of all rows {p.lengths_for(n, n)[0]:,} times; it "
+                f"may have {MOST_ENTRIES:,} entries, and {n:,} rows of {width:,} features have "
+                "more",
                 "use sdist, give it fewer rows, or give it fewer features, which select-features "
                 "writes with `project`",
             )

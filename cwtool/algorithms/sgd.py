@@ -90,9 +90,10 @@ class TgParams(SgdParams):
 
 
 class GradientDescent(Online):
-    """w_j and, with gravity, the debts it has paid; `owed` is all that was ever owed."""
+    """w_j and, with gravity, the shrinkage that was applied to it; `owed` is the total shrinkage so
+    far, of which a feature receives the rest when a row has it."""
 
-    unmergeable = "every row so far has pulled each weight to zero, and each model has other rows"
+    unmergeable = "each row shrinks all weights, and each model has learned other rows"
     variants: ClassVar[Variants] = {
         **each_choice(LossParams, "loss"),
         "falling rate": {"power": 0.5},

@@ -174,7 +174,7 @@ def explanation(outcome: Outcome) -> str:
 
 
 def markdown(outcome: Outcome) -> str:
-    """A section of a Markdown report."""
+    """The results as a section of a Markdown report."""
     title, text = Heading(outcome.duel.title), Words(explanation(outcome))
     return page.markdown([title, text, *tables(outcome)], "##")
 

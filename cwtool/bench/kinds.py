@@ -39,7 +39,7 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def _shown(hint: Any) -> str:
-    """What is wanted, for a message."""
+    """The name of the expected type, for a message."""
     words = {str: "text", int: "whole number", float: "number", bool: "true or false"}
     words |= {list: "list of such values", dict: "table of such values"}
     return words.get(get_origin(hint) or hint, "value of it")

@@ -63,7 +63,7 @@ def scatter(x: Floats, near: Longs, w: Floats) -> Floats:
 
 
 def apart(x: Floats, M: Floats, near: Longs) -> Floats:
-    """d_ij of all rows i and their neighbours j."""
+    """The distances d_ij of all rows i and their neighbours j."""
     y = x @ M
     inside = np.einsum("ij,ij->i", x, y)
     cross = [np.einsum("ij,ij->i", y, x[j]) for j in near.T]

@@ -57,7 +57,7 @@ class Program:
 
     @property
     def absent(self) -> str:
-        """How to get it; empty if it is there."""
+        """How to install the program; empty if it is installed."""
         there = find_spec(self.package) or (self.command and which(self.command))
         return "" if there else f"pip install {self.install}"
 

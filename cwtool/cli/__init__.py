@@ -69,10 +69,10 @@ class Lazy(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            import difflib
+            from cwtool.cli.config import nearest
 
-            near = difflib.get_close_matches(args[0].lower(), COMMANDS, n=1)
-            next_step = f"did you mean {near[0]}?" if near else f"choose {', '.join(COMMANDS)}"
+            describe = "cwtool COMMAND --help describes a command"
+            next_step = describe if args[0] == "help" else nearest(args[0], COMMANDS)
             ctx.fail(f"there is no command {args[0]!r}; {next_step}")
         return super().resolve_command(ctx, args)
 

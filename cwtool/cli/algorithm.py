@@ -17,6 +17,7 @@ from cwtool.params import declared
 
 ALGO = "cwtool.algo"
 OPTIONS = "cwtool.options"
+PASSES = ("--epoch", "--epochs", "--n-iter")  # how other programs call --passes
 FLAGS = "qv"  # short options without a value
 
 
@@ -34,14 +35,18 @@ class AlgorithmCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as failure:
-            owners = declared_options.owners(failure.option_name)
-            if not owners:
+            option = failure.option_name
+            has_passes = option in PASSES and any(p.name == "passes" for p in self.params)
+            passes = "; --passes sets the number of passes over the rows" if has_passes else ""
+            if owners := declared_options.owners(option):
+                found = (
+                    f"{option} is an option of {', '.join(owners)}; the algorithm here is {name}"
+                )
+            elif passes:
+                found = f"there is no option {option}"
+            else:
                 raise
-            raise click.UsageError(
-                f"{failure.option_name} is an option of {', '.join(owners)}; "
-                f"the algorithm here is {ctx.meta[ALGO]}",
-                ctx,
-            ) from None
+            raise click.UsageError(found + passes, ctx) from None
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         own = super().get_params(ctx)

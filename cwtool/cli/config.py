@@ -14,6 +14,12 @@ from cwtool.cli.declared import owners
 
 PLACE = "cwtool.cli.config"  # where a context keeps the path of the configuration file
 PLAIN = (str, int, float)  # what an option may have as its value
+KINDS = {
+    "integer range": "a whole number",
+    "integer": "a whole number",
+    "float range": "a number",
+    "float": "a number",
+}  # by the names that click uses in its messages
 MOST = 1 << 20  # bytes of a configuration file
 
 
@@ -28,7 +34,9 @@ def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
         with path.open("rb") as file:
             text = file.read(MOST + 1)
         if len(text) > MOST:
-            raise click.UsageError(f"{path} is longer than 1 MiB, so that it is no configuration")
+            raise click.UsageError(
+                f"{path} is longer than 1 MiB; it is not read as a configuration"
+            )
         found = tomllib.loads(text.decode())
     except OSError as failure:
         raise click.UsageError(f"{path}: {os.strerror(failure.errno or 0)}") from None
@@ -37,14 +45,27 @@ def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
     except (ValueError, RecursionError) as failure:  # also a number of thousands of digits
         raise click.UsageError(f"{path}: {failure}") from None
     for command, section in found.items():
-        if command not in commands or not isinstance(section, dict):
+        if not isinstance(section, dict):
             raise click.UsageError(
-                f"{path}: [{command}] is no command; choose one of {', '.join(commands)}"
+                f"{path}: {command} stands before the first section; put it below the line of its "
+                "command, such as [train]"
+            )
+        if command not in commands:
+            raise click.UsageError(
+                f"{path}: [{command}] is no command; {nearest(command, commands)}"
             )
     return {
         command: {key.replace("-", "_"): value for key, value in section.items()}
         for command, section in found.items()
     }
+
+
+def nearest(word: str, names: Collection[str]) -> str:
+    """Which of the names was probably meant; all of them if none is similar."""
+    import difflib
+
+    near = difflib.get_close_matches(word.lower(), names, n=1)
+    return f"did you mean {near[0]}?" if near else f"choose one of {', '.join(names)}"
 
 
 def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> dict[str, Any]:
@@ -77,17 +98,28 @@ def _fits(value: Any, flag: bool) -> bool:
 
 
 def with_source(failure: click.BadParameter) -> click.BadParameter:
-    """The same error with the place where the value was set, if that is not the command line."""
+    """The same error, with the kind of number that is expected instead of click's name of it, and
+    with the place where the value was set, if that is not the command line."""
+    message = failure.message
+    for name, kind in KINDS.items():
+        message = message.replace(f"is not a valid {name}.", f"is not {kind}")
+    if place := _place(failure):
+        message = f"{message} (set {place})"
+    if message == failure.message:
+        return failure
+    return click.BadParameter(message, failure.ctx, failure.param, failure.param_hint)
+
+
+def _place(failure: click.BadParameter) -> str:
+    """Where the value was set; empty if on the command line."""
     ctx, param = failure.ctx, failure.param
     if ctx is None or param is None or param.name is None:
-        return failure
+        return ""
     source = ctx.get_parameter_source(param.name)
     if source is click.core.ParameterSource.DEFAULT_MAP:
-        place = f"in {ctx.meta[PLACE]}"
-    elif source is click.core.ParameterSource.ENVIRONMENT:
+        return f"in {ctx.meta[PLACE]}"
+    if source is click.core.ParameterSource.ENVIRONMENT:
         names = param.envvar or f"{ctx.auto_envvar_prefix}_{param.name.upper()}"
         shown = names if isinstance(names, str) else " or ".join(names)
-        place = f"by the environment variable {shown}"
-    else:
-        return failure
-    return click.BadParameter(f"{failure.message} (set {place})", ctx, param, failure.param_hint)
+        return f"by the environment variable {shown}"
+    return ""

@@ -197,12 +197,12 @@ def command(
     from cwtool.data.parse import Reading
 
     if data.count("-") > 1:
-        raise click.UsageError("stdin can be read once")
+        raise click.UsageError("standard input can be read only once; give - once")
     delimiter = table["delimiter"]
     if delimiter is not None:
         table["delimiter"] = delimiter = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
         if len(delimiter) != 1 or delimiter in '"\r\n':
-            raise click.UsageError("--delimiter is one character, and no quote")
+            raise click.UsageError("--delimiter must be one character other than a quotation mark")
     console = options.console(as_json, quiet, verbose)
     read = options.read_options(
         Reading(zero_based=zero_based), on_bad_line, max_bad_lines, block_size, jobs, max_memory,

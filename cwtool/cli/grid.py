@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cwtool.cli.declared import owners
 from cwtool.errors import UsageError
 from cwtool.params import Param
 from cwtool.tune.tunable import Range, Values, tunable
@@ -25,9 +26,14 @@ def parsed_grid(texts: tuple[str, ...], algo: str) -> dict[str, Values]:
         if not equals or not values.strip(","):
             raise UsageError(f"--grid {text!r} is not of the form {FORM}")
         if name not in known:
+            others = owners(f"--{name}".replace("_", "-"))
             raise UsageError(
                 f"--grid {text!r}: {', '.join(algos)} has no parameter {name!r}",
-                f"choose one of {', '.join(p.name for p in params)}",
+                f"choose one of {', '.join(p.name for p in params)}"
+                + (
+                    f"; or choose with --algo one of {', '.join(others)}, which have it"
+                    * bool(others)
+                ),
             )
         param = known[name]
         if param.name in grid:

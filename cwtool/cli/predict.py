@@ -159,6 +159,7 @@ def command(
     """
     from dataclasses import replace
 
+    from cwtool.data.reports import ReadReport
     from cwtool.data.sources import STDIN, kept
     from cwtool.files import complete_text
     from cwtool.metrics.ranking import Ranking
@@ -168,9 +169,13 @@ def command(
     from cwtool.predict import COLUMNS, column_names, predict
 
     if evaluate and (unlabeled or follow):
-        raise click.UsageError("--evaluate needs labels and an end of the data")
+        raise click.UsageError(
+            "--evaluate needs labels, and an end of the data; leave out --unlabeled and --follow"
+        )
     if follow and (len(data) > 1 or STDIN in data or top):
-        raise click.UsageError("--follow is for one file, and not with --top")
+        raise click.UsageError(
+            "--follow reads one file, not standard input, and cannot be used with --top"
+        )
     if plot is not None:
         predicting.check_plot(plot, evaluate)
     console = options.console(as_json, quiet, verbose)
@@ -207,12 +212,19 @@ def command(
             if wanted
             else None
         )
-        ranking = Ranking()
+        ranking, report = Ranking(), ReadReport()
         result = predict(
-            subject, list(data), read, columns, write, evaluate=evaluate, ranking=ranking
+            subject,
+            list(data),
+            read,
+            columns,
+            write,
+            evaluate=evaluate,
+            report=report,
+            ranking=ranking,
         )
         predicting.judge_unknown(result, unknown_features, console)
-    predicting.tell(result, console)
+    predicting.tell(report, evaluate, console)
     if evaluate:
         predicting.tell_metrics(result, console, aside=wanted and out is None)
     if plot is not None:

@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from cwtool.data.pipeline import ReadOptions
+    from cwtool.data.reports import ReadReport
     from cwtool.messages.console import Console
     from cwtool.metrics.ranking import Ranking
     from cwtool.model import Model
@@ -31,10 +32,10 @@ def draw(model: Model, ranking: Ranking, path: Path) -> None:
     if model.several is not None:
         raise click.UsageError("--plot is for two classes; this model has more")
     if not ranking.n_rows:
-        raise DataError("no row to draw has a weight above 0")
+        raise DataError("--plot: all rows have the weight 0")
     confusion, bins = ranking.curves()
     if not (confusion[0][-1] and confusion[1][-1]):
-        raise DataError("the rows to draw are of one class")
+        raise DataError("--plot needs rows of both classes; all rows are of one")
     quality.draw(path, confusion, bins)
 
 
@@ -99,23 +100,31 @@ def judge_unknown(result: dict[str, Any], answer: str, console: Console) -> None
         "of features that the model has never seen"
     )
     if answer == "error":
-        raise DataError(message, "go on training with the new data, or ignore them")
+        raise DataError(
+            message, "continue the model with the new data, or leave out `unknown_features=error`"
+        )
     console.note(message)
 
 
-def tell(result: dict[str, Any], console: Console) -> None:
-    """Report bad lines and qid: items that were ignored in the data."""
-    if result["bad_lines"]:
-        console.warn(f"{result['bad_lines']:,} bad lines were skipped")
-    if result["qids"]:
-        console.note(f"qid: was ignored in {result['qids']:,} rows")
+def tell(report: ReadReport, evaluate: bool, console: Console) -> None:
+    """Report bad lines, qid: items that were ignored, and labels that may be features."""
+    for file in report.files:
+        if file.bad_lines:
+            console.warn(f"{file.name}: {file.skipped}; {file.first_bad}")
+        if file.doubtful and not evaluate:
+            console.note(
+                f"{file.name}: rows are read with labels, and the first item of the first row, "
+                f"{file.doubtful}, as a label with a weight; give --unlabeled if it is a feature"
+            )
+    if report.qids:
+        console.note(f"qid: was ignored in {report.qids:,} rows")
 
 
 def tell_metrics(result: dict[str, Any], console: Console, *, aside: bool) -> None:
     """Print the metrics; with `aside`, on stderr, because predictions are on stdout."""
     if result["learned_before"]:
         names = ", ".join(result["learned_before"])
-        console.warn(f"the model has learned {names}; on new rows it will be worse than this")
+        console.warn(f"the model has learned {names}; metrics on new rows are worse than these")
     result |= console.told(result.pop("notice"))
     console.event("evaluate", result, aside=aside, asked=True)
 

@@ -151,7 +151,7 @@ def command(
     if STDIN in validation and passes > 1:
         raise click.UsageError("--validation is read once a pass, and stdin only once")
     if STDIN in validation and STDIN in data:
-        raise click.UsageError("stdin can be read once: as DATA or for --validation")
+        raise click.UsageError("stdin can be read only once: as DATA or for --validation")
     gates = tuple(Gate.parse(text) for text in require)
     if any(gate.metric in OF_PROBABILITIES for gate in gates) and not (validation or holdout):
         raise click.UsageError("--require log_loss or ece needs --validation or --holdout")

@@ -28,7 +28,7 @@ def number_text(text: str) -> str | None:
 
 
 def parse_labels(text: str) -> dict[str, str]:
-    """spam=1,ham=-1"""
+    """The numbers of labels from a text such as spam=1,ham=-1."""
     found = {}
     for item in filter(None, text.split(",")):
         name, equals, number = item.rpartition("=")

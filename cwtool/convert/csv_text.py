@@ -88,7 +88,7 @@ def _distinct(names: list[str], lines: Lines) -> list[str]:
     if twice is not None:
         raise DataError(
             f"{display(lines.path)}:{lines.number}: two columns have the name {twice or '(empty)'}",
-            "give each column a name of its own, or say `no_header` if the first line has no names",
+            "give each column a different name, or use `no_header` if the first line has no names",
         )
     return names
 
@@ -103,7 +103,7 @@ def _numbered(n: int, of: Input) -> tuple[list[str], Input]:
     if strange := {*special, *of.categorical} - {str(k) for k in range(1, n + 1)}:
         raise UsageError(
             f"there is no column {min(strange)} in a table of {n} columns without a header",
-            "give the number of a column, or say `header` if the first line has names",
+            "give the number of a column, or use `header` if the first line has names",
         )
     free = (str(k) for k in range(1, n + 1))
     names = [f"column {k}" if str(k) in special else next(free) for k in range(1, n + 1)]

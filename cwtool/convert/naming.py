@@ -130,7 +130,7 @@ class Dictionary(Naming):
         return self._next
 
     def known(self) -> dict[int, str]:
-        """id -> name."""
+        """The name of each id."""
         return {number: name for name, number in reversed(self.ids.items())}
 
 
@@ -160,7 +160,7 @@ class Hashing(Naming):
 
 
 def own_id(name: str) -> int:
-    """The id that a name is, or 0."""
+    """The id that a name spells, such as 17; 0 if it is not a whole number."""
     if not (name.isascii() and name.isdecimal()) or name[0] == "0" or len(name) > 10:
         return 0
     return int(name) if int(name) <= BIAS else 0

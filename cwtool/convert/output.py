@@ -44,7 +44,7 @@ def _packed(kind: str | None, out: IO[bytes]) -> Any:
 
 
 class Sink(Protocol):
-    """Takes bytes."""
+    """A destination of bytes, such as an open file."""
 
     def write(self, data: bytes, /) -> Any: ...
     def flush(self) -> Any: ...

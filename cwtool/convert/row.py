@@ -32,7 +32,7 @@ class Bad(Exception):
 
 @dataclass
 class Met:
-    """What was met so far."""
+    """Counts of what was read so far."""
 
     bad_lines: int = 0
 

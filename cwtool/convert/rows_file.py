@@ -29,7 +29,7 @@ class Kept:
         return self
 
     def chunks(self, labelled: bool | None, labels: tuple[float, ...]) -> Iterator[Chunk] | None:
-        """Nothing is there before it is written."""
+        """None: the file does not exist before it is written."""
         return None
 
     def keeper(self, first: bytes) -> Kept:

@@ -48,7 +48,7 @@ def parsed(line: str) -> Row:
         raise Bad(
             1,
             "no | in the line",
-            "VW text has a label, a bar and features; `from` says what else it is",
+            "VW text has a label, a bar and features; `from` names another format",
         )
     label, weight, tag = _head(head)
     entries: list[tuple[str, float]] = []

@@ -192,7 +192,7 @@ def no_rows(pieces: list[bytes]) -> bool:
 
 
 class Endless(DataError):
-    """A line does not end."""
+    """A line is longer than a line may be, so that it seems to have no end."""
 
     lines = 0  # of its chunk that come before it
     longest = MAX_LINE  # bytes that it may have

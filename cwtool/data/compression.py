@@ -51,7 +51,7 @@ class Gzip(Member):
 
 
 class Blocked(Member):
-    """bz2, xz and zstd."""
+    """A stream of bz2, xz or zstd data, which is decompressed in blocks."""
 
     def __init__(self, inner: BZ2Decompressor | LZMADecompressor) -> None:
         self.inner = inner

@@ -17,7 +17,7 @@ def hexdigest(cells: bytes) -> str:
 
 
 class Digest:
-    """Cells of a stream, as its bytes come by."""
+    """The digest of a stream, computed from its bytes as they are read, in cells of fixed size."""
 
     def __init__(self) -> None:
         self.length = 0

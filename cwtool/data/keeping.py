@@ -36,7 +36,7 @@ class Entry(Protocol):
 
 
 class Store(Protocol):
-    """Keeps rows of several sources."""
+    """A place where the parsed rows of several sources are stored, such as a cache folder."""
 
     def entry(self, path: str, zero_based: bool) -> Entry | None:
         """Those of a source; None if it cannot be kept."""

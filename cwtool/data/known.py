@@ -44,7 +44,7 @@ class RowSample:
         return cls(hashes, level)
 
     def add(self, hashes: Hashes) -> None:
-        """Take in the hashes of more rows."""
+        """Add the hashes of more rows to the sample."""
         fresh = hashes[_below(hashes, self._level)]
         if len(fresh) == 0:
             return

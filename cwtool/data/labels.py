@@ -109,7 +109,7 @@ class Labels:
             )
         return DataError(
             f"{block.origin.place(row)}: label {written(float(block.labels[row]))} is a third "
-            f"class; so far there are {two}",
+            f"class beside {two}",
             hint,
         )
 

@@ -53,6 +53,17 @@ def seems_unlabelled(head: bytes) -> bool:
     return len({one[0][0] for one in ids}) > MANY
 
 
+def doubtful_item(head: bytes) -> str:
+    """The first item of the first row in these first bytes of a file, if it could be a feature as
+    well as a label with a weight: 1:0.5 before 2:1. Otherwise empty."""
+    item = first_item(head)
+    if b":" not in item:
+        return ""
+    following = head.partition(item)[2].split(None, 1)[:1]
+    ids = [one.partition(b":")[0] for one in (item, *following)]
+    return item.decode() if len(ids) == 2 and _ascend(*ids) else ""
+
+
 def _ascend(a: bytes, b: bytes) -> bool:
     return a.isdigit() and b.isdigit() and max(len(a), len(b)) <= DIGITS and int(a) < int(b)
 

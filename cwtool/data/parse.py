@@ -55,7 +55,7 @@ class Reading:
 
     @property
     def packed(self) -> dict[str, Any]:
-        """What the header of a model file has of it."""
+        """The settings as the header of a model file stores them."""
         return self.settings | ({} if self.columns is None else {"columns": self.columns.packed})
 
     @property

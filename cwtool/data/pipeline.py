@@ -21,7 +21,7 @@ from cwtool.data.digest import hexdigest
 from cwtool.data.growing import Joining
 from cwtool.data.known import RowSample
 from cwtool.data.labels import Labels, drained
-from cwtool.data.line_parts import first_item, has_labels, seems_unlabelled
+from cwtool.data.line_parts import doubtful_item, first_item, has_labels, seems_unlabelled
 from cwtool.data.parse import Block, Parsed, Reading, parse
 from cwtool.data.reports import FileReport, ReadReport, count
 from cwtool.data.rowpack import most_comments
@@ -131,7 +131,10 @@ def _read_worked(
                 current = FileReport.of(next(sources))
                 if parsed.chunk.sample is not None:
                     current.sample = parsed.chunk.sample
-                current.unlabelled = options.sampled and _seems_unlabelled(parsed.chunk)
+                if parsed.chunk.frame is None and parsed.chunk.labelled:
+                    head = parsed.chunk.head()
+                    current.doubtful = doubtful_item(head)
+                    current.unlabelled = options.sampled and seems_unlabelled(head)
                 report.files.append(current)
             block = _placed(parsed.block, len(report.files) - 1, current)
             count(parsed, current, report, options.max_bad_lines)
@@ -150,11 +153,6 @@ def _read_worked(
             keeper.abandon()
         if rows_file:
             pool.trim(MOST_KEPT)
-
-
-def _seems_unlabelled(chunk: Chunk) -> bool:
-    """Whether the first rows of a text that is read with labels seem to have none."""
-    return chunk.frame is None and chunk.labelled and seems_unlabelled(chunk.head())
 
 
 def _finish(read: FileReport, chunk: Chunk) -> None:

@@ -29,6 +29,7 @@ class FileReport:
     bad_lines: int = 0
     first_bad: str = ""
     unlabelled: bool = False  # whether its rows seem to have no labels, though they are read
+    doubtful: str = ""  # the first item, if it is read as label:weight and could be a feature
     digest: str = ""  # of the text; known when the file is finished
     stored: str = ""  # digest of a compressed file as it is stored: what cwtool 0.1 kept
     sample: RowSample = field(default_factory=RowSample)  # filled if `ReadOptions.sampled`
@@ -50,8 +51,13 @@ class FileReport:
         return f"{self.name}:{before + line}" + (f":{column}" if column else "")
 
     @property
+    def skipped(self) -> str:
+        """The number of bad lines that were left out, as text."""
+        return f"{self.bad_lines:,} bad line{'s' if self.bad_lines != 1 else ''} skipped"
+
+    @property
     def digests(self) -> tuple[str, ...]:
-        """By which a model may know the file."""
+        """The digests under which a model may have stored the file."""
         return (self.digest, self.stored) if self.stored else (self.digest,)
 
 

@@ -81,13 +81,13 @@ class Writer:
 
 
 def checksum(data: Any, stop: int) -> bytes:
-    """Of data[:stop]."""
+    """The checksum of data[:stop]."""
     return sha256(Digest.of(data, 0, stop)).digest()[:8]
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What a chunk of a file of rows is."""
+    """The frame of a file of rows that a chunk holds: its file, kind and checksum."""
 
     file: str  # that it lies in: with a cache, another one than that of the chunk
     kind: bytes

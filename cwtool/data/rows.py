@@ -202,7 +202,7 @@ class SlotRows(Rows):
 
     @cached_property
     def alike(self) -> bool:
-        """Whether all stored values are one number."""
+        """Whether all stored values are the same number."""
         return self.csr.alike()
 
     @cached_property

@@ -1866,8 +1866,8 @@ class STSGDClassifier(LinearScore, WeightedClassifier):
         fast, negative ones slowly; 0 makes it proportional to the share of features left.
     stability : float, default=0.7
         A feature is removed for good when its weight was nonzero after less than this share of
-        the bursts that informed it. Larger values give fewer features; 0 removes none. Must be
-        at least 0 and at most 1.
+        the bursts that informed it (see `informed_by`). Larger values give fewer features; 0
+        removes none. Must be at least 0 and at most 1.
     least : int, default=0
         Number of bursts that must have informed a feature before it can be removed. Raise it to
         keep rare features longer. Must be at least 0.
@@ -2530,8 +2530,8 @@ class SDistClassifier(Importances):
     k : int or 'auto', default='auto'
         Number of nearest rows: in training those of each class, in prediction those of all
         classes together, which vote. auto is 3; for dense data the number of votes is the one
-        of 3, 5, 9, 15 and 25 with the fewest errors on rows out of the bag. Must be auto, or at
-        least 1 and at most 99.
+        of 3, 5, 9, 15 and 25 with the fewest errors on rows out of the bag (see `bag`). Must be
+        auto, or at least 1 and at most 99.
     scale : 'auto' or 'std' or 'global', default='auto'
         Scale of the columns before distances are measured. std divides each column by its own
         standard deviation; global divides all columns by one number, which keeps their
@@ -2543,7 +2543,7 @@ class SDistClassifier(Importances):
         Method that finds the direction of a step. power uses truncated power iterations on a
         sample of the columns; stsgd uses stabilized truncated descent on all columns and is
         meant for sparse data. auto is power if the data are dense, and otherwise the one that
-        has fewer errors on rows out of the bag, in a few steps.
+        has fewer errors on rows out of the bag (see `bag`), in a few steps.
     steps : int or 'auto', default='auto'
         Number of boosting steps. auto is 500, and 150 for `engine=stsgd`. More steps take more
         time and allow a finer metric. Must be auto, or at least 0 and at most 100000.
@@ -2563,8 +2563,8 @@ class SDistClassifier(Importances):
     order : int or 'auto', default='auto'
         Largest number of columns that may be multiplied with each other; 1 allows no products.
         auto is 1 if the data are sparse, 2 for at most 500 dense rows, and for more the one of
-        1 and 2 that has fewer errors on up to 1,000 rows out of the bag. Raise it where more
-        than two features act together. Must be auto, or at least 1 and at most 4.
+        1 and 2 that has fewer errors on up to 1,000 rows out of the bag (see `bag`). Raise it
+        where more than two features act together. Must be auto, or at least 1 and at most 4.
     init_squares : bool, default=True
         Squares of columns, and products of two columns that tell the classes apart beyond
         chance, may be chosen from the first step, if the data are dense. Otherwise they may be

@@ -59,7 +59,7 @@ FIGURES: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "unknown_share": ("Share of unknown features", percent),
     "ece": ("Calibration error (ECE)", percent),
     "psi": ("Shift of the probabilities (PSI)", number),
-    "rows": ("Rows a day", _count),
+    "rows": ("Rows per day", _count),
     "features": ("Features of the model", _count),
     "bytes": ("Bytes of the model", _count),
 }

@@ -29,7 +29,7 @@ Tail = Callable[[Labels], Iterable[Rows]]  # rows, with class numbers by these l
 
 @dataclass
 class Merged:
-    """What came of a merge."""
+    """The result of a merge: the model, the rule that was chosen, and the errors of all rules."""
 
     model: Model
     chosen: str  # the name of the rule

@@ -53,7 +53,7 @@ class Files:
         for f in report.files:
             found.model.known += f.sample
             if f.bad_lines:
-                console.warn(f"{f.name}: {f.bad_lines:,} bad lines skipped; {f.first_bad}")
+                console.warn(f"{f.name}: {f.skipped}; {f.first_bad}")
         size = found.model.save(target)
         result = {
             **self._record(found, report),

@@ -218,7 +218,7 @@ def unheard(out: TextIO) -> None:
 
 
 def complain(message: str, hint: str | None = None) -> None:
-    """An error and what to do about it."""
+    """Print an error, and a hint that says what to do about it."""
     red, plain = ("\x1b[31m", "\x1b[0m") if _colour(sys.stderr) else ("", "")
     print(f"{red}error:{plain} {with_options(message)}", file=sys.stderr)
     if hint:

@@ -1,4 +1,4 @@
-"""What inspect found, for people."""
+"""The description of a model as text, as `inspect` prints it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LABELS = 20  # labels of classes that are listed
 
 
 def text(found: dict[str, Any]) -> str:
-    """The description for people."""
+    """The description of a model as text."""
     params = "  ".join(f"{k}={v}" for k, v in found["params"].items())
     reading = "  ".join(f"{k}={v}" for k, v in found["reading"].items() if v and v != "none")
     measure = found["measure"]
@@ -75,7 +75,7 @@ def _merged(run: dict[str, Any], files: str) -> str:
 
 
 def _shards(run: dict[str, Any]) -> str:
-    """How a run was dealt out, if it was."""
+    """How the rows of a run were divided among shards; empty without shards."""
     if run.get("shards", 1) == 1:
         return ""
     chosen = f" (merged by {', '.join(run['chosen'])})" if run.get("chosen") else ""
@@ -171,7 +171,7 @@ def _article(noun: str) -> str:
 
 
 def _metric(found: dict[str, Any]) -> list[str]:
-    """Of a learned metric W = L'L."""
+    """The lines about a learned metric W = L'L (sdist)."""
     if "rank" not in found:
         return []
     return [
@@ -182,7 +182,7 @@ def _metric(found: dict[str, Any]) -> list[str]:
 
 
 def _posterior(found: dict[str, Any]) -> list[str]:
-    """Of chains that sample Fourier features."""
+    """The lines about chains that sample Fourier features (rff-markov)."""
     if "samples" not in found:
         return []
     loglik = " ".join(f"{v:.1f}" for v in found["loglik_of_chains"])

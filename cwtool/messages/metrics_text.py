@@ -18,7 +18,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def about(auc: float | None) -> str:
-    """An AUC of a histogram."""
+    """An AUC that was computed from a histogram of the scores, with the word about."""
     return f"AUC {'-' if auc is None else f'about {number(auc)}'}"
 
 

@@ -136,7 +136,7 @@ class Confusion:
 
     @property
     def auc(self) -> float | None:
-        """Not defined for several classes."""
+        """None: AUC is not defined for several classes."""
         return None
 
     def summary(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ class Sigmoid(NamedTuple):
 
 
 def standardized(score: Floats, variance: Floats) -> Floats:
-    """s / sqrt(1 + v)"""
+    """s / sqrt(1 + v): scores s divided by a standard deviation, v being their variances."""
     with np.errstate(invalid="ignore", over="ignore"):
         found: Floats = score / np.sqrt(1 + variance)
     return found

@@ -104,7 +104,7 @@ class AnyTally(Protocol):
     def auc(self) -> float | None: ...
 
     def summary(self) -> dict[str, Any]:
-        """Everything, by name."""
+        """All metrics and counts, by name."""
 
 
 class Weighted(NamedTuple):

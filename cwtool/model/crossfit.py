@@ -69,7 +69,7 @@ class FoldScores(NamedTuple):
     held: Scores
 
     def plain(self) -> FoldScores:
-        """The same without variances."""
+        """The same scores with variances of 0."""
         return FoldScores(self.fold, _plain(self.compared), _plain(self.held))
 
 

@@ -99,7 +99,7 @@ def put_back(model: Path) -> None:
     old = kept(model)
     if not old:
         raise ModelError(
-            f"{model}: there is no old model to put back",
+            f"{model}: there is no old model to restore",
             f"old models would be called {model.name}.1, {model.name}.2 and so on; none is left",
         )
     if path.exists():

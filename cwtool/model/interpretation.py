@@ -91,7 +91,7 @@ class ScoreInterpretation:
         return self.unshifted(score, variance) + self.offset
 
     def unshifted(self, score: Floats, variance: Floats) -> Floats:
-        """The same with an offset of 0."""
+        """The same calibration with an offset of 0."""
         return self.sloped(standardized(score, variance) if self.by_variance else score)
 
     def sloped(self, z: Floats) -> Floats:

@@ -23,7 +23,7 @@ MOST = max(diagonal_learners.PLACES)
 
 
 class SingleModel:
-    """One model, which learns as it always does."""
+    """A group of one model."""
 
     def __init__(self, model: Model) -> None:
         self.models = [model]

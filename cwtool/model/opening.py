@@ -51,7 +51,8 @@ def doubt_labels(model: Model, path: Path) -> None:
 
 def unasked_work(model: Model, given: Collection[str]) -> str:
     """The first parameter, if there is one, with which this model asks for much more work than the
-    defaults, other than those that were `given` as well: its file may be of a stranger."""
+    defaults, other than those that were `given` as well. A model file from an untrusted source
+    could otherwise make learning take very long."""
     for p in declared(type(model.algorithm.params)):
         if p.name not in given and p.takes_long(getattr(model.algorithm.params, p.name)):
             return p.name

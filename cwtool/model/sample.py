@@ -75,7 +75,7 @@ class Sample:
             self._settle()
 
     def _settle(self) -> None:
-        """Leave out what there is no room for."""
+        """Leave out the rows that exceed the largest number of rows or entries."""
         if not self.parts:
             return
         rows, rank = joined([part for part, _ in self.parts]), self.parts[0][1]

@@ -110,7 +110,7 @@ def _tables(days: Sequence[Any], figures: Figures, moved: dict[str, Any]) -> lis
     else:
         parts.append(Words("None."))
     if moved:
-        parts.append(Heading(f"Features that moved most since {moved['since']}"))
+        parts.append(Heading(f"Features whose weights changed most since {moved['since']}"))
         parts.append(Grid(["feature", "name", "weight then", "weight now"], moved["rows"], words=2))
     return parts
 
@@ -128,7 +128,7 @@ def text(title: str, days: Sequence[Any], figures: Figures, moved: dict[str, Any
         if day.refused:
             lines.append(f"refused  {day.date}  {day.name}: {day.refused}")
     if moved:
-        lines += ["", f"features that moved most since {moved['since']}"]
+        lines += ["", f"features whose weights changed most since {moved['since']}"]
         for key, name, then, now in moved["rows"]:
             lines.append(f"{key:>12}  {then:>10} -> {now:>10}  {name}".rstrip())
     return "\n".join(lines)

@@ -66,7 +66,7 @@ class Selection:
         return self.at(np.arange(min(n, len(self.ids))))
 
     def without(self, feature: int) -> Selection:
-        """All features but this one."""
+        """All features except this one."""
         return self.at(np.flatnonzero(self.ids != feature))
 
     def at(self, places: Longs) -> Selection:

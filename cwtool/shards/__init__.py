@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ShardOptions:
-    """How a run is dealt out. All but the engine and the folder are part of the result."""
+    """How the rows of a run are divided among shards. The result depends on all settings except
+    the engine and the folder."""
 
     shards: int
     rounds: int = 0  # of equal length; 0: rounds grow by `growth`

@@ -52,7 +52,7 @@ class Piece:
 
 @dataclass
 class Change:
-    """What came of a shard."""
+    """The result of a shard: what it has changed in the model of the round."""
 
     model: Model
     pieces: list[Piece]
@@ -164,7 +164,7 @@ def unpack_pieces(
 
 
 def _described(piece: Piece) -> dict[str, Any]:
-    """What the header has of a piece."""
+    """The description of a piece for the header of the file."""
     return {**{name: getattr(piece, name) for name in PLAIN}, "level": piece.sample.level}
 
 

@@ -27,7 +27,7 @@ Spans = tuple[Span, ...]
 
 @dataclass(frozen=True)
 class Deal:
-    """How the files are dealt out."""
+    """How the files are divided among rounds and shards."""
 
     sources: Sources
     sharding: ShardOptions

@@ -240,7 +240,7 @@ class ShardTrainer(Trainer):
             self._close_files(number + 1)
 
     def _dealt(self) -> dict[str, Any]:
-        """How the run was dealt out, for the history."""
+        """How the rows were divided among shards, for the history of the model."""
         sharding = self.sharding
         found = {
             "shards": sharding.shards,

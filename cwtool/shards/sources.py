@@ -49,7 +49,7 @@ class Sources:
             pipe = Path(path).exists() and not Path(path).is_file()
             if path == STDIN or pipe:
                 raise UsageError(
-                    f"{display(path)} cannot be dealt out to shards, because it can be read once",
+                    f"{display(path)} cannot be divided among shards: it can be read only once",
                     "write it to a file first, or leave out `shards`",
                 )
         heads = [peek(open_raw(path))[0] for path in paths]

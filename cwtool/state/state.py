@@ -71,7 +71,7 @@ class State:
 
     @property
     def held(self) -> int:
-        """What all of it takes now."""
+        """The bytes that the state takes now."""
         row = self.row_bytes + 8 * sum(table.width for table in self.lists.values())
         parts = (*self.arrays.values(), *self.squares.values())
         return row * self.index.count + sum(array.nbytes for array in parts)
@@ -83,11 +83,11 @@ class State:
 
     @property
     def row_bytes(self) -> int:
-        """What the tables take for each feature."""
+        """The bytes that the tables take for each feature."""
         return 8 * sum(table.width for table in self._tables)
 
     def reserve(self) -> None:
-        """Follow the index: a row for every slot."""
+        """Grow the tables to a row for every slot of the index."""
         for table in self._tables:
             if self.index.count > FEW:
                 table.use_huge_pages()

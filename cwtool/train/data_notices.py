@@ -48,7 +48,7 @@ def tell_of_file(f: FileReport, known: RowSample, again: bool, console: Console)
     """Report bad lines, rows that were learned before (unless `again`), labels that seem to be
     features, and ignored items of a file."""
     if f.bad_lines:
-        console.warn(f"{f.name}: {f.bad_lines:,} bad lines skipped; {f.first_bad}")
+        console.warn(f"{f.name}: {f.skipped}; {f.first_bad}")
     share = f.sample.share_in(known)
     if share > KNOWN and not again:
         console.warn(

@@ -74,8 +74,9 @@ class HeldOut:
             report = ReadReport()
             blocks = read_blocks(self.paths, self._reading(), report)
             yield from (model.labels.encode(block, learning=False) for block in blocks)
-            if report.bad_lines:
-                self.console.warn(f"{report.names}: {report.bad_lines:,} bad lines skipped")
+            for file in report.files:
+                if file.bad_lines:
+                    self.console.warn(f"{file.name}: {file.skipped}; {file.first_bad}")
         if self.spool is not None:
             yield from self.spool.all()
 

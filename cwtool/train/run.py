@@ -1,4 +1,4 @@
-"""Training: learn, judge, save and report."""
+"""Training: learn the rows, check the metrics that are required, save the model and report."""
 
 from __future__ import annotations
 
@@ -120,5 +120,5 @@ def _repeated(report: ReadReport, known: dict[str, str], console: Console) -> bo
 
 def skipped(name: str, why: str, console: Console) -> None:
     """Warn that a file is not learned, and why."""
-    console.warn(f"{name} {why}: skipped; `again` to repeat it")
+    console.warn(f"{name} {why} and is skipped; `again` learns it again")
     console.event("skipped", {"file": name})

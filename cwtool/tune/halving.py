@@ -23,7 +23,7 @@ class Rung:
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of a point in one rung."""
+    """The result of a point of the grid in one rung."""
 
     point: Point
     outcome: Outcome
@@ -53,7 +53,7 @@ class Race:
 
     @property
     def last(self) -> list[Cell]:
-        """The cells of the last rung that has ended."""
+        """The results of the last rung that was completed."""
         return [cell for cell in self.cells if cell.rung == self.ended]
 
     def end_rung(self, outcomes: list[Outcome], rows: int) -> list[int]:

@@ -40,7 +40,7 @@ def check(paths: list[str], options: TuneOptions) -> None:
     by_row = {options.model(point, options.labels).batch is None for point in candidates}
     if len(by_row) > 1:
         raise UsageError(
-            "`by=progressive` judges online learners or batch learners, not both at once"
+            "`by=progressive` evaluates online learners or batch learners, not both at once"
         )
     if options.metric == "log_loss":
         raise UsageError("`by=progressive` has no log loss", "use error, auc or f1")

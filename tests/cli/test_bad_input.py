@@ -58,7 +58,7 @@ REFUSED = {
     "two colons": ("+1 2:1:3", 6, "value 1:3 of feature 2 is not a number"),
     "hexadecimal": ("+1 2:0x10", 6, "value 0x10 of feature 2 is not a number"),
     "NUL byte": ("+1 2:1\0 3:1", 4, "control bytes in 2:1\\x00"),
-    "third class": ("3 2:1", None, "label 3 is a third class; so far there are -1 and +1"),
+    "third class": ("3 2:1", None, "label 3 is a third class beside -1 and +1"),
     "late qid": ("+1 1:1 qid:3", 8, "feature index qid is not a whole number"),
     "comma": ("+1 1:1,2:1", 6, "value 1,2:1 of feature 1 is not a number"),
     "not ASCII": ("+1 é:1", 4, "feature index é is not a whole number"),

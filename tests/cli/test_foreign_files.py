@@ -162,5 +162,5 @@ def test_many_classes_where_two_are_meant(cwtool: Run, folder: Path, planted: Ru
     cwtool("train", planted("two.svm", 1, 50), "-m", "two.cw")
     ended = cwtool("predict", "ten.svm", "-m", "two.cw", "--evaluate")
     assert ended.code == 3
-    assert "ten.svm:1: label 0 is a third class; so far there are -1 and +1" in ended.err
+    assert "ten.svm:1: label 0 is a third class beside -1 and +1" in ended.err
     assert "--multiclass rival" in ended.err

@@ -30,7 +30,7 @@ def test_copies_are_skipped(cwtool: Callable, ok: Run, model: bytes, copy: str) 
     ended = cwtool(*args, stdin=text)
     assert ended.code == 0
     assert json.loads(ended.out.splitlines()[-1])["event"] == "skipped"
-    assert "was learned before (as a.svm): skipped; --again" in ended.err
+    assert "was learned before (as a.svm) and is skipped; --again learns it again" in ended.err
     assert Path("m.cw").read_bytes() == model
     said = cwtool("predict", copy, "-m", "m.cw", "--evaluate", stdin=text)
     assert "the model has learned" in said.err

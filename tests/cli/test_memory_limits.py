@@ -320,7 +320,7 @@ def test_rows_for_another_pass_keep_to_the_limit(
     ended = cwtool(*command, *beside_reading(rows, 200e3, learners=1))
     assert ended.code == 2
     assert "rows that are kept need" in ended.err
-    assert "where they are used again, with models of" in ended.err
+    assert "beside models of" in ended.err
     assert "and 200 kB may be used" in ended.err
     room = (3.1 + 3) * 2000 * (12 * 5.5 + 20) + 60_000  # and three times for probabilities
     ok(*command, *beside_reading(rows, room, learners=1))

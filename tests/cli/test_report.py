@@ -73,7 +73,7 @@ def test_the_text(ok: Run, cwtool: Callable, fed: str) -> None:
     said = ok("report", fed, "--log", "log.jsonl", "--text")
     assert re.search(r"Error before learning +[▁-█]{4}  ", said)
     assert re.search(r"refused  \d{4}-\d\d-\d\d  <bad>.svm: ", said)
-    assert "features that moved most since m.cw.2" in said
+    assert "features whose weights changed most since m.cw.2" in said
     assert "refused  " not in ok("report", fed, "--text")
     assert cwtool("report", fed).code == 2
     Path("bad.jsonl").write_text("no\n")

@@ -77,6 +77,16 @@ def test_rows_without_labels(ok: Run, cwtool: Callable, model: str) -> None:
     assert cwtool("predict", "c.svm", "-m", model, "--unlabeled", "--evaluate").code == 2
 
 
+def test_a_first_item_that_may_be_a_label_or_a_feature(cwtool: Callable, model: str) -> None:
+    """A note tells that it is read as a label with a weight."""
+    note = "the first item of the first row, 1:0.5, as a label with a weight; give --unlabeled"
+    Path("d.svm").write_text("1:0.5 3:1\n2:1 3:1\n")
+    assert note in cwtool("predict", "d.svm", "-m", model).err
+    assert note not in cwtool("predict", "d.svm", "-m", model, "--unlabeled").err
+    Path("e.svm").write_text("+1:0.5 3:1\n-1:2 3:1\n")
+    assert not cwtool("predict", "e.svm", "-m", model).err.count("--unlabeled")
+
+
 def test_rows_have_names(ok: Run, model: str) -> None:
     Path("n.svm").write_text("+1 1:1 # http://a b \n# no row\n-1 2:1\nbad\n+1 3:1 #c#d\n")
     args = ["-m", model, "--on-bad-line", "skip"]

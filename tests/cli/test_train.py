@@ -150,7 +150,7 @@ def test_bad_lines_of_the_validation_file_are_named(cwtool: Run, planted: Run) -
     a, b = planted("a.svm", 1, 50), planted("b.svm", 2, 50)
     Path(b).write_text("+1 3:x\n" + Path(b).read_text())
     ended = cwtool("train", a, "-m", "m.cw", "--validation", b, "--on-bad-line", "skip")
-    assert ended.code == 0 and "b.svm: 1 bad lines skipped" in ended.err
+    assert ended.code == 0 and "b.svm: 1 bad line skipped" in ended.err
 
 
 def test_validation_from_stdin_serves_one_pass(cwtool: Run, ok: Run, planted: Run) -> None:
@@ -199,7 +199,7 @@ def test_validation_without_rows(cwtool: Run, planted: Run) -> None:
 def test_stdin_is_read_once(cwtool: Run) -> None:
     ended = cwtool("train", "-", "--validation", "-", "-m", "m.cw", stdin=b"+1 1:1\n-1 2:1\n")
     assert ended.code == 2
-    assert "stdin can be read once" in ended.err
+    assert "stdin can be read only once" in ended.err
 
 
 def test_too_small_a_holdout(cwtool: Run, planted: Run) -> None:
@@ -304,7 +304,7 @@ def test_learned_files_are_skipped(cwtool: Run, ok: Run, planted: Run) -> None:
 def test_a_file_given_twice_is_learned_once(cwtool: Run, ok: Run, planted: Run) -> None:
     a, b = planted("a.svm", 1, 50), planted("b.svm", 2, 50)
     ended = cwtool("train", a, b, a, "-m", "m.cw")
-    assert ended.code == 0 and "a.svm is given twice: skipped" in ended.err
+    assert ended.code == 0 and "a.svm is given twice and is skipped" in ended.err
     ok("train", a, b, "-m", "once.cw")
     assert same("m.cw", "once.cw")
     ok("train", a, b, a, "-m", "again.cw", "--again")
@@ -597,8 +597,9 @@ def test_model_from_a_variable(ok: Run, planted: Run, monkeypatch: pytest.Monkey
         ("[train]\nr = -1\n", "above 0"),
         ("[train]\nr = 'x'\n", "a number"),
         ("[train]\npases = 3\n", "cwtool.toml: train has no option --pases; did you mean passes?"),
-        ("[trian]\nr = 1\n", "cwtool.toml: [trian] is no command"),
-        ("r = 1\n", "cwtool.toml: [r] is no command"),
+        ("[trian]\nr = 1\n", "cwtool.toml: [trian] is no command; did you mean train?"),
+        ("r = 1\n", "cwtool.toml: r stands before the first section"),
+        ("[train]\npasses = 'many'\n", "'many' is not a whole number (set in cwtool.toml)"),
         ("\n" * (1 << 20 | 1), "longer than 1 MiB"),
     ],
 )
@@ -663,7 +664,24 @@ def test_version_help_and_unknown_command(cwtool: Run) -> None:
     assert all(name in shown.out for name in ("train", "predict", "inspect", "completion"))
     ended = cwtool("trian")
     assert "there is no command 'trian'; did you mean train?" in ended.err
-    assert "there is no command 'trian'" in ended.err
+    ended = cwtool("help", "train")
+    assert "there is no command 'help'; cwtool COMMAND --help describes a command" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--epochs", "5"], "the algorithm here is arow; --passes sets the number of"),
+        (["--epoch", "5"], "there is no option --epoch; --passes sets the number of passes"),
+        (["--passes", "five"], "'five' is not a whole number"),
+        (["--holdout", "half"], "'half' is not a number"),
+        (["--algo", "scw"], "did you mean scw1 or scw2?"),
+        (["--algo", "arwo"], "did you mean arow?"),
+    ],
+)
+def test_words_that_are_not_known(words: list[str], said: str, cwtool: Run, planted: Run) -> None:
+    ended = cwtool("train", planted("a.svm", 1, 9), "-m", "m.cw", *words)
+    assert ended.code == 2 and said in ended.err
 
 
 def test_no_data_and_no_model(cwtool: Run, planted: Run) -> None:

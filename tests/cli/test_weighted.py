@@ -392,7 +392,7 @@ def test_predictions_of_rows_of_weight_zero_have_no_metrics(
     assert said["rows"] == 2 and said["auc"] is None
     pytest.importorskip("matplotlib")
     ended = cwtool("predict", "b.svm", "-m", "m.cw", "--evaluate", "--plot", "x.svg")
-    assert ended.code == 3 and "no row to draw has a weight above 0" in ended.err
+    assert ended.code == 3 and "--plot: all rows have the weight 0" in ended.err
 
 
 @pytest.mark.parametrize("algo", ["arow", "pa2"])

@@ -67,9 +67,7 @@ def test_one_class_alone(label: float) -> None:
 
 @pytest.mark.parametrize("cuts", [[], [1], [2], [1, 2, 3]])
 def test_third_class_has_its_place(cuts: list[int]) -> None:
-    with pytest.raises(
-        DataError, match=r"a\.svm:4: label 3 is a third class; so far there are -1 and \+1"
-    ):
+    with pytest.raises(DataError, match=r"a\.svm:4: label 3 is a third class beside -1 and \+1"):
         settled([1, -1, 1, 3, 5], cuts, "no")
 
 
@@ -100,7 +98,7 @@ def test_new_labels_are_classes_only_where_they_are_learned() -> None:
 def test_rows_of_weight_0_decide_nothing() -> None:
     found = Labels()
     block = replace(block_of([9, 1, 2]), weight=np.array([0.0, 1.0, 1.0]))
-    with pytest.raises(DataError, match="label 9 is a third class; so far there are 1 and 2"):
+    with pytest.raises(DataError, match="label 9 is a third class beside 1 and 2"):
         list(found.rows_of([block]))
 
 

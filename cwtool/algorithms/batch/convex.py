@@ -12,19 +12,19 @@ STALE = 0.1  # share of the expected slope that may be left before the curvature
 
 
 class Convex(ABC):
-    """A convex function. Slopes and directions are those at the point that was looked at last."""
+    """A convex function. Slopes and directions are those at the point of the last `look`."""
 
     @abstractmethod
     def look(self, x: Floats) -> float:
-        """The value at x."""
+        """The value of the function at x; slopes and directions are at this point from now on."""
 
     @abstractmethod
     def bend(self) -> None:
-        """Compute the curvature, which directions go by from now on."""
+        """Compute the Hessian at the current point, which `direction` uses from now on."""
 
     @abstractmethod
     def direction(self) -> Floats:
-        """The step to the minimum, if the curvature were the same everywhere."""
+        """The Newton step with the Hessian that `bend` computed last."""
 
     @abstractmethod
     def slope(self, d: Floats) -> float:

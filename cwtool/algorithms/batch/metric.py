@@ -55,12 +55,12 @@ class Metric(ABC):
         return cls.of(prepared, 1)
 
     def solve(self, b: Floats) -> Floats:
-        """P^-1 b"""
+        """The solution of P x = b."""
         solved: Floats = fortran.cho_solve(self.factor, b)
         return solved
 
     def carried(self, rows: SlotRows, u: Floats) -> Floats:
-        """P^-1 X'u"""
+        """P^-1 X'u, the mean that belongs to the dual variables u."""
         total = np.zeros((self.n, 1))
         dual.add_rows(rows.csr, u, total, 0)
         return self.solve(total[:, 0])

@@ -1,4 +1,5 @@
-"""The objective of bcw as a function of the pulls of the rows, for fewer rows than features."""
+"""The objective of bcw as a function of the dual variables of the rows, where there are fewer rows
+than features."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from cwtool_ext import fortran, hinge
 
 class ByRows(Convex):
     """The objective as a function of u with mu = mu0 + Sigma0 X'u; K = X Sigma0 X', and f0 = X mu0
-    are the scores before the batch. At the optimum u is the pull
-    of each row.
+    are the scores before the batch. The pull of a row is minus the derivative of its loss in its
+    score; at the optimum u has the pulls of all rows.
 
     A step: r are the pulls at u, e = r - u, and over the curved rows B
         z = e - (on B) (1/(C H_B) + K_BB)^-1 (K e)_B

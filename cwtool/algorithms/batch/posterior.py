@@ -33,7 +33,7 @@ def learn(
         entries = row_space.entries(first) + rows.nnz
         check_room(row_space.count(first) + rows.n_rows, "rows", run, len(states), entries)
         _learn_by_rows(states, classes, rows, loss, n)
-        run.note(f"batch of {rows.n_rows:,} rows, {n:,} features: by rows")
+        run.note(f"batch of {rows.n_rows:,} rows, {n:,} features: the solver keeps the rows")
         return
     priors = _priors(states, n, loss, run)
     assert rows.csr  # made here, before several threads ask for it
@@ -46,7 +46,7 @@ def learn(
     _keep(states, priors, found)
     if len(states) == 1 and first.numbers["batches"] == 0:
         first.scratch["fitted"] = found[0].scores  # which are asked for next
-    run.note(f"batch of {rows.n_rows:,} rows, {n:,} features: by pairs of features")
+    run.note(f"batch of {rows.n_rows:,} rows, {n:,} features: the solver keeps pairs of features")
 
 
 def learn_shards(

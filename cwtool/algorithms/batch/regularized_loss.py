@@ -30,7 +30,7 @@ class Gaussian(NamedTuple):
     C: float
 
     def times(self, v: Floats) -> Floats:
-        """P0 v"""
+        """The product of the prior precision P0 with a vector v over the features."""
         found: Floats = v.copy()
         if self.gram is not None and len(v):  # BLAS refuses vectors without numbers
             found += symmetric(self.C, self.gram, v)
@@ -52,7 +52,7 @@ class Loss(NamedTuple):
     squared: bool
 
     def cost(self, rows: SlotRows) -> Floats:
-        """C h of each row."""
+        """C times the weight h of each row."""
         h = 1.0 if rows.weight is None else rows.weight
         return np.broadcast_to(np.clip(self.C * h, LEAST, MOST), rows.n_rows)
 

@@ -67,7 +67,7 @@ def scores(x: SlotRows, mu: Floats) -> Floats:
 
 
 def pull(x: SlotRows, u: Floats, n: int) -> Floats:
-    """X'u, over n features"""
+    """X'u over n features: the sum of the rows times their dual variables u."""
     out = np.zeros((n, 1))
     dual.add_rows(x.csr, u, out, 0)
     return out[:, 0]
@@ -143,7 +143,7 @@ class RowSpace(Metric):
         return columns(self.x, self.n)
 
     def solve(self, b: Floats) -> Floats:
-        """Sigma b"""
+        """Sigma b, for a vector b over the features."""
         if not b.any():
             return np.zeros(self.n)
         divided = self.divide(self.weighed(scores(self.x, b)), True)

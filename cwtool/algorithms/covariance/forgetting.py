@@ -34,7 +34,7 @@ class HalfLife:
 
     @classmethod
     def of(cls, setting: int | str) -> HalfLife:
-        """Of a declared parameter: 20000, or 30d."""
+        """The half-life of a declared parameter, such as 20000 (rows) or 30d (days)."""
         if isinstance(setting, str):
             return cls(float(setting.removesuffix("d")), True)
         return cls(setting, False)

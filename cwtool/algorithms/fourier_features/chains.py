@@ -122,10 +122,10 @@ def drawn(chains: list[Chain]) -> tuple[Samples, Floats]:
 
 
 def spans(iterations: int, n: int, rows: int, done: int = 0) -> Iterator[tuple[Floats, bool]]:
-    """For each call of the kernel the heats of its iterations (the factor of the log-likelihood in
-    the acceptance rule), and whether a sample is kept after it. In the first eighth of the
-    iterations the heat rises from WARM to 1; n samples are kept, at even distances in the second
-    half. `done` iterations were made before, none or the first half."""
+    """For each call of the kernel the inverse temperatures (heat) of its iterations, which are the
+    factor of the log-likelihood in the acceptance rule, and whether a sample is kept after it. In
+    the first eighth of the iterations they rise from WARM to 1; n samples are kept, at even
+    distances in the second half. `done` iterations were made before, none or the first half."""
     most = max(1, min(SPAN, MOST_WORK // max(1, rows)))
     burn_in = iterations // 2
     heat = np.minimum(1, WARM + (1 - WARM) * np.arange(burn_in) / max(1, burn_in // 4))

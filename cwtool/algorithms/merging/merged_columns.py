@@ -56,7 +56,7 @@ class Moves:
 
     @cached_property
     def counts(self) -> Floats:
-        """By how many parts each row was moved."""
+        """The number of parts that have changed each row of the table."""
         c = np.zeros(len(self.base))
         for part in self.moved:
             c[part.rows] += 1
@@ -73,7 +73,7 @@ class Moves:
 
     @cached_property
     def shared(self) -> Shared:
-        """What several parts have moved."""
+        """The rows of the table that several parts have changed, with the values of each part."""
         several = np.flatnonzero(self.counts > 1)
         number = np.full(len(self.base), -1, dtype=np.int64)
         number[several] = np.arange(len(several))

@@ -80,8 +80,7 @@ def _factor(matrix: Floats) -> Any:
         return cho_factor(matrix)
     except np.linalg.LinAlgError:
         raise ModelError(
-            "a covariance of the models cannot be inverted, because it has collapsed in some "
-            "direction",
+            "a covariance of the models cannot be inverted, because it is singular",
             "merge models with `covariance=diag`",
         ) from None
 

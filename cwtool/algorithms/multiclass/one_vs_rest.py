@@ -38,7 +38,8 @@ NO_CLASS = -2  # the class of the ghost: no row has it
 
 
 class States(State):
-    """The ghost, and a state for each class that has had a row; all refer to one feature index."""
+    """The state of no class, `ghost`, and one for each class that has had a row; all refer to one
+    feature index."""
 
     def __init__(self, base: Algorithm, index: FeatureIndex) -> None:
         self.base = base
@@ -61,7 +62,7 @@ class States(State):
         self.parts += [None] * (len(labels) - len(self.parts))
 
     def bytes_for(self, features: int) -> int:
-        """Those of the ghost and of each class; what classes share counts once."""
+        """Bytes of the ghost and of each class; arrays that classes share count once."""
         own = [name for name in self.base.layout.squares if name not in self.base.shared]
         squares = 8 * features**2 * len(own)
         one = self.ghost.bytes_for(features) + squares
@@ -70,7 +71,7 @@ class States(State):
 
     @property
     def held(self) -> int:
-        """What classes share counts once."""
+        """Bytes of the states; arrays that classes share count once."""
         own = self.base.shared
         shared = [*self.ghost.arrays.items(), *self.ghost.squares.items()]
         twice = (len(self.known) - 1) * sum(a.nbytes for name, a in shared if name in own)

@@ -89,7 +89,7 @@ def options(rows: csr_array, asked: Any) -> list[Any]:
 
 
 def dealt(kind: Ints, parts: int, seed: int) -> list[Bag]:
-    """The bags that leave out each of the first `parts` of PARTS parts."""
+    """Samples of the rows (bags); each leaves out one of the first `parts` of PARTS parts."""
     part = folds(kind, PARTS, seed)
     mixed = permutation(len(kind), seed, SOME)
 

@@ -21,7 +21,7 @@ class SdistParams(KnnParams):
         AUTO,
         "Number of nearest rows: in training those of each class, in prediction those of all "
         "classes together, which vote. auto is 3; for dense data the number of votes is the one "
-        "of 3, 5, 9, 15 and 25 with the fewest errors on rows out of the bag.",
+        "of 3, 5, 9, 15 and 25 with the fewest errors on rows out of the bag (see `bag`).",
         kind=int,
         low=1,
         high=99,
@@ -38,7 +38,7 @@ class SdistParams(KnnParams):
         "Method that finds the direction of a step. power uses truncated power iterations on a "
         "sample of the columns; stsgd uses stabilized truncated descent on all columns and is "
         "meant for sparse data. auto is power if the data are dense, and otherwise the one that "
-        "has fewer errors on rows out of the bag, in a few steps.",
+        "has fewer errors on rows out of the bag (see `bag`), in a few steps.",
         choices=(AUTO, "power", "stsgd"),
         unasked_choices=("stsgd",),
     )
@@ -85,8 +85,8 @@ class SdistParams(KnnParams):
         AUTO,
         "Largest number of columns that may be multiplied with each other; 1 allows no products. "
         "auto is 1 if the data are sparse, 2 for at most 500 dense rows, and for more the one of 1 "
-        "and 2 that has fewer errors on up to 1,000 rows out of the bag. Raise it where more than "
-        "two features act together.",
+        "and 2 that has fewer errors on up to 1,000 rows out of the bag (see `bag`). Raise "
+        "it where more than two features act together.",
         kind=int,
         low=1,
         high=4,

@@ -100,7 +100,7 @@ class GroupSelection:
         self, params: Any, columns: AnyColumns, sides: Sequence[Side], groups: Groups, jobs: int
     ) -> None:
         """`groups` are those that `keep` takes over, empty if none are. Of several sides the first
-        is the ghost, which has no say in the choice of features."""
+        is that of no class, which does not count in the choice of features."""
         self.params, self.columns, self.groups, self.jobs = params, columns, groups, jobs
         self.sides, self.choosing = sides, sides[1:] or sides
         self.chosen: Longs = np.empty(0, dtype=np.int64)

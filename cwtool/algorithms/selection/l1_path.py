@@ -50,7 +50,7 @@ class Solver(Protocol):
 
     @property
     def sizes(self) -> Floats:
-        """How much weight each feature has."""
+        """|w_j| of each feature."""
 
     @property
     def steepest(self) -> float:

@@ -81,18 +81,18 @@ class Momentum:
 
     @property
     def next(self) -> Floats:
-        """t' of each class."""
+        """The next momentum number t' = (1 + sqrt(1 + 4 t^2)) / 2 of each class."""
         found: Floats = (1 + np.sqrt(1 + 4 * self.t**2)) / 2
         return found
 
     @property
     def length(self) -> Floats:
-        """(t - 1) / t' of each class."""
+        """The momentum (t - 1) / t' of each class."""
         found: Floats = (self.t - 1) / self.next
         return found
 
     def heed(self, dual: Floats) -> None:
-        """Continue from the state with these dual objectives."""
+        """Go on with these dual objectives; where one has fallen, the momentum begins anew."""
         self.t = np.where(dual < self.dual, 1.0, self.next)
         self.dual = dual
 

@@ -1,4 +1,4 @@
-"""Batches that are dealt out to shards: what an algorithm asks of the shards, and what they answer.
+"""Batches that are divided among shards: the steps that an algorithm asks the shards to take.
 
 The rows of the batch stay in the shards. A step is a function of a shard and some arrays; it is
 asked of all shards at once, and its results are added up in the order of the shards. Each shard has
@@ -109,7 +109,7 @@ def stored(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
 
 @runtime_checkable
 class Sharded(Protocol):
-    """Learns a batch that is dealt out to shards."""
+    """An algorithm that can learn a batch whose rows are divided among shards."""
 
     def learn_shards(
         self, states: Sequence[State], classes: Sequence[int], shards: Shards, run: Run

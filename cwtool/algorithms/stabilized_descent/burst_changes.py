@@ -73,7 +73,7 @@ class Pool:
         self._values += values
 
     def renumber(self, new: Callable[[Ints], Ints]) -> None:
-        """Change the numbers by which features go."""
+        """Replace the numbers of the features."""
         self._parts = [part._replace(slots=new(part.slots)) for part in self.parts]
         self._features = self._values = 0
 

@@ -96,7 +96,8 @@ class StsgdParams:
     stability: float = param(
         0.7,
         "A feature is removed for good when its weight was nonzero after less than this share of "
-        "the bursts that informed it. Larger values give fewer features; 0 removes none.",
+        "the bursts that informed it (see `informed_by`). Larger values give fewer features; "
+        "0 removes none.",
         low=0,
         high=1,
     )
