@@ -11,13 +11,12 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from cwtool_ext.csr cimport Csr, Row, effect, one_a_row, prefetch, row_at
-from cwtool_ext.eight cimport descend_eight, end_eight, look_eight
-from cwtool_ext.loss cimport slope
+from cwtool_ext.loss cimport HINGE, slope
+from cwtool_ext.path_loops cimport PathLoops, loops_of
 from cwtool_ext.paths cimport Rule, Walk
 from cwtool_ext.stages cimport MOST, check_length, check_slots, informed, usable
 
 cdef enum:
-    EIGHT = 8  # paths, the usual number: their loops are in eight.pxd, or unrolled
     SOON = 8  # features between the one in use and the one that is prefetched
 
 
@@ -129,18 +128,45 @@ cdef inline void end_burst(double* weights, Touched* touched, Emitted* out, Rule
     touched.count = 0
 
 
-cdef inline void end_burst_of_eight(double* weights, Touched* touched, Emitted* out,
-                                    Rule rule) noexcept nogil:
+cdef inline void end_burst_of_loops(const PathLoops* loops, double* weights, Touched* touched,
+                                    Emitted* out, Rule rule) noexcept nogil:
     if touched.count == 0:  # there may be no memory for what is emitted
         return
     memcpy(out.slot + out.count, touched.slot, 4 * touched.count)
-    out.values += end_eight(
+    out.values += loops.end(
         touched.count, touched.slot, touched.began, touched.counts, weights, touched.place,
         rule.g0, rule.by_norm, rule.of_weight, out.paths + out.count, out.value + out.values,
         out.kept + out.values,
     )
     out.count += touched.count
     touched.count = 0
+
+
+cdef inline bint find_steps(int loss, double y, double h, double rate, double bias_rate,
+                            const double* f, double* mask, double* intercept, double* step,
+                            Py_ssize_t M) noexcept nogil:
+    """The steps of the paths whose mask is 1, which becomes 0 where there is none; whether there is
+    one. Without branches, because it is chance which paths learn a row."""
+    cdef double[MOST] c
+    cdef int[MOST] learns
+    cdef Py_ssize_t m, n = 0
+    cdef double moving = 0.0
+    if loss == HINGE:
+        for m in range(M):
+            c[m] = slope(HINGE, y, f[m])
+    else:
+        for m in range(M):
+            c[m] = 0.0
+            learns[n] = <int> m
+            n += mask[m] > 0.0
+        for m in range(n):
+            c[learns[m]] = slope(loss, y, f[learns[m]])
+    for m in range(M):
+        mask[m] = mask[m] if c[m] < 0.0 or c[m] > 0.0 else 0.0
+        moving += mask[m]
+        intercept[m] = intercept[m] - c[m] * bias_rate * h if mask[m] > 0.0 else intercept[m]
+        step[m] = -c[m] * rate * h if mask[m] > 0.0 else 0.0
+    return moving > 0.0
 
 
 cdef void take_counts(double[:, ::1] counts, Touched* touched, Py_ssize_t M) noexcept nogil:
@@ -219,8 +245,9 @@ def walk(
         out.slot, out.paths = &pool_slot[0], &pool_paths[0]
         out.value, out.kept = &pool_value[0], &pool_kept[0]
     cdef double* w = &weights[0, 0] if weights.shape[0] else NULL
+    cdef const PathLoops* loops = loops_of(M)
     cdef double[MOST] f, mask, step
-    cdef double c, h
+    cdef double h
     cdef bint some
     cdef Row row, after
     with nogil:
@@ -231,11 +258,11 @@ def walk(
             some = False
             for m in range(M):
                 f[m] = intercept[m]
-                mask[m] = 1.0 if learned[m, i] and h > 0.0 else 0.0
+                mask[m] = <double> ((learned[m, i] != 0) & (h > 0.0))
                 some |= mask[m] > 0.0
             some &= not rule.by_gradient
-            if M == EIGHT:
-                touched.count = look_eight(
+            if loops != NULL:
+                touched.count = loops.look(
                     row.nnz, row.index, row.value, w, h, some, rule.by_norm, mask,
                     rows.start[N] - rows.start[i], touched.place, touched.slot, touched.began,
                     touched.counts, touched.count, f,
@@ -245,23 +272,17 @@ def walk(
             score[i] = mean(f, M)
             if h == 0.0:
                 continue
-            some = False
-            for m in range(M):
-                step[m] = 0.0
-                c = slope(rule.loss, y[i], f[m]) if mask[m] > 0.0 else 0.0
-                mask[m] = 1.0 if c == c and c != 0.0 else 0.0
-                if mask[m] > 0.0:
-                    intercept[m] -= c * rates[i, 1] * h
-                    step[m] = -c * rates[i, 0] * h
-                    some = True
-            if some and M == EIGHT and not rule.by_gradient:
-                descend_eight(row.nnz, row.index, row.value, w, step)
+            some = find_steps(
+                rule.loss, y[i], h, rates[i, 0], rates[i, 1], f, mask, &intercept[0], step, M
+            )
+            if some and loops != NULL and not rule.by_gradient:
+                loops.descend(row.nnz, row.index, row.value, w, step)
             elif some:
                 descend(row, w, step, h, rule.by_gradient, mask, &touched, rule.by_norm, M)
             into += 1
             if into >= rule.burst:
-                if M == EIGHT:
-                    end_burst_of_eight(w, &touched, &out, rule)
+                if loops != NULL:
+                    end_burst_of_loops(loops, w, &touched, &out, rule)
                 else:
                     end_burst(w, &touched, &out, rule, M)
                 into = 0

@@ -80,42 +80,43 @@ def spreads(double n, const double[:, ::1] shared, const int32_t[::1] slots,
 
 def median(double[::1] values, double[::1] weights) -> float:
     """The weighted median: the smallest value with half of the weight at or below it. Both arrays
-    are reordered."""
-    cdef Py_ssize_t low = 0, high = values.shape[0], i, lt, gt
+    are changed."""
+    cdef Py_ssize_t i, n = values.shape[0], smaller, greater
     cdef double total = 0.0, below = 0.0, pivot, inside, equal
-    if values.shape[0] == 0 or weights.shape[0] != values.shape[0]:
+    if n == 0 or weights.shape[0] != n:
         raise ValueError("a median needs at least one value, and a weight for each value")
     with nogil:
-        for i in range(high):
+        for i in range(n):
             total += weights[i]
-        while True:  # the median is in low:high; `below` is the weight of all smaller values
-            pivot = values[low + (high - low) // 2]
-            lt, i, gt, inside, equal = low, low, high, 0.0, 0.0
-            while i < gt:
-                if values[i] < pivot:
-                    inside += weights[i]
-                    swap(values, weights, lt, i)
-                    lt += 1
-                    i += 1
-                elif values[i] > pivot:
-                    gt -= 1
-                    swap(values, weights, i, gt)
-                else:
-                    equal += weights[i]
-                    i += 1
-            if below + inside >= 0.5 * total and lt > low:
-                high = lt
-            elif below + inside + equal >= 0.5 * total or gt == high:
+        while True:  # the median is among the first n; `below` is the weight of all smaller values
+            pivot = values[n // 2]
+            inside, equal, smaller, greater = 0.0, 0.0, 0, 0
+            for i in range(n):
+                inside += weights[i] * (values[i] < pivot)
+                equal += weights[i] * (values[i] == pivot)
+                smaller += values[i] < pivot
+                greater += values[i] > pivot
+            if below + inside >= 0.5 * total and smaller:
+                n = keep(n, values, weights, -1.0, pivot)
+            elif below + inside + equal >= 0.5 * total or not greater:
                 break
             else:
-                low = gt
+                n = keep(n, values, weights, 1.0, pivot)
                 below += inside + equal
     return pivot
 
 
-cdef inline void swap(double[::1] a, double[::1] b, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-    a[i], a[j] = a[j], a[i]
-    b[i], b[j] = b[j], b[i]
+cdef inline Py_ssize_t keep(Py_ssize_t n, double[::1] values, double[::1] weights, double side,
+                            double pivot) noexcept nogil:
+    """Keep only values below the pivot (side -1) or above it (side 1), with their weights; returns
+    how many these are. Without a branch, which chance would decide."""
+    cdef Py_ssize_t i, count = 0
+    cdef double value
+    for i in range(n):
+        value = values[i]
+        values[count], weights[count] = value, weights[i]
+        count += side * value > side * pivot
+    return count
 
 
 cdef inline double square_sum(const double* at) noexcept nogil:
@@ -175,14 +176,14 @@ def follow(double[:, ::1] weights, const int32_t[::1] slots, const double[::1] f
 def squares_left(const double[:, ::1] shared, const int32_t[::1] slots) -> float:
     """The sum of x_j^2 / (1 + damp_j)^2 over all rows and the columns that are left."""
     cdef Py_ssize_t k
-    cdef double left = 0.0
+    cdef double total = 0.0, left, root
     cdef const double* at
     check_shared(shared)
     check_slots(slots, shared.shape[0])
     with nogil:
-        for k in range(slots.shape[0]):
+        for k in range(slots.shape[0]):  # without a branch, which chance would decide
             prefetch(&shared[slots[min(k + FAR, slots.shape[0] - 1)], 0])
             at = &shared[slots[k], 0]
-            if at[GONE] == 0.0 and at[DAMP] > -1.0:
-                left += square_sum(at) / ((1.0 + at[DAMP]) * (1.0 + at[DAMP]))
-    return left
+            left, root = (at[GONE] == 0.0) & (at[DAMP] > -1.0), 1.0 + at[DAMP]
+            total += left * square_sum(at) / (left * (root * root) + (1.0 - left))
+    return total

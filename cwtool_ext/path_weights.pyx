@@ -9,6 +9,7 @@ import numpy as np
 from libc.stdint cimport int32_t
 
 from cwtool_ext.csr cimport Csr, Row, one_a_row, prefetch, row_at
+from cwtool_ext.path_loops cimport PathLoops, loops_of
 from cwtool_ext.stages cimport (
     DAMP, FAR, MOST, check_length, check_shared, check_slots, informed, pulled,
 )
@@ -66,6 +67,24 @@ cdef inline void add_products(
             score[i] += f[m]
 
 
+cdef inline void add_row(
+    Row row, Row after, const double[:, ::1] shared, const double[:, ::1] weights,
+    const double[:, ::1] counts, double g0, bint by_norm, double* f
+) noexcept nogil:
+    """Add w.x of a row to f of every path."""
+    cdef Py_ssize_t k, m, j
+    cdef double w, x, divisor
+    for k in range(row.nnz):
+        if k < after.nnz:
+            prefetch(&weights[after.index[k], 0])
+            prefetch(&counts[after.index[k], 0])
+        j = row.index[k]
+        divisor, x = 1.0 + shared[j, DAMP], row.scale * row.value[k]
+        for m in range(weights.shape[1]):
+            w = ended(weights[j, m], counts[j, m], g0, by_norm)
+            f[m] += (w / divisor if w != 0.0 else 0.0) * x
+
+
 def add_scores(
     Csr rows not None, const double[:, ::1] shared, const double[:, ::1] weights,
     const double[:, ::1] counts, double g0, bint by_norm, double[::1] score,
@@ -75,11 +94,9 @@ def add_scores(
     rows.fit(min(shared.shape[0], weights.shape[0]))
     one_a_row("score", score.shape[0], rows)
     check_shared(shared)
-    cdef Py_ssize_t i, k, m, M = paths_of(weights, counts)
-    cdef Row row, after
-    cdef double w, x, divisor, scale = rows.scale
-    cdef const double* at
-    cdef const double* count
+    cdef Py_ssize_t i, m, M = paths_of(weights, counts)
+    cdef const PathLoops* loops = loops_of(M)
+    cdef Row row
     cdef double[MOST] f
     cdef double[:, ::1] read
     if rows.width < rows.start[rows.count]:
@@ -92,19 +109,20 @@ def add_scores(
                 add_products(rows, read, M, score)
         return
     with nogil:
-        for i in range(rows.count):
-            row, after = row_at(rows, i), row_at(rows, min(i + 1, rows.count - 1))
+        for i in range(rows.count if rows.width else 0):
+            row = row_at(rows, i)
             for m in range(M):
                 f[m] = 0.0
-            for k in range(row.nnz):
-                if k < after.nnz:
-                    prefetch(&weights[after.index[k], 0])
-                    prefetch(&counts[after.index[k], 0])
-                at, count = &weights[row.index[k], 0], &counts[row.index[k], 0]
-                divisor, x = 1.0 + shared[row.index[k], DAMP], scale * row.value[k]
-                for m in range(M):
-                    w = ended(at[m], count[m], g0, by_norm)
-                    f[m] += (w / divisor if w != 0.0 else 0.0) * x
+            if loops != NULL:
+                loops.add(
+                    row.nnz, row.index, row.value, row.scale, rows.start[rows.count] - rows.start[i],
+                    &shared[0, 0], shared.shape[1], &weights[0, 0], &counts[0, 0], g0, by_norm, f,
+                )
+            else:
+                add_row(
+                    row, row_at(rows, min(i + 1, rows.count - 1)), shared, weights, counts, g0,
+                    by_norm, f,
+                )
             for m in range(M):
                 score[i] += f[m]
 
