@@ -42,8 +42,8 @@ def fitted(model: Model, own: Prediction | None) -> Softmax:
     lowest, highest = before.fit().a, fit(whole).a
     assert model.several is not None
     held = held_rows(model, model.several, rows, scores)
-    parts = held and Scored.of(held.z, held.y, held.weight)
-    found = fit(parts or whole)
-    a = min(max(lowest, found.a if parts else 0.0), highest)
-    found = found if a == found.a else fit(parts or whole, a)
+    used = whole if held is None else Scored.of(held.z, held.y, held.weight)
+    found = fit(used)
+    a = min(lowest if held is None else max(lowest, found.a), highest)
+    found = found if a == found.a else fit(used, a)
     return found._replace(b=found.b[:classes])

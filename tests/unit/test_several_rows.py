@@ -47,7 +47,8 @@ def loss(y: np.ndarray, p: np.ndarray) -> float:
 @pytest.mark.parametrize("n", [1500, 8000])
 @pytest.mark.parametrize("algo", ["perceptron", "sgd", "arow", "cw"])
 def test_probabilities_are_nearly_the_best_of_their_form(algo: str, n: int) -> None:
-    """Those of one slope are much worse, and so is the slope of scores before learning."""
+    """Without offsets, or with the slope of the scores before learning, they would be much worse
+    where each row changes the model a lot."""
     model, others = learned(untrained(algo), units(1, n)), units(2, 6000)
     score, variance, _ = model.scores(others)
     rows = Scored.of(standardized(score, variance), others.y, None)
@@ -55,7 +56,10 @@ def test_probabilities_are_nearly_the_best_of_their_form(algo: str, n: int) -> N
     best = loss(others.y, probability(a, score, variance, b))
     alone = loss(others.y, probability(slope_of(rows), score, variance))
     found = loss(others.y, model.probability(score, variance))
-    assert found < 1.02 * best < 0.95 * alone
+    assert found < 1.02 * best
+    if algo in ("perceptron", "sgd"):
+        before = loss(others.y, probability(model.calibration.fit().a, score, variance, b))
+        assert alone > 1.05 * best and before > 1.15 * best
 
 
 def test_a_model_that_was_saved_in_between_is_the_same() -> None:
@@ -97,9 +101,8 @@ def test_classes_that_were_read_but_not_learned_change_nothing() -> None:
 def test_rows_keep_their_classes_in_a_merge() -> None:
     a, b = units(7, 600), units(8, 600)
     to = np.array([2, 0, 3, 1], dtype=np.int32)  # places of 0, 1, 2, 3 among 1, 3, 0, 2
-    other = learned(
-        untrained("arow", labels=[1.0, 3.0, 0.0, 2.0]), Rows(b.indptr, b.indices, b.values, to[b.y])
-    )
+    moved = Rows(b.indptr, b.indices, b.values, to[b.y])
+    other = learned(untrained("arow", labels=[1.0, 3.0, 0.0, 2.0]), moved)
     both = merge([learned(untrained("arow"), a), other]).model
     assert both.sample.rows().y.tolist() == a.y.tolist() + b.y.tolist()
     assert len(learned(both).offsets) == 4
@@ -107,9 +110,11 @@ def test_rows_keep_their_classes_in_a_merge() -> None:
 
 def test_many_classes_are_fitted_to_fewer_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     model = learned(untrained("arow"), units(9, 2000))
+    of_all = model.offsets
     monkeypatch.setattr(several_rows, "ROOM", 4 * 1000)
-    some = learned(model.copy())
-    assert some.slope != model.slope and some.slope == pytest.approx(model.slope, rel=0.2)
+    model.calibrate()
+    assert model.offsets.tolist() != of_all.tolist()
+    np.testing.assert_allclose(model.offsets, of_all, rtol=0, atol=0.4)
 
 
 def test_rows_of_weight_0_change_no_probability() -> None:
@@ -133,10 +138,8 @@ def test_offsets_of_a_file_are_checked() -> None:
     with pytest.raises(ModelError, match="more offsets"):
         model.copy((header, arrays))
     del header["calibration"]["offsets"]  # as in files of earlier versions
-    assert (
-        len(model.copy((header, {k: v for k, v in arrays.items() if "sample" not in k})).offsets)
-        == 0
-    )
+    old = model.copy((header, {k: v for k, v in arrays.items() if "sample" not in k}))
+    assert len(old.offsets) == 0
 
 
 def test_the_balanced_threshold_calls_by_probabilities() -> None:
