@@ -1,7 +1,7 @@
 """Measure the probabilities of every algorithm on rows of test files, beside Platt scaling:
 
     python tools/probabilities.py FOLDER [--algo NAME,NAME] [--data NAME,NAME] [--passes N]
-        [--folds N] [--several rival|ovr] [--columns]
+        [--folds N] [--multiclass rival|ovr] [--normalize columns]
 
 FOLDER holds a folder for each data set, with train.svm and test.svm, or the same with .gz. For
 every algorithm with its default parameters: the log loss of its probabilities on the test rows
@@ -11,11 +11,11 @@ so it uses test rows, which the probabilities never see. The last lines are mark
 column counts what is more than 3 % above, and how much of that by more than two standard errors of
 the test rows. A second table has the expected calibration error with ten bins, in percent.
 
-With --several the data sets of more than two classes are measured, learned in this way. Platt
+With --multiclass the data sets of more than two classes are measured, learned in this way. Platt
 scaling is then a softmax with one slope for all classes and an offset for each. Two more tables
 have the log loss of a softmax with a slope for each class too, and of the shares of the classes in
-training, in the same way in percent of that of Platt scaling. --columns standardizes columns and
-adds a bias, as `train --normalize columns --bias` does.
+training, in the same way in percent of that of Platt scaling. --normalize columns standardizes
+columns and adds a bias, as `train --normalize columns --bias` does.
 
 A single test file may have few rows. With --folds N, training and test rows together, at most
 6,000, are divided into N folds, and each row is a test row once, of the model of the other folds.
@@ -138,14 +138,15 @@ class Setting(NamedTuple):
 
     def model(self, name: str, model: Model | None, X: object) -> Model:
         """A model that has learned nothing, for rows like X, with the labels of another one."""
-        reading = Reading()
+        if model is not None:
+            return Model.new(name, {}, model.reading, labels=model.labels)
+        reading, labels = Reading(), Labels(multiclass=self.several or "auto")
         if self.columns:
             found = Rows.from_csr(X[:FIRST_ROWS], np.zeros(min(FIRST_ROWS, X.shape[0]), np.int32))
             measured = Columns.measured(found.indptr, found.indices, found.values)
             reading = Reading(normalize="columns", bias=True, columns=measured)
-        labels = Labels(multiclass=self.several or "auto") if model is None else model.labels
-        made = Model.new(name, {}, reading if model is None else model.reading, labels=labels)
-        if self.several and model is None:
+        made = Model.new(name, {}, reading, labels=labels)
+        if self.several:
             labels.several = []
         return made
 
@@ -212,10 +213,10 @@ def main() -> None:
     parser.add_argument("--data", default="")
     parser.add_argument("--passes", type=int, default=1)
     parser.add_argument("--folds", type=int, default=0)
-    parser.add_argument("--several", choices=("rival", "ovr"), default="")
-    parser.add_argument("--columns", action="store_true")
+    parser.add_argument("--multiclass", choices=("rival", "ovr"), default="")
+    parser.add_argument("--normalize", choices=("columns",))
     given = parser.parse_args()
-    setting = Setting(given.passes, given.folds, given.several, given.columns)
+    setting = Setting(given.passes, given.folds, given.multiclass, given.normalize == "columns")
     sets = sorted(path.parent for path in given.folder.glob("*/test.svm*"))
     sets = [s for s in sets if not given.data or s.name in given.data.split(",")]
     table: dict[str, list[Found | None]] = {}
@@ -234,7 +235,7 @@ def main() -> None:
         known = [cell for cell in line if cell is not None]
         high, surely = sum(c.share > 0.03 for c in known), sum(c.surely for c in known)
         print(f"| {name} |", " | ".join(cells), f"| {high} ({surely}) of {len(known)} |")
-    for what in ("ece", *(("slopes", "shares") if given.several else ())):
+    for what in ("ece", *(("slopes", "shares") if given.multiclass else ())):
         print(f"{what}\n{head}\n|---|", "---|" * len(used), sep="")
         for name, line in table.items():
             cells = [

@@ -155,7 +155,8 @@ def command(
     The probability of the positive class is sigmoid(a * score + b), with a and b fitted in
     training. If it improved the fit in training, score / sqrt(1 + variance) or asinh(k * score) / k
     or both replace the score; inspect shows which. With more than two classes, probabilities are
-    the softmax of a * score / sqrt(1 + variance), with one variance per row.
+    the softmax of a * score / sqrt(1 + variance) + b, with one variance per row and an offset b for
+    each class.
     """
     from dataclasses import replace
 

@@ -105,12 +105,14 @@ class OperatingPoint:
                 "use `threshold=balanced`, or leave it out",
             )
 
-    def shifts(self, counts: Floats, slope: float) -> Floats:
+    def shifts(self, counts: Floats, slope: float, b: Floats) -> Floats:
         """For several classes, what is taken from the score of each class k before the greatest
-        is chosen: ln((n_k + 1) / (N + K)) / a, with n_k of the N training rows in class k and the
-        slope a, so that arg max_k a z_k - ln((n_k + 1) / (N + K)) is called."""
+        is chosen: (ln((n_k + 1) / (N + K)) - b_k) / a, with n_k of the N training rows in class k,
+        and the slope a and offset b_k of its probability, so that
+        arg max_k a z_k + b_k - ln((n_k + 1) / (N + K)) is called."""
         self.check_several()
-        shifts: Floats = np.log((counts + 1) / (counts.sum() + len(counts))) / max(slope, LEAST)
+        log_share = np.log((counts + 1) / (counts.sum() + len(counts)))
+        shifts: Floats = (log_share - b) / max(slope, LEAST)
         return shifts
 
 

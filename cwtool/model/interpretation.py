@@ -114,13 +114,16 @@ class ScoreInterpretation:
         return self._shifted(score, variance)
 
     def _shifted(self, score: Floats, variance: Floats) -> Floats:
-        """s_k - sqrt(1 + u) ln((n_k + 1) / (N + K)) / a, which is in the order of
-        a z_k - ln((n_k + 1) / (N + K)), z = s / sqrt(1 + u)."""
+        """s_k - sqrt(1 + u) (ln((n_k + 1) / (N + K)) - b_k) / a, which is in the order of
+        a z_k + b_k - ln((n_k + 1) / (N + K)), z = s / sqrt(1 + u)."""
+        from cwtool.metrics.softmax import offsets
+
         progress: Any = self.progress
         counts = progress.measured.sum(axis=1)[1:]
         known = np.zeros(score.shape[1])
         known[: len(counts)] = counts
-        shifts = self.operating_point.shifts(known, self.slope)
+        b = offsets(self.offsets, len(known))
+        shifts = self.operating_point.shifts(known, self.slope, b)
         moved: Floats = score - np.sqrt(1 + variance)[:, None] * shifts
         return moved
 

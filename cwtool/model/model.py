@@ -191,6 +191,7 @@ class Model(ScoreInterpretation):
             from cwtool.model import several_rows
 
             self.slope, self.offsets = several_rows.fitted(self, own)
+            self.offset, self.by_variance, self.bend = 0.0, True, 0.0  # of two classes
 
     def calibrate_by(self, shared: Model, found: Prediction | None) -> None:
         """As `calibrate`, with the sample of rows of a model that shares its index, row scale and

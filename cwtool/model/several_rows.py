@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cwtool.algorithms.base import Scores
+from cwtool.data.rows import Rows
 from cwtool.metrics.softmax import ROOM, Ring, standardized, widened
 from cwtool.metrics.softmax_fit import Scored, Softmax, fit
 from cwtool.model.held_sample import held_rows
@@ -21,6 +22,8 @@ from cwtool.model.results import Prediction
 
 if TYPE_CHECKING:
     from cwtool.model.model import Model
+
+ENTRIES = 1 << 23  # of rows times classes: what the tables of a fold model have room for, at most
 
 
 def fitted(model: Model, own: Prediction | None) -> Softmax:
@@ -35,15 +38,21 @@ def fitted(model: Model, own: Prediction | None) -> Softmax:
     rows = model.sample.rows()
     classes = own.score.shape[1]
     scores = Scores(widened(own.score, len(model.labels.values)), own.variance)
-    if (most := ROOM // max(classes, 1)) < rows.n_rows:  # some of them, evenly
+    if (most := _most(rows, classes)) < rows.n_rows:  # some of them, evenly
         some = np.arange(most) * rows.n_rows // most
         rows, scores = rows.take(some), scores.take(some)
     whole = Scored.of(standardized(*scores), rows.y, rows.weight)
     lowest, highest = before.fit().a, fit(whole).a
     assert model.several is not None
     held = held_rows(model, model.several, rows, scores)
-    parts = held and Scored.of(held.z, held.y, held.weight)
-    found = fit(parts or whole)
-    a = min(max(lowest, found.a if parts else 0.0), highest)
-    found = found if a == found.a else fit(parts or whole, a)
+    used = whole if held is None else Scored.of(held.z, held.y, held.weight)
+    found = fit(used)
+    a = min(lowest if held is None else max(lowest, found.a), highest)
+    found = found if a == found.a else fit(used, a)
     return found._replace(b=found.b[:classes])
+
+
+def _most(rows: Rows, classes: int) -> int:
+    """How many of these rows are used of so many classes."""
+    by_entries = ENTRIES * rows.n_rows // max(rows.nnz * classes, 1)
+    return min(ROOM // max(classes, 1), by_entries, rows.n_rows)

@@ -236,7 +236,7 @@ def test_a_class_without_the_matrix_of_the_others_is_damage() -> None:
 
 
 def test_a_slope_of_zero_calls_the_rarest_class() -> None:
-    shifts = OperatingPoint("balanced").shifts(np.array([3.0, 5.0, 1.0]), 0.0)
+    shifts = OperatingPoint("balanced").shifts(np.array([3.0, 5.0, 1.0]), 0.0, np.zeros(3))
     assert np.isfinite(shifts).all() and int(np.argmin(shifts)) == 2
 
 

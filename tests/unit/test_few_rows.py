@@ -10,7 +10,7 @@ from cwtool.data.rows import Rows
 from cwtool.errors import CwtoolError
 from cwtool.importing import Imported, imported
 from cwtool.metrics.calibration import Calibration
-from cwtool.model import Model, few_rows
+from cwtool.model import Model
 from cwtool.model.crossfit import Fold, FoldScores, folds, held
 from cwtool.model.few_rows import counted_by_folds
 from cwtool.model.held_sample import held_rows

@@ -263,3 +263,41 @@ def test_a_model_that_its_last_rows_have_shifted_has_an_offset(some_rows: None) 
     without.learn(rows, Run(calibrate=False))
     without.calibrate()
     assert abs(without.probability(score, variance).mean() - y.mean()) > 0.05
+
+
+@pytest.mark.parametrize("true", [0.5, 1.0, 1.2, 3.0])
+def test_a_slope_is_raised_as_far_as_rows_reject_it(true: float) -> None:
+    """The bound is below the best factor, by about two standard errors, and at least 1."""
+    random = np.random.default_rng(2)
+    t = random.normal(size=1000)
+    y = (random.random(1000) < 1 / (1 + np.exp(-(true * t + 0.5)))).astype(np.int32)
+    found = sample.steeper(t, y, None)
+    best = minimize(
+        lambda at: np.log1p(np.exp(-(2 * y - 1) * (at[0] * t + at[1]))).sum(), [1.0, 0.0]
+    ).x[0]
+    assert 1.0 <= found <= max(1.0, best)
+    if true == 3.0:
+        assert best - 0.5 < found < best - 0.2
+    heavy = sample.steeper(t, y, np.full(1000, 100.0))
+    assert found <= heavy <= max(1.0, best)
+
+
+def test_the_slope_of_many_rows_follows_fold_models(some_rows: None) -> None:
+    """Columns of different units move the scores of a perceptron with each row, so that those given
+    before learning are worse than those of the last model."""
+    random = np.random.default_rng(1)
+    x = random.normal(size=(14_000, 5))
+    y = (x.sum(axis=1) + random.logistic(size=14_000) > 0).astype(np.int32)
+    lists = [list(enumerate(row)) for row in ((x + 1.5) * [1, 20, 3, 8, 0.5]).tolist()]
+    rows = Rows.from_lists(lists, y.tolist())
+    model = Model.new("perceptron", {})
+    model.learn(rows.slice(0, 8000), Run())
+    model.calibrate()
+    score, _, _ = model.scores(rows.slice(8000, 14_000))
+    own = y[8000:]
+
+    def loss(at: np.ndarray) -> float:
+        return float(np.log1p(np.exp(-(2 * own - 1) * (at[0] * score + at[1]))).mean())
+
+    best = minimize(loss, [model.slope, model.offset], method="Nelder-Mead").fun
+    assert loss(np.array([model.slope, model.offset])) < 1.02 * best

@@ -152,7 +152,7 @@ def test_ties_count_by_their_weights() -> None:
 def test_shifts_of_several_classes() -> None:
     counts = np.array([8, 1, 0])
     z = np.array([[1.0, 0.2, -0.5], [1.0, 0.9, 0.9], [5.0, 0.0, 0.0]])
-    found = OperatingPoint("balanced").shifts(counts, 2.0)
+    found = OperatingPoint("balanced").shifts(counts, 2.0, np.zeros(len(counts)))
     want = np.argmax(2 * z - np.log((counts + 1) / 12), axis=1).tolist()
     assert np.argmax(z - found, axis=1).tolist() == want == [0, 2, 0]
     for point in ("f1", "0.5"):
