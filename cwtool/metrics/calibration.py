@@ -18,6 +18,7 @@ TINY = sys.float_info.min
 LEAST = 2.0**-60  # slope for scores whose typical size is 1
 SIGNIFICANT = 3.84  # of chi^2 with one degree of freedom: exceeded with a probability of 5 %
 CERTAIN = 10.83  # the same: exceeded with a probability of 0.1 %
+FINEST, COARSEST = 2.0**-16, 2.0**31  # the largest score of those that are counted as they are
 BENDS = 2.0 ** np.arange(9)  # k of g(z), for scores whose typical size is 1
 
 
@@ -175,6 +176,15 @@ def _points(counts: Counts, own: Own | None = None) -> tuple[Floats, Floats, flo
     typical = float(np.abs(z) @ both / n.sum()) if len(used) else 0.0
     z = np.append(z / (typical or 1.0), [1.0, -1.0])
     return z, np.column_stack([n, [0.25, 0.0], [0.0, 0.25]]), typical
+
+
+def unit_of(score: Floats) -> float:
+    """1, or a power of two near the largest of scores that are so large or so small that not all
+    of them would have a bin of their own size. Scores in this unit have one."""
+    largest = float(np.abs(score).max(initial=0.0))
+    if FINEST <= largest <= COARSEST or not 0 < largest < np.inf:
+        return 1.0
+    return float(2.0 ** np.clip(np.frexp(largest)[1], -500, 500))
 
 
 def fadings(first: int, last: int) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cwtool.algorithms.base import Scores
-from cwtool.metrics.calibration import Calibration
+from cwtool.metrics.calibration import Calibration, unit_of
 from cwtool.metrics.sigmoid import Sigmoid
 from cwtool.model.held_sample import HeldRows, held_rows
 from cwtool.model.results import Prediction
@@ -26,18 +26,23 @@ def fitted_to_folds(model: Model, shared: Model, own: Prediction) -> Sigmoid | N
     """The sigmoid that is fitted to the scores of fold models; None if there are no fold models. It
     has an offset only from ENOUGH rows on, or if the scores before learning ask for one too, so
     that labels and probabilities of fewer rows agree."""
-    counted, before = counted_by_folds(model, shared, own), model.calibration
+    unit, before = unit_of(own.score), model.calibration
+    counted = counted_by_folds(model, shared, own, unit)
     if counted is None:
         return None
     assert isinstance(before, Calibration)
     shifted = shared.sample.seen >= ENOUGH or before.fit().b != 0
-    return counted.fit(shifted=shifted)
+    found = counted.fit(shifted=shifted)
+    return found._replace(a=found.a / unit, k=found.k / unit)
 
 
-def counted_by_folds(model: Model, shared: Model, own: Prediction) -> Calibration | None:
-    """The scores of fold models for the rows of the sample of `shared`, whose row scale and class
-    weights are those of the model; `own` are the scores of the model for these rows. None if they
-    are not all rows that the model has learned, or cannot be divided into folds."""
+def counted_by_folds(
+    model: Model, shared: Model, own: Prediction, unit: float = 1.0
+) -> Calibration | None:
+    """The scores of fold models, in this unit, for the rows of the sample of `shared`, whose row
+    scale and class weights are those of the model; `own` are the scores of the model for these
+    rows. None if they are not all rows that the model has learned, or cannot be divided into
+    folds."""
     sample = shared.sample
     if not sample.complete or sample.seen != model.calibration.rows:
         return None
@@ -45,7 +50,7 @@ def counted_by_folds(model: Model, shared: Model, own: Prediction) -> Calibratio
     if found is None:
         return None
     counted = Calibration()
-    counted.count(found.y, found.score, found.z, found.weight, at_once=True)
+    counted.count(found.y, found.score / unit, found.z / unit, found.weight, at_once=True)
     return counted
 
 
