@@ -24,7 +24,7 @@ def standardized(score: Floats, variance: Floats) -> Floats:
 
 
 def probability(a: float, score: Floats, variance: Floats) -> Floats:
-    """softmax(a z); 0 for a class that is not born, and for no other."""
+    """softmax(a z); 0 for a class that has had no row yet (z = -inf), and for no other."""
     z = standardized(score, variance)
     top = z.max(axis=1, initial=-np.inf, keepdims=True)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -36,7 +36,8 @@ def probability(a: float, score: Floats, variance: Floats) -> Floats:
 def slope(z: Floats, y: Ints, weight: Floats) -> float:
     """min over a > 0 of sum_i h_i (-log softmax(a z_i)[y_i]) + log(1 + exp(a g)), where g is the
     mean gap between the two highest z of a row. The last term is one more row, whose class comes
-    second by g; it keeps a finite when no row is wrong. Each row's own class must be born."""
+    second by g; it keeps a finite when no row is wrong. The class of a row must have a finite
+    z."""
     born = z > -np.inf
     z, weight = np.clip(z, -LARGEST, LARGEST), np.minimum(weight, HEAVIEST)
     several = born.sum(axis=1) > 1  # with one class alone, a row says nothing of a
@@ -66,7 +67,7 @@ def room(classes: int) -> int:
 class Ring:
     """The latest scores that were given before learning, to fit the slope a of the probabilities
     softmax(a z) to: those of the last 1,024 rows, or as many as fit into 2^20 numbers. Rows of
-    weight 0 and rows whose class was not born when they were scored are not counted."""
+    weight 0 and rows that were scored before the first row of their class are not counted."""
 
     def __init__(self) -> None:
         self.rows = 0  # that were counted so far
@@ -105,11 +106,11 @@ class Ring:
         with np.errstate(invalid="ignore"):
             z = score[there] / root[there, None]
         z[np.isnan(z)] = 0.0  # an infinite score with an infinite variance tells nothing
-        z = np.minimum(z, LARGEST)  # -inf: a class that is not born
+        z = np.minimum(z, LARGEST)  # -inf: a class without a row yet
         self.extend(z, y[there], np.ones(len(there)) if weight is None else weight[there])
 
     def extend(self, z: Floats, y: Ints, weight: Floats) -> None:
-        """Remember these rows, whose classes are born, as the latest."""
+        """Store these rows, whose classes have scores, as the latest."""
         self.rows += len(z)
         classes = max(z.shape[1], self.z.shape[1])
         most = room(classes)
@@ -159,7 +160,7 @@ class Ring:
 
 
 def _known(y: Ints, values: Floats, unborn: float, root: Floats | None = None) -> Flags:
-    """Which rows have a class that was born when they were scored: their values, one column a
+    """Which rows have a class that had a row when they were scored: their values, one column a
     class and divided by a root a row, show that by being greater than `unborn`."""
     known: Flags = (y >= 0) & (y < values.shape[1])
     rows = np.flatnonzero(known)
@@ -170,7 +171,7 @@ def _known(y: Ints, values: Floats, unborn: float, root: Floats | None = None) -
 
 
 def _widened(z: Floats, classes: int) -> Floats:
-    """The rows with columns for so many classes, the new ones not born."""
+    """The rows with columns for so many classes; new classes have had no row."""
     if z.shape[1] == classes:
         return z
     return np.pad(z, ((0, 0), (0, classes - z.shape[1])), constant_values=-np.inf)
