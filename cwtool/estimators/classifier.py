@@ -34,7 +34,7 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         return self._fit(X, y, None)
 
     def partial_fit(self: C, X: Any, y: Any, classes: Any = None) -> C:
-        """Continue the model with more rows, as `cwtool train --resume` does with a further file.
+        """Continue the model with more rows, as the command line does with a further file.
         The first call needs all `classes`."""
         return self._partial_fit(X, y, classes, None)
 
@@ -115,7 +115,7 @@ class WeightedClassifier(Classifier):
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self: C, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> C:
-        """Continue the model with more rows, as `cwtool train --resume` does with a further file.
+        """Continue the model with more rows, as the command line does with a further file.
         The first call needs all `classes`."""
         return self._partial_fit(X, y, classes, sample_weight)
 
