@@ -29,5 +29,5 @@ def moment() -> datetime:
         return datetime.fromtimestamp(int(fixed), timezone.utc)
     except (ValueError, OverflowError, OSError):
         raise UsageError(
-            f"the variable {FIXED} is {fixed!r}, which is no number of seconds", "unset it"
+            f"the variable {FIXED} is {fixed!r}, which is not a number of seconds", "unset it"
         ) from None

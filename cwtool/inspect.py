@@ -214,7 +214,7 @@ def write_weights(model: Model, path: Path, sources: list[Path], class_: int | N
     if not isinstance(model.algorithm, Linear):
         shown = "; inspect shows importances" if isinstance(model.algorithm, Ranks) else ""
         raise UsageError(
-            f"{model.algorithm.name} is no linear model and has no weights",
+            f"{model.algorithm.name} is not a linear model and has no weights",
             f"leave out `weights`{shown}",
         )
     weights = model.weights()

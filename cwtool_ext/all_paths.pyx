@@ -179,7 +179,7 @@ cdef void take_counts(double[:, ::1] counts, Touched* touched, Py_ssize_t M) noe
 
 
 cdef void put_counts(double[:, ::1] counts, Touched* touched, Py_ssize_t M) noexcept nogil:
-    """The way back."""
+    """Put the counts of the burst back into the table: the reverse of `take_counts`."""
     cdef Py_ssize_t k
     for k in range(touched.count):
         memcpy(&counts[touched.slot[k], 0], touched.counts + k * M, 8 * M)

@@ -1,8 +1,8 @@
 """Several classes side by side, each learned against the rest by the rule for two classes.
 
-Place 0 is the ghost: every row is negative to it. The class c of a row is born as a copy of the
-ghost when its first row comes. For all places k, with s = +1 for that of the class c and -1 for
-all others, and a row x of weight h:
+Place 0 belongs to no class (the ghost): every row is negative to it. When the first row of a class
+comes, the place of this class becomes a copy of place 0. For all places k, with s = +1 for that of
+the class c of a row and -1 for all others, and a row x of weight h:
     (alpha, kappa) = rule(s mu_k.x, x'Sigma_k x, h):  mu_k += s alpha Sigma_k x,
     Sigma_k^-1 += kappa x x'
 Each place goes through the same operations in the same order as a learner of two classes, so that
@@ -30,8 +30,8 @@ cdef int check_seen(const int32_t[::1] seen, Wide learner) except -1:
 cdef void bear(
     Wide learner, Py_ssize_t c, const int32_t[::1] seen, Py_ssize_t columns
 ) noexcept nogil:
-    """The first columns of place c become those of the ghost, for all features seen; others are
-    zero, so that averages run since the first row of a class."""
+    """The first columns of place c become those of place 0, for all features seen; others are zero,
+    so that averages run since the first row of a class."""
     cdef Py_ssize_t i, k
     cdef double* column
     for i in range(seen.shape[0]):

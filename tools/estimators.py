@@ -6,6 +6,7 @@ is 1 if there are any. Ruff formats the files. A parameter that has the name of 
 estimator is called NAME_by there: fit_by, predict_by, score_by.
 """
 
+import re
 import subprocess
 import sys
 import textwrap
@@ -81,8 +82,8 @@ class Argument(NamedTuple):
 COMMON = {
     "passes": Argument(
         "passes", "int", "int", 1,
-        "Number of passes over the rows in `fit`. From the second pass on the rows come in a "
-        "random order.",
+        "Number of passes over the rows in `fit`. From the second pass on the rows are visited in "
+        "a random order.",
     ),
     "fit_intercept": Argument(
         "fit_intercept", "bool", "bool", False,
@@ -90,35 +91,36 @@ COMMON = {
     ),
     "multi_class": Argument(
         "multi_class", "str", "'auto', 'rival' or 'ovr'", "auto",
-        "How more than two classes are learned. 'rival' moves the class of a row against the class "
+        "How more than two classes are learned. 'rival' updates the class of a row and the class "
         "with the highest score among the others; 'ovr' learns each class against the rest; 'auto' "
-        "is 'rival' where the algorithm has it, and otherwise 'ovr'.",
+        "is 'rival' if the algorithm supports it, and otherwise 'ovr'.",
     ),
     "class_weight": Argument(
         "class_weight", "Any", "dict, 'balanced' or None", None,
-        "Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater "
-        "weight, by the numbers of rows learned so far.",
+        "Factors of the row weights of each class in learning. 'balanced' gives rows of rarer "
+        "classes a larger weight, inversely proportional to the number of rows of the class "
+        "learned so far.",
     ),
     "threshold": Argument(
         "threshold", "Any", "'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None", None,
-        "Least score that `predict` calls the second class. 'f1' is the threshold with the "
-        "greatest F1, and 'balanced' that with the least mean of the error rates of both classes, "
-        "by the scores of the training rows before they were learned; 'fpr=0.001' and "
-        "'precision=0.99' bound a rate and find as many rows of the second class as possible. None "
-        "is 0. More than two classes have 'balanced' alone, which calls rare classes more often.",
+        "Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1, "
+        "'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes "
+        "the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a precision "
+        "of at least 0.99, all by the scores of the training rows before they were learned. With "
+        "more than two classes only 'balanced' is possible: it predicts rare classes more often.",
     ),
     "max_features": Argument(
         "max_features", "int | None", "int or None", None,
-        "Largest number of columns to select, those with the greatest weights; None selects all "
+        "Largest number of columns to select: those with the largest weights. None selects all "
         "whose weight is not 0.",
     ),
     "random_state": Argument(
         "random_state", "Any", "int, RandomState or None", None,
-        "Seed of every random choice. None is 0.",
+        "Seed of the random number generator; None is 0.",
     ),
     "n_jobs": Argument(
         "n_jobs", "int | None", "int or None", None,
-        "Number of threads; None is 1 and -1 all cores. It changes speed, never a result.",
+        "Number of threads; None is 1, and -1 is all cores. The result does not depend on it.",
     ),
 }  # fmt: skip
 
@@ -127,7 +129,7 @@ def argument(param: Param) -> Argument:
     """The argument of a declared parameter."""
     name = f"{param.name}_by" if param.name in METHODS else param.name
     hint = {bool: "bool", int: "int", float: "float"}.get(param.kind, "str")
-    kind, help = hint, param.help
+    kind, help = hint, re.sub(f"`({'|'.join(METHODS)})=", r"`\1_by=", param.help)
     if param.choices:
         hint, kind = "str", " or ".join(map(repr, param.choices))
     elif param.range:

@@ -96,6 +96,7 @@ def function(node: Any) -> Iterator[str]:
     else:
         note = node.return_type_annotation
         result = "None" if name == "__init__" else written(note) if note else "Any"
+        result = re.sub(r"\blist\b(?!\[)", "list[Any]", result)
         if node.star_arg or node.num_kwonly_args:
             star = f"*{node.star_arg.name}: Any" if node.star_arg else "*"
             parts.insert(len(parts) - node.num_kwonly_args, star)

@@ -171,7 +171,7 @@ def shortened(table: Any, quick: bool) -> Any:
         return table
     quicker = table.get("quick", {})
     if not isinstance(quicker, dict):
-        raise UsageError("quick is no table")
+        raise UsageError("quick is not a table")
     merged = {**table, **(quicker if quick else {})}
     return {key: shortened(value, quick) for key, value in merged.items() if key != "quick"}
 

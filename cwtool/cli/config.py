@@ -52,7 +52,7 @@ def read_config(path: Path, commands: Collection[str]) -> dict[str, Any]:
             )
         if command not in commands:
             raise click.UsageError(
-                f"{path}: [{command}] is no command; {nearest(command, commands)}"
+                f"{path}: [{command}] is not a command; {nearest(command, commands)}"
             )
     return {
         command: {key.replace("-", "_"): value for key, value in section.items()}
@@ -87,7 +87,7 @@ def defaults_of(path: Path, command: click.Command, section: dict[str, Any]) -> 
         flag = getattr(options.get(key), "is_flag", False)
         if not all(_fits(one, flag) for one in values):
             shown = f"{option} of {command.name} has {value!s:.40}".replace("\0", "\\0")
-            raise click.UsageError(f"{path}: {shown}, which is no value of it")
+            raise click.UsageError(f"{path}: {shown}, which it cannot have")
         found[options[key].name or key if key in options else key] = values if several else value
     return found
 

@@ -63,7 +63,7 @@ def each_tail(args: list[str]) -> list[str]:
     type=click.Path(allow_dash=True, readable=False),
     metavar="FILE",
     help="File with rows that none of the models has learned. The rule of the merge with the "
-    "lowest error on these rows is chosen, and the merged model then learns them. A few thousand "
+    "lowest loss on these rows is chosen, and the merged model then learns them. A few thousand "
     "rows are enough; they are held in memory. Can be given more than once.",
 )
 @options.max_memory

@@ -96,7 +96,7 @@ class Dictionary(Naming):
         self._ahead: set[int] = set()  # taken ids from there on
         for key, name in self.names.pairs:
             if not key.isdecimal() or len(key) > 19 or not 0 < int(key) <= BIAS:
-                raise UsageError(f"{path}: {key[:40]} is no feature id", "ids start at 1")
+                raise UsageError(f"{path}: {key[:40]} is not a feature id", "ids start at 1")
             self.hold(name)
             self.ids.setdefault(name, int(key))
             self._ahead.add(int(key))

@@ -30,12 +30,12 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         return tags
 
     def fit(self: C, X: Any, y: Any) -> C:
-        """Train on the rows X of the classes y, from nothing."""
+        """Train a new model on the rows X, which have the classes y."""
         return self._fit(X, y, None)
 
     def partial_fit(self: C, X: Any, y: Any, classes: Any = None) -> C:
-        """Continue with more rows, as the command line does with a further file. The first call
-        names all `classes`."""
+        """Continue the model with more rows, as the command line does with a further file.
+        The first call needs all `classes`."""
         return self._partial_fit(X, y, classes, None)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -50,13 +50,13 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         return called
 
     def decision_function(self, X: Any) -> Floats:
-        """The score of each row: with two classes that of the second one, above 0 if it is the
-        likelier one; with more one column per class."""
+        """The score of each row. With two classes a score above 0 stands for the second class; with
+        more, there is one column per class."""
         return self._single(self._by_class(self._scores(X).score, -np.inf))
 
     def decision_variance(self, X: Any) -> Floats:
         """The variance of the score of each row, x' Sigma x: small where the model is sure of the
-        weights of the features. It is 0 for algorithms that know no variance."""
+        weights of the features. It is 0 for algorithms without variances."""
         variance: Floats = self._scores(X).variance
         return variance
 
@@ -111,12 +111,12 @@ class WeightedClassifier(Classifier):
     """A classifier whose rows may have weights."""
 
     def fit(self: C, X: Any, y: Any, sample_weight: Any = None) -> C:
-        """Train on the rows X of the classes y with these weights, from nothing."""
+        """Train a new model on the rows X, which have the classes y and these weights."""
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self: C, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> C:
-        """Continue with more rows, as the command line does with a further file. The first call
-        names all `classes`."""
+        """Continue the model with more rows, as the command line does with a further file.
+        The first call needs all `classes`."""
         return self._partial_fit(X, y, classes, sample_weight)
 
 

@@ -19,28 +19,29 @@ class PerceptronClassifier(LinearScore, WeightedClassifier):
         Predict with the mean of the weight vectors after all rows so far instead of the latest
         one. It lowers the error on noisy data and takes 8 more bytes per feature.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "perceptron"
@@ -76,25 +77,25 @@ class PassiveAggressiveClassifier(LinearScore):
         Predict with the mean of the weight vectors after all rows so far instead of the latest
         one. It lowers the error on noisy data and takes 8 more bytes per feature.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "pa"
@@ -136,28 +137,29 @@ class PassiveAggressive1Classifier(LinearScore, WeightedClassifier):
         depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
         0.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "pa1"
@@ -205,28 +207,29 @@ class PassiveAggressive2Classifier(LinearScore, WeightedClassifier):
         depend on the scale of the data; 1 is the choice of the papers. Must be auto, or above
         0.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "pa2"
@@ -282,28 +285,29 @@ class SOPClassifier(Importances, WeightedClassifier):
         counted between the dates of runs. Not for a factored covariance. Must be at least 0, or
         days such as 30d.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "sop"
@@ -375,35 +379,36 @@ class CWClassifier(LinearScore, WeightedClassifier):
         How the factored covariance fits D and R: spectral takes one step by eigenvectors; em
         takes the paper's iterations and is 2 to 70 times slower, most with many features.
     em_iterations : int or 'auto', default='auto'
-        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
-        and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
+        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit_by=em`
+        and 0 with `fit_by=spectral`. Must be auto, or at least 0 and at most 1000.
     eta : float, default=0.9
         Probability eta with which a row must be classified correctly after its update. Larger
         values make larger updates; lower it for noisy labels. Must be above 0.5 and at most
         0.999999.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "cw"
@@ -486,35 +491,36 @@ class CWVarClassifier(LinearScore, WeightedClassifier):
         How the factored covariance fits D and R: spectral takes one step by eigenvectors; em
         takes the paper's iterations and is 2 to 70 times slower, most with many features.
     em_iterations : int or 'auto', default='auto'
-        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
-        and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
+        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit_by=em`
+        and 0 with `fit_by=spectral`. Must be auto, or at least 0 and at most 1000.
     eta : float, default=0.9
         Probability eta with which a row must be classified correctly after its update. Larger
         values make larger updates; lower it for noisy labels. Must be above 0.5 and at most
         0.999999.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "cw-var"
@@ -585,35 +591,36 @@ class CWFactClassifier(LinearScore, WeightedClassifier):
         How the factored covariance fits D and R: spectral takes one step by eigenvectors; em
         takes the paper's iterations and is 2 to 70 times slower, most with many features.
     em_iterations : int or 'auto', default='auto'
-        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
-        and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
+        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit_by=em`
+        and 0 with `fit_by=spectral`. Must be auto, or at least 0 and at most 1000.
     eta : float, default=0.9
         Probability eta with which a row must be classified correctly after its update. Larger
         values make larger updates; lower it for noisy labels. Must be above 0.5 and at most
         0.999999.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "cw-fact"
@@ -690,34 +697,35 @@ class ArowClassifier(LinearScore, WeightedClassifier):
         How the factored covariance fits D and R: spectral takes one step by eigenvectors; em
         takes the paper's iterations and is 2 to 70 times slower, most with many features.
     em_iterations : int or 'auto', default='auto'
-        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
-        and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
+        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit_by=em`
+        and 0 with `fit_by=spectral`. Must be auto, or at least 0 and at most 1000.
     r : float, default=0.1
         Regularization r of AROW. Larger values make smaller updates; raise it for noisy labels.
         Must be above 0.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "arow"
@@ -791,28 +799,29 @@ class NarowClassifier(Importances, WeightedClassifier):
         The variance of a score is not lowered below 1/b by an update. Larger values let the
         learner become more certain and make later updates smaller. Must be above 0.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "narow"
@@ -877,28 +886,29 @@ class NHerdClassifier(LinearScore, WeightedClassifier):
         Aggressiveness C. Larger values make larger updates; lower it for noisy labels. Must be
         above 0.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "nherd"
@@ -972,8 +982,8 @@ class SCWClassifier(LinearScore, WeightedClassifier):
         How the factored covariance fits D and R: spectral takes one step by eigenvectors; em
         takes the paper's iterations and is 2 to 70 times slower, most with many features.
     em_iterations : int or 'auto', default='auto'
-        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
-        and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
+        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit_by=em`
+        and 0 with `fit_by=spectral`. Must be auto, or at least 0 and at most 1000.
     eta : float, default=0.9
         Probability eta with which a row must be classified correctly after its update. Larger
         values make larger updates; lower it for noisy labels. Must be above 0.5 and at most
@@ -982,28 +992,29 @@ class SCWClassifier(LinearScore, WeightedClassifier):
         Aggressiveness C, the weight of a violated constraint. Larger values make larger
         updates; lower it for noisy labels. Must be above 0.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "scw1"
@@ -1088,8 +1099,8 @@ class SCW2Classifier(LinearScore, WeightedClassifier):
         How the factored covariance fits D and R: spectral takes one step by eigenvectors; em
         takes the paper's iterations and is 2 to 70 times slower, most with many features.
     em_iterations : int or 'auto', default='auto'
-        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit=em`
-        and 0 with `fit=spectral`. Must be auto, or at least 0 and at most 1000.
+        Number of EM iterations of a fit of the factored covariance. auto is 10 with `fit_by=em`
+        and 0 with `fit_by=spectral`. Must be auto, or at least 0 and at most 1000.
     eta : float, default=0.9
         Probability eta with which a row must be classified correctly after its update. Larger
         values make larger updates; lower it for noisy labels. Must be above 0.5 and at most
@@ -1098,28 +1109,29 @@ class SCW2Classifier(LinearScore, WeightedClassifier):
         Aggressiveness C, the weight of a violated constraint. Larger values make larger
         updates; lower it for noisy labels. Must be above 0.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "scw2"
@@ -1207,23 +1219,24 @@ class BCWClassifier(LinearScore, WeightedClassifier):
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "bcw"
@@ -1291,23 +1304,24 @@ class DCDClassifier(LinearScore, WeightedClassifier):
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "dcd"
@@ -1361,28 +1375,29 @@ class SGDClassifier(LinearScore, WeightedClassifier):
         Exponent with which the learning rate falls: row t has rate / t^power. 0 keeps the rate
         constant, 0.5 suits data that do not change over time. Must be at least 0 and at most 1.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "sgd"
@@ -1446,28 +1461,29 @@ class TruncatedGradientClassifier(LinearScore, WeightedClassifier):
         Multiply the gravity by the learning rate, as in the paper. Without it the gravity is
         constant.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "tg"
@@ -1530,28 +1546,29 @@ class FobosClassifier(LinearScore, WeightedClassifier):
         Weight of the L1 norm of the weights against the loss of a row. Larger values leave
         fewer features with a weight. Must be at least 0.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "fobos"
@@ -1609,28 +1626,29 @@ class RDAClassifier(LinearScore, WeightedClassifier):
         gamma rho / sqrt t. Raise it if too many features get a weight from few rows. Must be at
         least 0.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "rda"
@@ -1696,28 +1714,29 @@ class CWSparseClassifier(LinearScore, WeightedClassifier):
     proximal : bool, default=False
         Centre the regularizer of mode smooth-da at the current weights instead of zero.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "cw-sparse"
@@ -1775,28 +1794,29 @@ class SOFSClassifier(LinearScore, WeightedClassifier):
     features : int, default=1000
         Largest number of features with a weight. Must be at least 1.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "sofs"
@@ -1895,28 +1915,29 @@ class STSGDClassifier(LinearScore, WeightedClassifier):
         Learning stops when 3 stages in a row each change the mean weight vector by less than
         this share of its length; 0 never stops. Must be at least 0.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "stsgd"
@@ -2061,23 +2082,24 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "sbcw"
@@ -2207,23 +2229,24 @@ class FGMClassifier(LinearScore, WeightedClassifier):
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "fgm"
@@ -2313,23 +2336,24 @@ class L1SVMClassifier(LinearScore, WeightedClassifier):
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "l1svm"
@@ -2402,23 +2426,24 @@ class SparDCAClassifier(LinearScore, WeightedClassifier):
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "spar-dca"
@@ -2474,23 +2499,24 @@ class KNNClassifier(WeightedClassifier):
         standard deviation; global divides all columns by one number, which keeps their
         proportions; auto takes the one with the lower leave-one-out error of 3 neighbours.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "knn"
@@ -2608,20 +2634,20 @@ class SDistClassifier(Importances):
         `direction_share`), `steps` and `lambda_c`; 0 uses these as they are given. Must be at
         least 0 and at most 100.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "sdist"
@@ -2729,20 +2755,20 @@ class RFFMarkovClassifier(Importances):
         Number of rows of each class that `discriminant=nn` compares. Must be at least 1 and at
         most 1024.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Least score that `predict` calls the second class. 'f1' is the threshold with the
-        greatest F1, and 'balanced' that with the least mean of the error rates of both classes,
-        by the scores of the training rows before they were learned; 'fpr=0.001' and
-        'precision=0.99' bound a rate and find as many rows of the second class as possible.
-        None is 0. More than two classes have 'balanced' alone, which calls rare classes more
-        often.
+        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
+        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
+        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
+        precision of at least 0.99, all by the scores of the training rows before they were
+        learned. With more than two classes only 'balanced' is possible: it predicts rare
+        classes more often.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "rff-markov"

@@ -31,7 +31,7 @@ def load(path: str | os.PathLike[str], **given: Any) -> Classifier:
     parameters = _parameters(model, kind)
     for name, value in given.items():
         if name not in parameters or parameters[name] != value:
-            raise UsageError(f"{path} is no model with `{name}={value}`")
+            raise UsageError(f"{path} is not a model with `{name}={value}`")
     found = kind(**parameters)
     if asked := unasked_work(model, {kind.renamed.get(name, name) for name in given}):
         found._unasked = f"{asked}={getattr(model.algorithm.params, asked)}"

@@ -96,16 +96,17 @@ class SBCWSelector(WeightedSelector):
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "sbcw"
@@ -233,16 +234,17 @@ class FGMSelector(WeightedSelector):
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "fgm"
@@ -330,16 +332,17 @@ class L1SVMSelector(WeightedSelector):
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "l1svm"
@@ -410,16 +413,17 @@ class SparDCASelector(WeightedSelector):
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "spar-dca"
@@ -524,24 +528,25 @@ class STSGDSelector(WeightedSelector):
         Learning stops when 3 stages in a row each change the mean weight vector by less than
         this share of its length; 0 never stops. Must be at least 0.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     max_features : int or None, default=None
-        Largest number of columns to select, those with the greatest weights; None selects all
+        Largest number of columns to select: those with the largest weights. None selects all
         whose weight is not 0.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "stsgd"
@@ -615,24 +620,25 @@ class SOFSSelector(WeightedSelector):
     features : int, default=1000
         Largest number of features with a weight. Must be at least 1.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     max_features : int or None, default=None
-        Largest number of columns to select, those with the greatest weights; None selects all
+        Largest number of columns to select: those with the largest weights. None selects all
         whose weight is not 0.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "sofs"
@@ -694,24 +700,25 @@ class CWSparseSelector(WeightedSelector):
     proximal : bool, default=False
         Centre the regularizer of mode smooth-da at the current weights instead of zero.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     max_features : int or None, default=None
-        Largest number of columns to select, those with the greatest weights; None selects all
+        Largest number of columns to select: those with the largest weights. None selects all
         whose weight is not 0.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "cw-sparse"
@@ -776,24 +783,25 @@ class FobosSelector(WeightedSelector):
         Weight of the L1 norm of the weights against the loss of a row. Larger values leave
         fewer features with a weight. Must be at least 0.
     passes : int, default=1
-        Number of passes over the rows in `fit`. From the second pass on the rows come in a
-        random order.
+        Number of passes over the rows in `fit`. From the second pass on the rows are visited in
+        a random order.
     fit_intercept : bool, default=False
         Whether every row gets a constant column of value 1, whose weight is the intercept.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes in learning. 'balanced' gives rows of rarer classes a greater
-        weight, by the numbers of rows learned so far.
+        Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
+        classes a larger weight, inversely proportional to the number of rows of the class
+        learned so far.
     max_features : int or None, default=None
-        Largest number of columns to select, those with the greatest weights; None selects all
+        Largest number of columns to select: those with the largest weights. None selects all
         whose weight is not 0.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "fobos"
@@ -919,16 +927,16 @@ class SDistSelector(Selector):
         `direction_share`), `steps` and `lambda_c`; 0 uses these as they are given. Must be at
         least 0 and at most 100.
     multi_class : 'auto', 'rival' or 'ovr', default='auto'
-        How more than two classes are learned. 'rival' moves the class of a row against the
-        class with the highest score among the others; 'ovr' learns each class against the rest;
-        'auto' is 'rival' where the algorithm has it, and otherwise 'ovr'.
+        How more than two classes are learned. 'rival' updates the class of a row and the class
+        with the highest score among the others; 'ovr' learns each class against the rest;
+        'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
     max_features : int or None, default=None
-        Largest number of columns to select, those with the greatest weights; None selects all
+        Largest number of columns to select: those with the largest weights. None selects all
         whose weight is not 0.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice. None is 0.
+        Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 and -1 all cores. It changes speed, never a result.
+        Number of threads; None is 1, and -1 is all cores. The result does not depend on it.
     """
 
     algorithm = "sdist"

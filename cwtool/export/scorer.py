@@ -181,7 +181,7 @@ def _check(model: Model) -> None:
     """Refuse models whose decisions are not linear."""
     if not isinstance(model.algorithm, Linear):
         raise ModelError(
-            f"{model.algorithm.name} is no linear model, and other programs cannot score with it",
+            f"{model.algorithm.name} is not a linear model; other programs cannot score with it",
             "score rows with the command predict, or train a linear one, such as arow or sbcw",
         )
     if model.several is not None and model.operating_point:

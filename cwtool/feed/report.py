@@ -126,14 +126,16 @@ def _refused(path: Path) -> list[Day]:
         raise UsageError(f"{path}: {os.strerror(failure.errno or 0)}") from None
     except UnicodeDecodeError as failure:
         why = f"it is not UTF-8 text: {failure.reason}"
-        raise UsageError(f"{path} is no log of cwtool: {why}") from None
+        raise UsageError(f"{path} is not a log of cwtool: {why}") from None
     for k, line in enumerate(lines, 1):
         try:
             event = json.loads(line)
             kind = event.get("event")
             LOGGED.get(kind, anything)(event, HEADER)
         except Damage as failure:
-            raise UsageError(f"{path}:{k}: this is no line of a log of feed: {failure}") from None
+            raise UsageError(
+                f"{path}:{k}: this is not a line of a log of feed: {failure}"
+            ) from None
         except (AttributeError, RecursionError, TypeError, ValueError):
             raise UsageError(f"{path}:{k}: this is no JSON line of cwtool") from None
         if kind == "evaluate":

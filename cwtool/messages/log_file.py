@@ -15,7 +15,7 @@ def check_log(path: Path, model: Path) -> None:
     same = os.path.realpath(path) == os.path.realpath(model)
     if same or (path.is_file() and _first_byte(path) not in (b"", b"{")):
         raise UsageError(
-            f"{path} is no log of cwtool; nothing is appended to it", "choose another name"
+            f"{path} is not a log of cwtool; nothing is appended to it", "choose another name"
         )
 
 

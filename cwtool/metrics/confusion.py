@@ -199,7 +199,8 @@ class Confusion:
 
 
 class Uncounted(Confusion):
-    """Stays empty, for models that only give scores: the table of many classes is large."""
+    """A table that stays empty, for models that only give scores, because one of many classes is
+    large."""
 
     def add(self, y: Ints, score: Floats, weight: Floats | None = None) -> None:
         pass

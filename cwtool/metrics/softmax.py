@@ -24,8 +24,8 @@ def standardized(score: Floats, variance: Floats) -> Floats:
 
 
 def probability(a: float, score: Floats, variance: Floats, b: Floats | None = None) -> Floats:
-    """softmax(a z + b), with b = 0 for classes that it has no element for; 0 for a class that is
-    not born, and for no other."""
+    """softmax(a z + b), with b = 0 for classes that it has no element for; 0 for a class that has
+    had no row yet (z = -inf), and for no other."""
     z = standardized(score, variance)
     born, top = z > -np.inf, z.max(axis=1, initial=-np.inf, keepdims=True)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -51,7 +51,7 @@ def room(classes: int) -> int:
 class Ring:
     """The latest scores that were given before learning, to fit the probabilities
     softmax(a z + b) to: those of the last 1,024 rows, or as many as fit into 2^20 numbers. Rows of
-    weight 0 and rows whose class was not born when they were scored are not counted."""
+    weight 0 and rows that were scored before the first row of their class are not counted."""
 
     def __init__(self) -> None:
         self.rows = 0  # that were counted so far
@@ -153,7 +153,7 @@ def _known(y: Ints, values: Floats, unborn: float, root: Floats | None = None) -
 
 
 def widened(z: Floats, classes: int) -> Floats:
-    """The rows with columns for so many classes, the new ones not born."""
+    """The rows with columns for so many classes; new classes have had no row."""
     if z.shape[1] == classes:
         return z
     return np.pad(z, ((0, 0), (0, classes - z.shape[1])), constant_values=-np.inf)

@@ -85,8 +85,8 @@ class ShardTrainer(Trainer):
                 before, end = self.model.rows * row_bytes, 0
             if end == sources.total:
                 self.console.note(
-                    f"the data is no longer than the head of {end:,} bytes, and is learned in "
-                    "sequence; `head` sets its length"
+                    f"the head, the first {end:,} bytes, has all rows, so that they are learned in "
+                    "sequence and not in shards; `head` sets its length"
                 )
             self.deal = Deal(sources, sharding, self.options, sharding.tail_rows * row_bytes)
             for start, stop in self.deal.rounds(self.model, before, end):

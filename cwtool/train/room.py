@@ -49,8 +49,8 @@ class Room:
         if models + rows > self.limit:
             n_rows = sum(spool.n_rows for spool in self.kept)
             raise UsageError(
-                f"{n_rows:,} rows that are kept for later passes need {memory.words(rows)} beside "
-                f"models of {memory.words(models)}, and {memory.may_be_used(self.limit)}",
+                f"`passes` and `holdout` keep {n_rows:,} rows, which need {memory.words(rows)} "
+                f"beside models of {memory.words(models)}, and {memory.may_be_used(self.limit)}",
                 "train with `passes=1` and without `holdout`, or raise `max_memory`",
             )
         for spool in self.kept:

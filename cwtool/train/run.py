@@ -38,6 +38,7 @@ def train(
     started = perf_counter()
     known = {} if options.again else model.learned()
     undecided = model.rows == 0 and model.labels.multiclass == "auto"
+    classes = len(model.labels.several or ())
     trainer = new_trainer(model, options, console, sharding=sharding)
     record = trainer.fit(paths)
     if _repeated(trainer.report, known, console):
@@ -54,8 +55,8 @@ def train(
     seconds = perf_counter() - started
     saved = {"model": display(str(place)), "bytes": size}
     _report(trainer, told, seconds, saved, console)
-    if undecided:
-        _note_classes(trainer.model, console)
+    if undecided or classes:
+        _note_classes(trainer.model, classes, console)
     if failed:
         raise QualityError(
             failed[0].failed(measured),
@@ -91,12 +92,17 @@ def _report(
     console.event("train", result | console.told(advice, *notices))
 
 
-def _note_classes(model: Model, console: Console) -> None:
-    """Report the classes, if there are more than two."""
+def _note_classes(model: Model, before: int, console: Console) -> None:
+    """Report the classes, if there are more than two; of a model that had so many classes before
+    this run, those that are new."""
     names = model.labels.names
-    if model.labels.several:
+    new = names[before:]
+    shown = ", ".join(new[:10]) + (", ..." if len(new) > 10 else "")
+    if before and new:
+        console.note(f"new labels: {shown}; the model has {len(names)} classes now")
+    elif not before and model.labels.several:
         console.note(
-            f"{len(names)} classes: {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}; "
+            f"{len(names)} classes: {shown}; "
             f"`positive={names[0]}` learns one of them against all others"
         )
 

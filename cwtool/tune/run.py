@@ -26,7 +26,7 @@ def tune(paths: list[str], options: TuneOptions, console: Console) -> Tuned:
     winner = best([(cell.point, cell.outcome.result) for cell in race.last], options.metric)
     assert winner is not None  # a rung in which no point has a value is refused
     for name, where in options.edges(winner):
-        console.warn(f"the best `{name}`, {winner[name]:g}, is {where}; widen it")
+        console.warn(f"the best `{name}`, {winner[name]:g}, is {where}; widen the grid")
     algo = options.algo_of(winner)
     found = {"algo": algo, "metric": options.metric, "by": options.by, "params": winner}
     console.event("winner", found | console.told())

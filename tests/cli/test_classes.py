@@ -61,6 +61,15 @@ def test_training_reports_several_classes(ok: Run) -> None:
     assert "macro F1 0." in ok("inspect", "m.cw")
 
 
+def test_training_reports_labels_of_new_classes(cwtool: Run, model: str) -> None:
+    assert "new labels" not in cwtool("train", "b.svm", "--resume", model, "-m", "n.cw").err
+    Path("c.svm").write_text(classes_text(3, 50, ("7", "-1", "10", "8")))
+    ended = cwtool("train", "c.svm", "--resume", model, "-m", "n.cw")
+    first = Path("c.svm").read_text().split()
+    new = sorted("78", key=first.index)
+    assert f"new labels: {', '.join(new)}; the model has 6 classes now" in ended.err
+
+
 def test_columns(ok: Run, model: str) -> None:
     """Scores and probabilities are in label order, and the label is that of the highest score."""
     heads, score = table(ok("predict", "b.svm", "-m", model, "--output", "score"))

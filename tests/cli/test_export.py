@@ -357,7 +357,7 @@ def test_refusals(folder: Path, cwtool: Run, ok: Run, trained: Run, planted: Run
     planted("two.svm", 1, 60)
     ok("train", "two.svm", "-m", "knn.cw", "--algo", "knn")
     ended = cwtool("export", "knn.cw", "--format", "json")
-    assert ended.code == 4 and "knn is no linear model" in ended.err
+    assert ended.code == 4 and "knn is not a linear model" in ended.err
     assert "score rows with the command predict" in ended.err
     ok("train", "two.svm", "-m", "unit.cw", "--normalize", "l2")
     assert "cannot divide rows" in cwtool("export", "unit.cw", "--format", "liblinear").err

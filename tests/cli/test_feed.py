@@ -207,7 +207,7 @@ def test_a_model_is_no_log(log: str, cwtool: Callable, model: bytes, planted: Ru
     Path("link").symlink_to("m.cw")
     target = "new.cw" if log == "new.cw" else "m.cw"
     ended = cwtool("feed", planted("day3.svm", 3, 200), "-m", target, "--log", log)
-    assert ended.code == 2 and f"{log} is no log of cwtool" in ended.err
+    assert ended.code == 2 and f"{log} is not a log of cwtool" in ended.err
     assert Path("m.cw").read_bytes() == model and not Path("new.cw").exists()
 
 

@@ -142,7 +142,7 @@ def test_no_linear_weights(algo: str, brief: Run, ok: Run, cwtool: Run, planted:
     ok("train", planted("a.svm", 1, 100), *brief(algo), "-m", "m.cw")
     ended = cwtool("inspect", "m.cw", "--weights", "w.tsv")
     assert (ended.code, ended.out) == (2, "")
-    assert f"{algo} is no linear model and has no weights" in ended.err
+    assert f"{algo} is not a linear model and has no weights" in ended.err
     assert not Path("w.tsv").exists()
     assert all("weight" not in row for row in json.loads(ok("inspect", "m.cw", "--json"))["top"])
     assert "      weight  " not in ok("inspect", "m.cw")  # as a column

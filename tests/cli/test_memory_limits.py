@@ -102,8 +102,8 @@ def test_models_of_several_passes_count(cwtool: Run, ok: Run, planted: Run) -> N
     one = 8 * 60**2  # bytes of a covariance, which two of them are for what is saved
     assert cwtool(*command, f"{4 * one}B", "--passes", "2").code == 2
     ended = cwtool(*command, f"{9 * one}B", "--passes", "2")  # after the first pass
-    assert (ended.code, "60 rows that are kept need" in ended.err) == (2, True)
-    models = float(ended.err.split("with models of ")[1].split(" kB")[0])
+    assert (ended.code, "60 rows, which need" in ended.err) == (2, True)
+    models = float(ended.err.split("beside models of ")[1].split(" kB")[0])
     assert 8 * one < 1000 * models < 11 * one
     ok(*command, f"{11 * one + 3 * 60 * (12 * 8 + 20) + 24 * 60}B", "--passes", "2")
 
@@ -319,7 +319,7 @@ def test_rows_for_another_pass_keep_to_the_limit(
     command = ["train", rows, "-m", "m.cw", *kept]
     ended = cwtool(*command, *beside_reading(rows, 200e3, learners=1))
     assert ended.code == 2
-    assert "rows that are kept need" in ended.err
+    assert "rows, which need" in ended.err
     assert "beside models of" in ended.err
     assert "and 200 kB may be used" in ended.err
     room = (3.1 + 3) * 2000 * (12 * 5.5 + 20) + 60_000  # and three times for probabilities

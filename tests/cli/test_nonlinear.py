@@ -42,7 +42,7 @@ def test_inspect_writes_no_weights_of_them(
     for where in ("w.tsv", "-"):
         ended = cwtool("inspect", "m.cw", "--weights", where)
         assert ended.code == 2
-        assert f"{algo} is no linear model and has no weights" in ended.err
+        assert f"{algo} is not a linear model and has no weights" in ended.err
         assert "leave out --weights" in ended.err
         assert ended.out == ""
         assert not Path("w.tsv").exists()

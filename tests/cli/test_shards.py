@@ -200,7 +200,7 @@ def test_refusals_before_anything_is_read(
 def test_other_refusals(cwtool: Fails, files: list[str]) -> None:
     rows = bytes_of("a.svm")
     ended = cwtool("train", "-", "-m", "m.cw", "--shards", 2, stdin=rows)
-    assert (ended.code, "can be read once" in ended.err) == (2, True)
+    assert (ended.code, "can be read only once" in ended.err) == (2, True)
     ended = cwtool("train", "a.svm", "-m", "m.cw", "--rounds", 2)
     assert (ended.code, "--rounds needs --shards" in ended.err) == (2, True)
 

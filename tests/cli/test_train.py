@@ -597,7 +597,7 @@ def test_model_from_a_variable(ok: Run, planted: Run, monkeypatch: pytest.Monkey
         ("[train]\nr = -1\n", "above 0"),
         ("[train]\nr = 'x'\n", "a number"),
         ("[train]\npases = 3\n", "cwtool.toml: train has no option --pases; did you mean passes?"),
-        ("[trian]\nr = 1\n", "cwtool.toml: [trian] is no command; did you mean train?"),
+        ("[trian]\nr = 1\n", "cwtool.toml: [trian] is not a command; did you mean train?"),
         ("r = 1\n", "cwtool.toml: r stands before the first section"),
         ("[train]\npasses = 'many'\n", "'many' is not a whole number (set in cwtool.toml)"),
         ("\n" * (1 << 20 | 1), "longer than 1 MiB"),

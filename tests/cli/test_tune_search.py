@@ -47,7 +47,9 @@ def test_the_edge_of_a_range_is_told(cwtool: Run, data: str) -> None:
     """With so large an r little is learned, so that smaller values are better."""
     ended = cwtool("tune", data, "--grid", "r=10..1e5", "--random", 30, "--cv", 2, "--json")
     winner = objects(ended.out)[-1]
-    said = f"the best -r, {winner['params']['r']:g}, is near the low end of 10..100000; widen it"
+    said = (
+        f"the best -r, {winner['params']['r']:g}, is near the low end of 10..100000; widen the grid"
+    )
     assert said in ended.err
     assert said in winner["warnings"]
 

@@ -156,7 +156,7 @@ def test_the_edge_of_a_grid(cwtool: Callable, planted: Run) -> None:
     assert edge("diag", ["diag", "full"]) is None
     assert edge(1, [1]) is None
     args = ["tune", planted("a.svm", 1, 200), "-a", "arow", "--grid", "r=1e8,1e9", "-j", 1]
-    assert "of the grid; widen it" in cwtool(*args, "--json").err
+    assert "of the grid; widen the grid" in cwtool(*args, "--json").err
 
 
 def test_quiet_evaluation_prints_its_result(ok: Run, planted: Run) -> None:

@@ -152,7 +152,7 @@ def test_long_work_of_a_file_is_given_again(folder: Path, ok: Run, planted: Run)
         ModelError, match="was trained with max_batch_passes=20000, with which learning may take"
     ):
         made.partial_fit(X, y)
-    with pytest.raises(UsageError, match="is no model with `max_batch_passes=30`"):
+    with pytest.raises(UsageError, match="is not a model with `max_batch_passes=30`"):
         cwtool.load("one.cw", max_batch_passes=30)
     assert cwtool.load("one.cw", max_batch_passes=20_000).partial_fit(X, y).model_.rows == 120
     assert made.fit(X, y).partial_fit(X, y).model_.rows == 120

@@ -32,17 +32,17 @@ MODEL = "solver_type L2R_LR\nnr_class 2\nlabel %s\nnr_feature %s\nbias %s\nw\n0.
     [
         (b"[train]\nalgo = '\xff'\n", "cwtool.toml is not UTF-8 text"),
         (f"x = {DEEP}".encode(), "cwtool.toml: "),
-        (b"[train]\nseed = {a = 1}\n", "--seed of train has {'a': 1}, which is no value of it"),
-        (b"[train]\nseed = [1]\n", "--seed of train has [1], which is no value of it"),
-        (b"[train]\nrequire = [[]]\n", "--require of train has [[]], which is no value of it"),
-        (b"[train]\nr = 2026-01-02\n", "--r of train has 2026-01-02, which is no value of it"),
+        (b"[train]\nseed = {a = 1}\n", "--seed of train has {'a': 1}, which it cannot have"),
+        (b"[train]\nseed = [1]\n", "--seed of train has [1], which it cannot have"),
+        (b"[train]\nrequire = [[]]\n", "--require of train has [[]], which it cannot have"),
+        (b"[train]\nr = 2026-01-02\n", "--r of train has 2026-01-02, which it cannot have"),
         (
             b'[train]\nvalidation = ["a\\u0000"]\n',
-            "--validation of train has ['a\\x00'], which is no",
+            "--validation of train has ['a\\x00'], which it",
         ),
-        (b'[train]\nresume = "a\\u0000"\n', "--resume of train has a\\0, which is no value of it"),
-        (b"[train]\njson = 1\n", "--json of train has 1, which is no value of it"),
-        (b"[train]\nbias = 0.0\n", "--bias of train has 0.0, which is no value of it"),
+        (b'[train]\nresume = "a\\u0000"\n', "--resume of train has a\\0, which it cannot have"),
+        (b"[train]\njson = 1\n", "--json of train has 1, which it cannot have"),
+        (b"[train]\nbias = 0.0\n", "--bias of train has 0.0, which it cannot have"),
         (b"[train]\nr = " + 5000 * b"9", "cwtool.toml: "),
     ],
 )
@@ -55,10 +55,10 @@ def test_configurations(text: bytes, message: str, folder: Path, cwtool: Run) ->
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"\xff", "log.jsonl is no log of cwtool: it is not UTF-8 text"),
+        (b"\xff", "log.jsonl is not a log of cwtool: it is not UTF-8 text"),
         (DEEP.encode(), "log.jsonl:1: this is no JSON line of cwtool"),
         (b'{"event": []}', "log.jsonl:1: this is no JSON line of cwtool"),
-        (b'{"event": "refused"}', "log.jsonl:1: this is no line of a log of feed"),
+        (b'{"event": "refused"}', "log.jsonl:1: this is not a line of a log of feed"),
         (REFUSED.replace('"b"', "5").encode(), "its why is 5; it must be text"),
         ((MEASURED % '"error": []').encode(), "its error is a list"),
         ((MEASURED % '"day": {"rows": NaN}').encode(), "its day.rows is nan"),
@@ -83,7 +83,7 @@ def test_names_with_too_large_ids(folder: Path, cwtool: Run) -> None:
     (folder / "names.tsv").write_text(f"{'9' * 5000}\tone\n")
     (folder / "a.vw").write_text("1 | x\n")
     ended = cwtool("convert", "a.vw", "-o", "a.svm", "--names", "names.tsv")
-    assert ended.code == 2 and "is no feature id" in ended.err
+    assert ended.code == 2 and "is not a feature id" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_models_of_liblinear(text: str, message: str, folder: Path, cwtool: Run)
         ("rows = 60", "rows = '60'", "data made: 'rows' is 60, which is no whole number"),
         ("rows = 60", "split = true", "data made: 'split' is True, which is no number"),
         ("algo =", "grid = 5\nalgo =", "method.a: 'grid' is 5, which is no table"),
-        ("algo =", "quick = 5\nalgo =", "quick is no table"),
+        ("algo =", "quick = 5\nalgo =", "quick is not a table"),
         ("[[experiment]]", "[experiment]", "'experiment' is {'task': 'test'}, which is no list"),
         ('title = "Small"', "title = nan", "suite: 'title' is nan, which is no text"),
         ('title = "Small"', f"title = {DEEP}", "small.toml: "),

@@ -27,7 +27,7 @@ def test_a_line_for_which_there_is_no_room_is_not_written_in_part(tmp_path: Path
 def test_a_file_that_is_no_log_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(content)
-    with pytest.raises(UsageError, match="is no log"):
+    with pytest.raises(UsageError, match="is not a log"):
         check_log(path, tmp_path / "m.cw")
 
 

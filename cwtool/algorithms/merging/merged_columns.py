@@ -2,7 +2,7 @@
 
 A part moved a feature if any of its columns differs in bits from the base; c parts moved it. c = 0
 keeps the base, and c = 1 takes the columns of that part, bit for bit. Sums run over the parts that
-moved the feature, in their order. Features are merged in ranges, which change no bit.
+changed the feature, in their order. Features are merged in ranges, which change no bit.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ Flags = NDArray[np.bool_]
 
 
 class Moved(NamedTuple):
-    """What one part has moved: rows of the base, a row for each feature and place, and the columns
-    of the part there."""
+    """What one part has changed: rows of the base, a row for each feature and place, and the
+    columns of the part there."""
 
     rows: Longs
     columns: Floats
 
 
 class Shared(NamedTuple):
-    """What several parts have moved: rows of the base, which they are, by how many parts each was
+    """What several parts have changed: rows of the base, which they are, by how many parts each was
     moved, and what each part moved of them."""
 
     rows: Longs
@@ -48,7 +48,7 @@ class Shared(NamedTuple):
 
 @dataclass(frozen=True)
 class Moves:
-    """What all parts have moved of some features, and the rows of the base, in the units of the
+    """What all parts have changed in some features, and the rows of the base, in the units of the
     merge."""
 
     base: Floats
@@ -64,7 +64,7 @@ class Moves:
 
     @cached_property
     def alone(self) -> Floats:
-        """The rows of the base, and where a single part has moved them, of that part."""
+        """The rows of the base, and where a single part has changed them, of that part."""
         found: Floats = self.base.copy()
         for part in self.moved:
             alone = self.counts[part.rows] == 1
@@ -127,8 +127,8 @@ class ColumnsMerger(Merger):
         return {}
 
     def moves(self, ids: Ints, members: list[Member]) -> Moves:
-        """What the parts have moved of these features. `members` are those that the base has among
-        them, and those of each part."""
+        """What the parts have changed in these features. `members` are those that the base has
+        among them, and those of each part."""
         places, width = len(self.base.places), len(self.base.state.layout.columns)
         start = np.zeros((len(ids), width, places))
         start[members[0].at] = self.base.columns(members[0].slots)
@@ -168,7 +168,8 @@ class ColumnsMerger(Merger):
         """The columns for rows that are divided by this number."""
 
     def rule(self, moves: Moves, rule: Rule) -> Floats:
-        """The merged rows: those of the base where no part moved, and of a single part that did."""
+        """The merged rows: those of the base where no part has changed them, and those of the part
+        where a single one has."""
         found: Floats = moves.alone.copy()
         rows, base, c, moved = moves.shared
         if len(rows):
@@ -177,7 +178,7 @@ class ColumnsMerger(Merger):
 
     @abstractmethod
     def step(self, base: Floats, c: Floats, moved: list[Moved], rule: Rule) -> Floats:
-        """The merged rows of features that c > 1 parts have moved."""
+        """The merged rows of features that c > 1 parts have changed."""
 
     def total(self, name: str) -> int:
         """A count of the base and all that the parts have added to it."""

@@ -110,7 +110,7 @@ class SideBySide(Several):
 
 
 class Rival(SideBySide):
-    """A step moves the class of the row and its top rival: cwtool_ext/rival.pyx."""
+    """A step updates the class of the row and the best wrong class: cwtool_ext/rival.pyx."""
 
     mode = "rival"
     leaves_index = True

@@ -20,7 +20,7 @@ MOST = 200_000  # candidates; products that come later are left out
 class Monomials:
     """The values of keys. A product is divided by its standard deviation and multiplied by the
     geometric mean of the deviations of its columns, so that it is as large as its columns are.
-    A product that is constant, or nonzero in few rows of sparse data, is dead: never chosen."""
+    A product that is constant, or nonzero in few rows of sparse data, is never chosen."""
 
     def __init__(self, base: Any, deviation: Floats) -> None:
         """The scaled columns, as an array or a CSR matrix, and their standard deviations; 0 marks a
@@ -50,7 +50,7 @@ class Monomials:
         return out
 
     def scale(self, key: Key) -> float:
-        """The number that the product is divided by; inf if it is dead."""
+        """The number that the product is divided by; inf if the product is never chosen."""
         if len(key) == 1:
             return 1.0
         if key not in self._scales:
