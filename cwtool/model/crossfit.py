@@ -12,9 +12,10 @@ A fold model is not the model: its scores may be larger or shifted. Therefore th
 both are fitted to rows that both have learned, at most COMPARED, sigmoid(a z + b) to the scores z
 of the fold model and sigmoid(a' z' + b') to those of the model, and a score z of a row that the
 fold model has not learned counts as the z' of the same logit: a' z' + b' = a z + b. With several
-classes the softmax of a z + b takes the place of the sigmoid, with an offset for each class. Where
-the scores of one of them tell nothing even of rows that it has learned, the scores of the model
-itself count.
+classes the softmax of a z + b takes the place of the sigmoid, with an offset for each class; where
+a model is wrong on fewer of these rows than there are classes, means and deviations take the place
+of the fit. Where the scores of one of them tell nothing even of rows that it has learned, the
+scores of the model itself count.
 """
 
 from __future__ import annotations
