@@ -12,9 +12,10 @@ A fold model is not the model: its scores may be larger or shifted. Therefore th
 both are fitted to rows that both have learned, at most COMPARED, sigmoid(a z + b) to the scores z
 of the fold model and sigmoid(a' z' + b') to those of the model, and a score z of a row that the
 fold model has not learned counts as the z' of the same logit: a' z' + b' = a z + b. With several
-classes the softmax of a z + b takes the place of the sigmoid, with an offset for each class. Where
-the scores of one of them tell nothing even of rows that it has learned, the scores of the model
-itself count.
+classes the softmax of a z + b takes the place of the sigmoid, with an offset for each class; where
+a model is wrong on fewer of these rows than there are classes, means and deviations take the place
+of the fit. Where the scores of one of them tell nothing even of rows that it has learned, the
+scores of the model itself count.
 """
 
 from __future__ import annotations
@@ -131,6 +132,8 @@ def _matched(
     some = scored.fold.compared
     at, importance = np.searchsorted(known, some), None if weight is None else weight[some]
     fit = _line if whole.score.ndim == 1 else _offsets
+    if fit is _offsets and any(_separated(y[some], s) for s in (scored.compared, whole.take(at))):
+        fit = _moments
     a, b = fit(y[some], scored.compared, importance)
     to_a, to_b = fit(y[some], whole.take(at), importance)
     if not min(a, to_a) > LEAST * max(a, to_a):  # the scores of one of them tell nothing
@@ -159,6 +162,27 @@ def _offsets(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, Flo
     from cwtool.metrics.softmax_fit import Scored, joint_fit
 
     return joint_fit(Scored.of(_standardized(scores), y, weight))
+
+
+def _separated(y: Ints, scores: Scores) -> bool:
+    """Whether fewer rows are wrong than there are classes: then likelihood says nothing of
+    offsets."""
+    return int((scores.score.argmax(axis=1) != y).sum()) < len(np.unique(y))
+
+
+def _moments(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, Floats]:
+    """Slope and offsets by which the scores, less the mean of each row, have means of 0 and a
+    standard deviation of 1."""
+    from cwtool.metrics.softmax_fit import SMALLEST, Scored
+
+    rows = Scored.of(_standardized(scores), y, weight)
+    born = rows.z > -np.inf
+    z = np.where(born, rows.z, 0.0)
+    z = np.where(born, z - (z.sum(axis=1) / born.sum(axis=1))[:, None], 0.0)
+    mean = z.sum(axis=0) / np.maximum(born.sum(axis=0), 1)
+    spread = float(np.sqrt(((z - mean) ** 2)[born].mean())) if born.any() else 0.0
+    a = 1 / max(spread, SMALLEST)
+    return a, rows.of_all(-a * mean)
 
 
 def quiet(run: Run) -> Run:

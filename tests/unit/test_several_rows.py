@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cwtool.algorithms.base import Scores
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Rows
 from cwtool.errors import ModelError
@@ -12,7 +13,7 @@ from cwtool.metrics.softmax_fit import Scored, joint_fit
 from cwtool.metrics.softmax_fit import slope as slope_of
 from cwtool.metrics.threshold import OperatingPoint
 from cwtool.model import Model, several_rows
-from cwtool.model.crossfit import folds
+from cwtool.model.crossfit import Fold, FoldScores, folds, held
 from cwtool.run import Run
 
 UNITS = np.array([1.0, 30.0, 0.2, 5.0])  # of columns
@@ -151,3 +152,21 @@ def test_the_balanced_threshold_calls_by_probabilities() -> None:
     share = (np.bincount(rows.y) + 1) / (len(rows.y) + 4)
     want = (model.probability(score, variance) / share).argmax(axis=1)
     assert (model.calling(score, variance).argmax(axis=1) == want).all()
+
+
+def test_a_fold_model_that_makes_no_mistake_is_matched_by_its_scores_themselves() -> None:
+    """Where both models are right on all rows that both have learned, the held scores get the
+    size and the shifts of those of the model."""
+    rows = units(1, 400)
+    random = np.random.default_rng(1)
+    z = random.normal(size=(400, 4))
+    z[np.arange(400), rows.y] += 20
+    shift = np.array([3.0, -1.0, 0.0, -2.0])
+    of_model = Scores(z, np.zeros(400))
+    of_fold = Scores(0.5 * z + shift, np.zeros(400))
+    learned_rows, rest = np.arange(300), np.arange(300, 400)
+    fold = Fold(learned_rows, rest, learned_rows)
+    scored = FoldScores(fold, of_fold.take(learned_rows), of_fold.take(rest))
+    found = held([scored], of_model.take, rows.y, None).z
+    same = found - z[300:]
+    np.testing.assert_allclose(same - same.mean(axis=1, keepdims=True), 0, atol=1e-9)
