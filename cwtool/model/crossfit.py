@@ -26,7 +26,7 @@ import numpy as np
 from cwtool.algorithms.base import Algorithm, Scores
 from cwtool.data.labels import Labels
 from cwtool.data.rows import Floats, Ints, Longs, SlotRows
-from cwtool.metrics.calibration import LEAST, Calibration
+from cwtool.metrics.calibration import LEAST, Calibration, unit_of
 from cwtool.order import distinct, permutation
 from cwtool.run import Run, no_note, no_progress
 from cwtool.state import FeatureIndex, State
@@ -146,7 +146,7 @@ def _standardized(scores: Scores) -> Floats:
 
 def _line(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, float]:
     """Slope and offset of probabilities that are fitted to these scores alone."""
-    calibration = Calibration()
+    calibration = Calibration(unit=unit_of(scores.score))
     calibration.add(y, *scores, weight, at_once=True)
     return calibration.line()
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cwtool.algorithms.base import Algorithm, Scores
 from cwtool.data.rows import Rows
 from cwtool.errors import CwtoolError
-from cwtool.metrics.calibration import Calibration
+from cwtool.metrics.calibration import Calibration, unit_of
 from cwtool.metrics.sigmoid import Sigmoid
 from cwtool.model.arithmetic import computing
 from cwtool.model.crossfit import Held, fold_scores, held
@@ -53,7 +53,7 @@ def counted_by_folds(model: Model, shared: Model, own: Prediction) -> Calibratio
         return None
     if found is None:
         return None
-    counted = Calibration()
+    counted = Calibration(unit=unit_of(own.score))
     weight = None if rows.weight is None else rows.weight[found.rows]
     counted.count(rows.y[found.rows], found.score, found.z, weight, at_once=True)
     return counted

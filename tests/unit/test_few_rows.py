@@ -1,5 +1,7 @@
 """Probabilities of online learners whose rows are few and therefore all kept."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,21 @@ def test_held_scores_are_those_of_models_without_the_rows() -> None:
         slope, offset = np.polyfit(alone, found, 1)
         assert 0.5 < slope < 2
         np.testing.assert_allclose(found, slope * alone + offset, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("times", [2.0**20, 2.0**-20])
+def test_the_unit_of_the_values_does_not_matter(times: float) -> None:
+    """The scores of a perceptron are in its square, which no histogram of scores may limit."""
+    one, other = texts(1, 300), texts(2, 200)
+    found = []
+    for unit in (1.0, times):
+        model = Model.new("perceptron", {})
+        model.learn(replace(one, values=unit * one.values), Run())
+        model.calibrate()
+        scores = model.scores(replace(other, values=unit * other.values))
+        found.append(model.probability(scores.score, scores.variance))
+    assert found[0].std() > 0.1
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("algo", ["arow", "cw", "sgd", "pa1", "perceptron", "stsgd", "cw-fact"])
