@@ -65,6 +65,7 @@ class Calibration:
     counts: Counts = field(default_factory=no_counts)  # [class, bin of s / sqrt(1 + v)]; 2^-20ths
     rows: int = 0
     plain: Counts | None = None  # [class, bin of s]; None: as `counts`, since all v were 0
+    unit: float = 1.0  # of the scores that are counted; not 1 only if it is not kept in a model
 
     def add(
         self,
@@ -86,6 +87,8 @@ class Calibration:
         """Count these scores, and z beside them."""
         y, score, z, weight = counted(weight, y, score, z)
         number = units(weight, len(y))
+        if self.unit != 1:
+            score, z = score / self.unit, z / self.unit
         if self.plain is None and (score != z).any():
             self.plain = self.counts.copy()
         tally.add_fading(y, z, self.rows, self.counts, number, at_once)
@@ -111,10 +114,10 @@ class Calibration:
         probabilities above 1/2 are those of scores above 0, and z is s, so that probabilities are
         in the order of scores. k is 0 unless it gains CERTAIN. Of models of earlier versions s
         alone was not counted; z is s / sqrt(1 + v) until nearly all weight is on later rows."""
-        found, loss = _fit(self.counts, own and own.standardized(), shifted=shifted)
+        found, loss = self._fit(self.counts, own and own.standardized(), shifted=shifted)
         if self.plain is None:
             return found
-        plain, plain_loss = _fit(self.plain, own, shifted=shifted)
+        plain, plain_loss = self._fit(self.plain, own, shifted=shifted)
         known = self.plain.sum() > 0.99 * self.counts.sum()
         if known and not 2 * (plain_loss - loss) > SIGNIFICANT:
             return plain
@@ -126,7 +129,11 @@ class Calibration:
         if typical == 0:
             return 1.0, _log_odds(n.sum(axis=1))
         a, b = joint_fit(z, n)
-        return float(a) / typical, b
+        return float(a) / typical / self.unit, b
+
+    def _fit(self, counts: Counts, own: Own | None, *, shifted: bool) -> tuple[Sigmoid, float]:
+        found, loss = _fit(counts, own, shifted=shifted)
+        return found._replace(a=found.a / self.unit, k=found.k / self.unit), loss
 
 
 def _fit(counts: Counts, own: Own | None, *, shifted: bool) -> tuple[Sigmoid, float]:
@@ -180,7 +187,7 @@ def _points(counts: Counts, own: Own | None = None) -> tuple[Floats, Floats, flo
 
 def unit_of(score: Floats) -> float:
     """1, or a power of two near the largest of scores that are so large or so small that not all
-    of them would have a bin of their own size. Scores in this unit have one."""
+    of them would have a bin of their own size."""
     largest = float(np.abs(score).max(initial=0.0))
     if FINEST <= largest <= COARSEST or not 0 < largest < np.inf:
         return 1.0

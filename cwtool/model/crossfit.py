@@ -150,10 +150,9 @@ def _standardized(scores: Scores) -> Floats:
 
 def _line(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, float]:
     """Slope and offset of probabilities that are fitted to these scores alone."""
-    calibration, unit = Calibration(), unit_of(scores.score)
-    calibration.add(y, scores.score / unit, scores.variance, weight, at_once=True)
-    a, b = calibration.line()
-    return a / unit, b
+    calibration = Calibration(unit=unit_of(scores.score))
+    calibration.add(y, *scores, weight, at_once=True)
+    return calibration.line()
 
 
 def _offsets(y: Ints, scores: Scores, weight: Floats | None) -> tuple[float, Floats]:

@@ -26,31 +26,26 @@ def fitted_to_folds(model: Model, shared: Model, own: Prediction) -> Sigmoid | N
     """The sigmoid that is fitted to the scores of fold models; None if there are no fold models. It
     has an offset only from ENOUGH rows on, or if the scores before learning ask for one too, so
     that labels and probabilities of fewer rows agree."""
-    unit, before = unit_of(own.score), model.calibration
-    counted = counted_by_folds(model, shared, own, unit)
+    counted, before = counted_by_folds(model, shared, own), model.calibration
     if counted is None:
         return None
     assert isinstance(before, Calibration)
     shifted = shared.sample.seen >= ENOUGH or before.fit().b != 0
-    found = counted.fit(shifted=shifted)
-    return found._replace(a=found.a / unit, k=found.k / unit)
+    return counted.fit(shifted=shifted)
 
 
-def counted_by_folds(
-    model: Model, shared: Model, own: Prediction, unit: float = 1.0
-) -> Calibration | None:
-    """The scores of fold models, in this unit, for the rows of the sample of `shared`, whose row
-    scale and class weights are those of the model; `own` are the scores of the model for these
-    rows. None if they are not all rows that the model has learned, or cannot be divided into
-    folds."""
+def counted_by_folds(model: Model, shared: Model, own: Prediction) -> Calibration | None:
+    """The scores of fold models for the rows of the sample of `shared`, whose row scale and class
+    weights are those of the model; `own` are the scores of the model for these rows. None if they
+    are not all rows that the model has learned, or cannot be divided into folds."""
     sample = shared.sample
     if not sample.complete or sample.seen != model.calibration.rows:
         return None
     found = _held(model, shared, own)
     if found is None:
         return None
-    counted = Calibration()
-    counted.count(found.y, found.score / unit, found.z / unit, found.weight, at_once=True)
+    counted = Calibration(unit=unit_of(own.score))
+    counted.count(found.y, found.score, found.z, found.weight, at_once=True)
     return counted
 
 
