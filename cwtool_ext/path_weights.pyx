@@ -94,7 +94,7 @@ def add_scores(
     rows.fit(min(shared.shape[0], weights.shape[0]))
     one_a_row("score", score.shape[0], rows)
     check_shared(shared)
-    cdef Py_ssize_t i, m, M = paths_of(weights, counts)
+    cdef Py_ssize_t i, m, ahead, M = paths_of(weights, counts)
     cdef const PathLoops* loops = loops_of(M)
     cdef Row row
     cdef double[MOST] f
@@ -114,9 +114,10 @@ def add_scores(
             for m in range(M):
                 f[m] = 0.0
             if loops != NULL:
+                ahead = rows.start[rows.count] - rows.start[i]
                 loops.add(
-                    row.nnz, row.index, row.value, row.scale, rows.start[rows.count] - rows.start[i],
-                    &shared[0, 0], shared.shape[1], &weights[0, 0], &counts[0, 0], g0, by_norm, f,
+                    row.nnz, row.index, row.value, row.scale, ahead, &shared[0, 0],
+                    shared.shape[1], &weights[0, 0], &counts[0, 0], g0, by_norm, f,
                 )
             else:
                 add_row(
