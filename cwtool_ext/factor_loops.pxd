@@ -40,8 +40,8 @@ cdef extern from *:
 
     CWTOOL_INSIDE uint64_t cwtool_dressed(const cwtool_factor *f, Py_ssize_t word)
     {
-        const uint64_t there = word < f->n_rows / 64 ? UINT64_MAX : UINT64_MAX >> (63 - f->n_rows % 64);
-        return there & ~f->bare[word];
+        const uint64_t all = UINT64_MAX, last = all >> (63 - f->n_rows % 64);
+        return (word < f->n_rows / 64 ? all : last) & ~f->bare[word];
     }
 
     static void cwtool_fetch(

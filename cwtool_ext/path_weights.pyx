@@ -17,6 +17,7 @@ from cwtool_ext.stages cimport (
 
 cdef enum:
     USUAL = 8  # paths
+    FEW = 4  # entries of a feature, up to which its weights are computed for each entry
 
 
 cdef inline double ended(double w, double k, double g0, bint by_norm) noexcept nogil:
@@ -89,17 +90,17 @@ def add_scores(
     Csr rows not None, const double[:, ::1] shared, const double[:, ::1] weights,
     const double[:, ::1] counts, double g0, bint by_norm, double[::1] score,
 ) -> None:
-    """score_i += w.x_i of every path, for every row, without the intercept. Where rows have more
-    entries than there are features up to their highest, each weight is computed only once."""
+    """score_i += w.x_i of every path, for every row, without the intercept. Where rows have many
+    more entries than there are features up to their highest, each weight is computed only once."""
     rows.fit(min(shared.shape[0], weights.shape[0]))
     one_a_row("score", score.shape[0], rows)
     check_shared(shared)
-    cdef Py_ssize_t i, m, M = paths_of(weights, counts)
+    cdef Py_ssize_t i, m, ahead, M = paths_of(weights, counts)
     cdef const PathLoops* loops = loops_of(M)
     cdef Row row
     cdef double[MOST] f
     cdef double[:, ::1] read
-    if rows.width < rows.start[rows.count]:
+    if (FEW if loops != NULL else 1) * rows.width < rows.start[rows.count]:
         read = np.empty((rows.width, M))
         with nogil:
             read_weights(shared, weights, counts, g0, by_norm, read)
@@ -114,9 +115,10 @@ def add_scores(
             for m in range(M):
                 f[m] = 0.0
             if loops != NULL:
+                ahead = rows.start[rows.count] - rows.start[i]
                 loops.add(
-                    row.nnz, row.index, row.value, row.scale, rows.start[rows.count] - rows.start[i],
-                    &shared[0, 0], shared.shape[1], &weights[0, 0], &counts[0, 0], g0, by_norm, f,
+                    row.nnz, row.index, row.value, row.scale, ahead, &shared[0, 0],
+                    shared.shape[1], &weights[0, 0], &counts[0, 0], g0, by_norm, f,
                 )
             else:
                 add_row(

@@ -9,23 +9,40 @@ from cwtool_ext.stages cimport (
 )
 
 
+cdef extern from *:
+    """
+    #include "vectors.h"
+
+    CWTOOL_WIDE static double cwtool_norm(Py_ssize_t n, const double *value, double scale)
+    {
+        cwtool_four s0 = {0.0}, s1 = {0.0}, s2 = {0.0}, s3 = {0.0};
+        double total = 0.0;
+        Py_ssize_t k = 0;
+        for (; k + 16 <= n; k += 16) {
+            const cwtool_four a0 = scale * CWTOOL_FOUR(value + k);
+            const cwtool_four a1 = scale * CWTOOL_FOUR(value + k + 4);
+            const cwtool_four a2 = scale * CWTOOL_FOUR(value + k + 8);
+            const cwtool_four a3 = scale * CWTOOL_FOUR(value + k + 12);
+            s0 += a0 * a0;
+            s1 += a1 * a1;
+            s2 += a2 * a2;
+            s3 += a3 * a3;
+        }
+        for (; k < n; k++)
+            total += scale * value[k] * (scale * value[k]);
+        s0 += s1 + (s2 + s3);
+        return total + (s0[0] + s0[1]) + (s0[2] + s0[3]);
+    }
+    """
+    # ||x||^2, by sums side by side
+    double norm "cwtool_norm"(Py_ssize_t n, const double* value, double scale) noexcept nogil
+
+
 cdef inline bint within(Row row, double longest) noexcept nogil:
     """Whether ||x||^2 <= longest. Sums side by side are faster than one, and decide where it does
     not depend on how they are rounded."""
-    cdef double a, total = 0.0
-    cdef double[8] sums
-    cdef Py_ssize_t k, m
-    for m in range(8):
-        sums[m] = 0.0
-    for k in range(0, row.nnz - 7, 8):
-        for m in range(8):
-            a = row.scale * row.value[k + m]
-            sums[m] += a * a
-    for k in range(row.nnz - row.nnz % 8, row.nnz):
-        a = row.scale * row.value[k]
-        total += a * a
-    for m in range(8):
-        total += sums[m]
+    cdef double a, total = norm(row.nnz, row.value, row.scale)
+    cdef Py_ssize_t k
     if total < 0.999 * longest or total > 1.001 * longest:
         return total <= longest
     total = 0.0

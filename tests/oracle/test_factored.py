@@ -49,7 +49,7 @@ def close(found, target):
 
 
 @pytest.mark.parametrize(("smin", "seed"), [(1e-10, 0), (0.2, 1)])
-@pytest.mark.parametrize(("m", "b"), [(1, 1), (3, 3), (4, 2), (2, 7), (8, 3)])
+@pytest.mark.parametrize(("m", "b"), [(1, 1), (3, 3), (4, 2), (2, 7), (8, 3), (8, 17)])
 @pytest.mark.parametrize("fit", FITS)
 @pytest.mark.parametrize("name", RULES)
 def test_equations(name, fit, m, b, smin, seed):

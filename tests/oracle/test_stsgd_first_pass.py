@@ -22,7 +22,7 @@ from cwtool.algorithms.stabilized_descent.stsgd_state import GONE
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("paths", [1, 3, 8])
+@pytest.mark.parametrize("paths", [1, 3, 4, 8])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_equals_the_dense_oracle(variant, paths, weighted):
     """In blocks, so that bursts and stages go on from one block to the next."""
@@ -62,19 +62,20 @@ def test_scores_are_those_of_the_mean_before_each_row():
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("huge", [False, True])
-def test_eight_paths_have_the_bits_of_any_number_of_paths(variant, huge):
+@pytest.mark.parametrize("usual", [4, 8])
+def test_four_or_eight_paths_have_the_bits_of_any_number_of_paths(variant, huge, usual):
     """Before the first stage ends, paths do not depend on each other. With huge values some moves
     are left out, and with equal ones weights return to 0."""
     X, y = problem(5)
     X, found = np.round(X, 1), []
     if huge:
         X[::3, :4] *= 1e99
-    for paths in (8, 9):
+    for paths in (usual, 9):
         given = {**VARIANTS[variant], "burst": 2 * N, "paths": paths, "rate": 50.0 if huge else 0.5}
         algo, rows = algorithm(**given), rows_of(X, y)
         state = fresh(algo, rows)
         for _ in range(2):
             algo.learn(state, rows, rows.order, RUN)
         assert state.numbers["stage"] == 1
-        found.append([table[:, WEIGHT].tobytes() for table in path_tables(state)][:8])
+        found.append([table[:, WEIGHT].tobytes() for table in path_tables(state)][:usual])
     assert found[0] == found[1]

@@ -212,7 +212,7 @@ def test_arrays_that_do_not_fit_are_refused(call):
         call()
 
 
-@pytest.mark.parametrize("paths", [1, 8, 11])
+@pytest.mark.parametrize("paths", [1, 4, 8, 11])
 @pytest.mark.parametrize("by_norm", [True, False])
 def test_scores_are_those_of_the_weights_however_many_rows_there_are(paths, by_norm):
     """Weights are computed once a feature for many rows, and once an entry for few: the same bits,

@@ -21,8 +21,9 @@ def fit(state: State, scale: str) -> float:
     their mean over the features left (`norm`). The weights of all paths are changed so that w_j
     times the scale stays as it is. Returns the mean squared norm of the rows as they are."""
     n, floor = float(state.numbers["seen"]), scale != "std"
-    _, slots = state.index.ids_and_slots()
-    stage_memory, n_slots = StageMemory.of(state), len(slots)
+    stage_memory = StageMemory.of(state)
+    slots = stage_memory.slots(state)
+    n_slots = len(slots)
     known, room = stage_memory.known_features(state), stage_memory.room
     # memory of the first pass, which has no rows and no burst under way now
     met, var, two = room("slots", n_slots, "i4"), room("z", n_slots), room("began", 2 * n_slots)
@@ -45,5 +46,5 @@ def fit_norm(state: State) -> None:
     intercept."""
     if state.numbers["seen"]:
         put_back(state)
-        left = columns.squares_left(state.table, state.index.ids_and_slots()[1])
+        left = columns.squares_left(state.table, StageMemory.of(state).slots(state))
         state.numbers["norm"] = left / state.numbers["seen"]

@@ -58,6 +58,7 @@ class StageMemory:
         self.compact_copy: CompactCopy | None = None
         self.room = Room()
         self._known, self._places = Table(0, 1), Table(0, 1)
+        self._slots: Ints = np.empty(0, dtype=np.int32)
 
     @classmethod
     def of(cls, state: State) -> StageMemory:
@@ -104,6 +105,12 @@ class StageMemory:
         """1 for each slot if rows had nonzero values of its feature, else 0. The index may have met
         features of rows that are still to come."""
         return _entries(self._known, len(state.table), 8).view(np.uint8)
+
+    def slots(self, state: State) -> Ints:
+        """The slots of all features that the index has met, ascending by id."""
+        if len(self._slots) != state.index.count:
+            self._slots = state.index.ids_and_slots()[1]
+        return self._slots
 
     def tables(self, state: State) -> list[Floats]:
         """The shared table, and those of all paths or those of each path in the compact copy."""
