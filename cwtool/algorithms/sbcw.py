@@ -28,10 +28,11 @@ import numpy as np
 from cwtool.algorithms.base import Variants, each_choice
 from cwtool.algorithms.fgm import FGM
 from cwtool.algorithms.selection.column_prior import LEAST, SCALES, prior_of
+from cwtool.algorithms.selection.exchange import FEW, exchanged
 from cwtool.algorithms.selection.fgm_params import FgmParams
 from cwtool.algorithms.selection.final_weights import MOST, Errors
 from cwtool.algorithms.selection.group_selection import GroupSelection, Side
-from cwtool.algorithms.selection.newton_gain import newton_gain
+from cwtool.algorithms.selection.newton_gain import MEASURED, newton_gain
 from cwtool.algorithms.shards.sharded_columns import AnyColumns
 from cwtool.data.rows import Floats, Rows
 from cwtool.errors import Damage
@@ -128,15 +129,30 @@ class SBCW(FGM):
         p = self.params
         return bool(p.final_C == AUTO and p.loss == "squared-hinge" and p.solver == "mm")
 
-    def settle(self, states: Sequence[State], growth: GroupSelection) -> None:
+    def settle(self, states: Sequence[State], growth: GroupSelection, precision: Floats) -> None:
         past = [self._errors(state) for state in states] if self.settles else []
         known = [errors for errors in past if errors is not None]
         if known and len(known) == len(states) and 0 < len(growth.chosen) <= MOST:
-            found = [errors.matrix for errors in growth.settle(known)]
+            errors = growth.settle(known)
+            if self._exchange(growth, precision):
+                errors = growth.settle(known)
+            found = [one.matrix for one in errors]
         else:
             found = [np.zeros((0, 0)) for _ in states]
         for state, matrix in zip(states, found, strict=True):
             state.arrays["errors"] = matrix
+
+    def _exchange(self, growth: GroupSelection, precision: Floats) -> bool:
+        """Exchange features, if no earlier batch has chosen some; whether any were."""
+        p, chosen = self.params, growth.chosen
+        if p.score != "gain" or len(chosen) > FEW or growth.kept:
+            return False
+        own = (p.sigma + len(growth.groups.sizes)) * precision
+        new, weights = exchanged(growth.choosing, growth.columns, own)
+        if np.array_equal(new, chosen):
+            return False
+        growth.exchange(new, weights)
+        return True
 
     def _errors(self, state: State) -> Errors | None:
         """The rows of earlier batches with an error; None if they were not kept."""
@@ -148,6 +164,8 @@ class SBCW(FGM):
     def _work(self, rows: Rows, known: int, classes: int) -> int:
         features: int = min(self.params.features, known, MOST)  # of more there are no matrices
         matrices = 8 * features**2 * (classes + 7 * min(classes, cores()))
+        if features <= FEW:
+            matrices += 8 * (features + max(MEASURED, 2 * features)) ** 2 * (4 * classes + 7)
         return super()._work(rows, known, classes) + matrices
 
     def own_precision(self, columns: AnyColumns, again: bool) -> Floats | None:
