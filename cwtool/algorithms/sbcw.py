@@ -143,15 +143,15 @@ class SBCW(FGM):
             state.arrays["errors"] = matrix
 
     def _exchange(self, growth: GroupSelection, precision: Floats) -> bool:
-        """Exchange features, if no earlier batch has chosen some; whether any were."""
+        """Exchange features of two classes that no earlier batch has chosen; whether any were."""
         p, chosen = self.params, growth.chosen
-        if p.score != "gain" or len(chosen) > FEW or growth.kept:
+        if p.score != "gain" or len(chosen) > FEW or growth.kept or len(growth.sides) > 1:
             return False
         own = (p.sigma + len(growth.groups.sizes)) * precision
-        new, weights = exchanged(growth.choosing, growth.columns, own)
+        new, w = exchanged(growth.sides[0], growth.columns, own)
         if np.array_equal(new, chosen):
             return False
-        growth.exchange(new, weights)
+        growth.exchange(new, w)
         return True
 
     def _errors(self, state: State) -> Errors | None:
@@ -165,7 +165,7 @@ class SBCW(FGM):
         features: int = min(self.params.features, known, MOST)  # of more there are no matrices
         matrices = 8 * features**2 * (classes + 7 * min(classes, cores()))
         if features <= FEW:
-            matrices += 8 * (features + max(MEASURED, 2 * features)) ** 2 * (4 * classes + 7)
+            matrices += 8 * (features + max(MEASURED, 2 * features)) ** 2 * 11
         return super()._work(rows, known, classes) + matrices
 
     def own_precision(self, columns: AnyColumns, again: bool) -> Floats | None:

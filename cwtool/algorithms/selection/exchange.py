@@ -15,8 +15,6 @@ more than the price of a feature in the estimate that chooses C, times the varia
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from cwtool.algorithms.batch.metric import cholesky
@@ -26,17 +24,15 @@ from cwtool.algorithms.selection.newton_gain import MEASURED
 from cwtool.algorithms.selection.subproblem import Subproblem
 from cwtool.algorithms.shards.sharded_columns import AnyColumns
 from cwtool.data.rows import Floats, Longs
-from cwtool.order import added
 from cwtool_ext import fortran
 
-Move = tuple[float, Floats, Errors]  # by how much twice the objective changes, and where to
 FEW = 64  # features; of more, exchanges took time and made no fewer errors
 LEAST = 1e-290  # variance, if there is no error
 
 
 class Trial:
-    """One class while features are exchanged: its rows over the chosen columns and those that are
-    tried, its weights, and the rows with an error at them."""
+    """The rows over the chosen columns and those that are tried, their weights while features are
+    exchanged, and the rows with an error at them."""
 
     def __init__(self, side: Side, rows: Subproblem, own: Floats) -> None:
         """`own` is b of the columns that are tried."""
@@ -44,7 +40,7 @@ class Trial:
         self.penalty = np.diag(np.append(np.zeros(p), own))
         self.penalty[:p, :p] = side.final_penalty
         self.w = np.append(side.found.mu, np.zeros(len(own)))
-        self.errors, self.variance = rows.errors(self.w), 0.0
+        self.errors = rows.errors(self.w)
 
     def gains(self, at: Longs, others: Longs) -> Floats:
         """E_ij of the features at these positions and the others, in units of the variance."""
@@ -53,72 +49,60 @@ class Trial:
         inverse = fortran.cho_solve(lower, np.eye(len(at)))
         w, a = fortran.cho_solve(lower, target[at]), np.diag(inverse)[:, None]
         left = self.errors.weight - float((inverse * gram[np.ix_(at, at)]).sum())
-        self.variance = max(LEAST, self.C * self.errors.loss(self.w) / max(1.0, left))
+        variance = max(LEAST, self.C * self.errors.loss(self.w) / max(1.0, left))
         across = gram[np.ix_(at, others)]
         u = fortran.cho_solve(lower, across)
         rest = np.maximum(np.diag(gram)[others] - (u * across).sum(axis=0), 0)  # but for rounding
         lost = w[:, None] / a
         pull = target[others] - across.T @ w + u * lost
         bend = np.diag(self.penalty)[others] + rest + u**2 / a
-        gain: Floats = (pull**2 / bend - w[:, None] * lost) / self.variance
+        gain: Floats = (pull**2 / bend - w[:, None] * lost) / variance
         return gain
 
-    def move(self, old: int, at: Longs) -> Move:
-        """To the best weights of the features at these positions, without that at `old`, or to half
-        of the way, a quarter and so on, the first that lowers the objective."""
+    def move(self, old: int, at: Longs) -> bool:
+        """Go to the best weights of the features at these positions, without that at `old`, or to
+        half of the way, a quarter and so on, the first that lowers the objective, if any does."""
         both = np.ix_(at, at)
         lower = cholesky(self.penalty[both] + self.C * self.errors.gram[both])
         new, start = np.zeros(len(self.w)), self.w.copy()
         new[at], start[old] = fortran.cho_solve(lower, self.C * self.errors.target[at]), 0
-        before, change, errors = self._objective(self.w, self.errors), np.inf, self.errors
+        before = self._objective(self.w, self.errors)
         for _ in range(HALVINGS):
             errors = self.rows.errors(new)
-            change = (self._objective(new, errors) - before) / self.variance
-            if change < 0:
-                break
+            if self._objective(new, errors) < before:
+                self.w, self.errors = new, errors
+                return True
             new = (start + new) / 2
-        return change, new, errors
+        return False
 
     def _objective(self, w: Floats, errors: Errors) -> float:
         return float(w @ self.penalty @ w) + self.C * errors.loss(w)
 
 
-def exchanged(
-    sides: Sequence[Side], columns: AnyColumns, own: Floats
-) -> tuple[Longs, list[Floats]]:
+def exchanged(side: Side, columns: AnyColumns, own: Floats) -> tuple[Longs, Floats]:
     """The chosen columns after all exchanges, by position, at most as many as there are features,
-    and the weights of each class. `own` is b of every column. The gains of several classes are
-    added up."""
-    some = _tried(sides, columns, own)
-    p, among = len(sides[0].chosen), np.append(sides[0].chosen, some)
-    if not len(some):
-        return among, []
-    rows = sides[0].problem.beside(columns, some)
-    each = [rows, *(side.problem.beside(columns, some, like=rows) for side in sides[1:])]
-    trials = [Trial(side, own_rows, own[some]) for side, own_rows in zip(sides, each, strict=True)]
+    and their weights. `own` is b of every column."""
+    some = _tried(side, columns, own)
+    p, among = len(side.chosen), np.append(side.chosen, some)
+    trial = Trial(side, side.problem.beside(columns, some), own[some])
     at, others = np.arange(p), np.arange(p, len(among))
-    for _ in range(p):
-        gains = np.add.reduce([trial.gains(at, others) for trial in trials])
+    for _ in range(p if len(some) else 0):
+        gains = trial.gains(at, others)
         i, j = divmod(int(gains.argmax()), len(others))
-        if not gains[i, j] > price(p, len(own)) * len(trials):
+        if not gains[i, j] > price(p, len(own)):
             break
         old, at[i] = int(at[i]), others[j]
-        moves = [trial.move(old, at) for trial in trials]
-        if not added(change for change, _, _ in moves) < 0:
+        if not trial.move(old, at):
             at[i] = old
             break
         others[j] = old
-        for trial, (_, w, errors) in zip(trials, moves, strict=True):
-            trial.w, trial.errors = w, errors
-    return among[at], [trial.w[at] for trial in trials]
+    return among[at], trial.w[at]
 
 
-def _tried(sides: Sequence[Side], columns: AnyColumns, own: Floats) -> Longs:
+def _tried(side: Side, columns: AnyColumns, own: Floats) -> Longs:
     """The columns with the largest r_j^2 / b_j."""
-    bound = np.zeros(len(own))
-    for side in sides:
-        mu = side.found.mu
-        pull, _ = side.problem.moments(columns, mu, np.zeros(len(mu)))
-        bound += (side.final_factor * pull) ** 2 / own
-    bound[sides[0].chosen] = 0
-    return largest(bound, max(MEASURED, 2 * sides[0].params.width))
+    mu = side.found.mu
+    pull, _ = side.problem.moments(columns, mu, np.zeros(len(mu)))
+    bound = pull**2 / own
+    bound[side.chosen] = 0
+    return largest(bound, max(MEASURED, 2 * side.params.width))

@@ -158,21 +158,20 @@ class GroupSelection:
         """Have these columns as a further group."""
         self.groups.add(gram, None if self.prior is None else self.prior[new])
 
-    def exchange(self, new: Longs, weights: Sequence[Floats]) -> None:
+    def exchange(self, new: Longs, w: Floats) -> None:
         """Have these columns instead of those chosen, each in the place and with the score of one,
-        and learn their weights, from the dual variables before. The final weights of the sides
-        that choose start from `weights`."""
+        and learn their weights, from the dual variables before. The final weights start from w. For
+        a single side."""
         old, self.groups = self.groups, Groups.empty(self.groups.c, self.groups.width)
         for k, at in old.parts():
             same = np.array_equal(new[at], self.chosen[at])
             self._add(new[at], old.gram[at, : old.sizes[k]] if same else self.gram(new[at]))
-        for side in self.sides:
-            side.restart(self.groups)
-        for side, w in zip(self.choosing, weights, strict=True):
-            side.final_start = w
+        (side,) = self.sides
+        side.restart(self.groups)
+        side.final_start = w
         self._widen(new)
         self.chosen = new
-        self._each(lambda side: side.solve(side.found, self.params.group_passes), self.sides)
+        side.solve(side.found, self.params.group_passes)
         self.refine()
 
     def _scores(self, score: Score) -> Floats:

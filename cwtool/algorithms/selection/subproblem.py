@@ -92,15 +92,10 @@ class Subproblem:
         loss = "hinge" if self.q == 1 else "squared-hinge"
         self.bounds = Bounds.of(self.C, loss, len(self.y), self.weight)
 
-    def beside(self, columns: Any, some: Longs, like: Subproblem | None = None) -> Subproblem:
-        """A sample of the rows with a C for it, over these columns as well, for `errors`. `like`
-        is that of another class."""
-        rows = sample_of(len(self.y), SAMPLE)
-        if like is None:
-            every = np.arange(len(some))
-            x = self.x.widened(self.n, columns.x.take(some), every, len(self.past))[0].take(rows)
-        else:
-            x = like.x
+    def beside(self, columns: Any, some: Longs) -> Subproblem:
+        """A sample of the rows with a C for it, over these columns as well, for `errors`."""
+        every, rows = np.arange(len(some)), sample_of(len(self.y), SAMPLE)
+        x = self.x.widened(self.n, columns.x.take(some), every, len(self.past))[0].take(rows)
         weight = None if self.weight is None else self.weight[rows]
         C = self.C * len(self.y) / max(1, len(rows))
         return replace(self, y=self.y[rows], C=C, x=x, n=np.empty(0), weight=weight)

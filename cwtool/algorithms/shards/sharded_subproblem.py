@@ -92,7 +92,7 @@ class ShardedSubproblem(Subproblem):
             chosen=np.append(self.chosen, new),
         )  # fmt: skip
 
-    def beside(self, columns: Any, some: Longs, like: Subproblem | None = None) -> Subproblem:
+    def beside(self, columns: Any, some: Longs) -> Subproblem:
         ends = columns.shards.ends
         rows, most = np.diff(ends, prepend=0), max(1, SAMPLE // len(ends))
         C = self.C * rows.sum() / max(1, np.minimum(rows, most).sum())
