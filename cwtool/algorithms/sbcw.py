@@ -14,8 +14,9 @@ Features are chosen by the gain of a Newton step of their weight together with t
 that are chosen already (selection/newton_gain.py).
 
 The weights of the chosen features are learned once more, with a C that is chosen: see
-`final_weights`. Dual variables, shares and precisions, from which later batches go on, stay those
-of C.
+`final_weights`. Few features of two classes are exchanged for others under this C
+(selection/exchange.py). Dual variables, shares and precisions, from which later batches go on, stay
+those of C.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ class SbcwParams(FgmParams):
         "C of the final weights: auto multiplies `C` by 1, 3, 10, 30 and so on up to 10^6, "
         "whichever has the least loss by generalized cross-validation with a correction for the "
         "number of features that were not selected; same takes `C`. Applies with "
-        "`loss=squared-hinge`, `solver=mm` and at most 500 features.",
+        "`loss=squared-hinge`, `solver=mm` and at most 500 features. With auto, `score=gain`, two "
+        "classes and at most 64 features, features of the first batch are then exchanged for "
+        "others that lower the loss by more than a feature costs in this estimate.",
         choices=(AUTO, "same"),
     )
     precision_divisor: float | str = param(
