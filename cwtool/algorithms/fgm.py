@@ -218,7 +218,7 @@ class FGM(LinearBatchLearner):
         has for each row and column."""
         features: int = min(self.params.features, known)
         groups = 4 * 8 * features * int(self.params.width)
-        return groups + 4 * 16 * rows.nnz + classes * (64 * rows.n_rows + 64 * known)
+        return groups + 3 * 16 * rows.nnz + classes * (64 * rows.n_rows + 64 * known)
 
     def _check_memory(self, rows: SlotRows, known: int, classes: int, run: Run) -> None:
         features, needed = min(self.params.features, known), self._work(rows, known, classes)

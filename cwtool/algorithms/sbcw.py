@@ -167,8 +167,9 @@ class SBCW(FGM):
     def _work(self, rows: Rows, known: int, classes: int) -> int:
         features: int = min(self.params.features, known, MOST)  # of more there are no matrices
         matrices = 8 * features**2 * (classes + 7 * min(classes, cores()))
-        if features <= FEW:
-            matrices += 8 * (features + max(MEASURED, 2 * features)) ** 2 * 11
+        if features <= FEW:  # what is exchanged, and the rows over it
+            tried = max(MEASURED, 2 * min(features, self.params.width))
+            matrices += 8 * 6 * (features + tried) ** 2 + 16 * rows.nnz
         return super()._work(rows, known, classes) + matrices
 
     def own_precision(self, columns: AnyColumns, again: bool) -> Floats | None:
