@@ -89,8 +89,9 @@ class FGM(LinearBatchLearner):
         squares: Floats = (side.past + side.products(columns)) ** 2
         return squares
 
-    def settle(self, states: Sequence[State], choice: GroupSelection) -> None:
-        """Learn final weights of the features that were selected, before they are stored."""
+    def settle(self, states: Sequence[State], choice: GroupSelection, precision: Floats) -> None:
+        """Learn final weights of the features that were selected, before they are stored. The
+        precision is that of each column as a group of its own."""
 
     def check(self, state: State) -> None:
         chosen = len(state.arrays["score"])
@@ -172,7 +173,7 @@ class FGM(LinearBatchLearner):
         precision = past.precision(columns, first.table[columns.slots, PLACE])
         choice.choose(partial(self.score, precision=precision), gram, past.prior)
         choice.refine()
-        self.settle(states, choice)
+        self.settle(states, choice, precision)
         each = zip(states, sides, strict=True)
         columns.together(lambda one: store(one[0], choice, one[1], past), each, 1)
         for state in states:

@@ -14,8 +14,9 @@ Features are chosen by the gain of a Newton step of their weight together with t
 that are chosen already (selection/newton_gain.py).
 
 The weights of the chosen features are learned once more, with a C that is chosen: see
-`final_weights`. Dual variables, shares and precisions, from which later batches go on, stay those
-of C.
+`final_weights`. Few features of two classes are exchanged for others under this C
+(selection/exchange.py). Dual variables, shares and precisions, from which later batches go on, stay
+those of C.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ import numpy as np
 from cwtool.algorithms.base import Variants, each_choice
 from cwtool.algorithms.fgm import FGM
 from cwtool.algorithms.selection.column_prior import LEAST, SCALES, prior_of
+from cwtool.algorithms.selection.exchange import FEW, exchanged
 from cwtool.algorithms.selection.fgm_params import FgmParams
 from cwtool.algorithms.selection.final_weights import MOST, Errors
 from cwtool.algorithms.selection.group_selection import GroupSelection, Side
-from cwtool.algorithms.selection.newton_gain import newton_gain
+from cwtool.algorithms.selection.newton_gain import MEASURED, newton_gain
 from cwtool.algorithms.shards.sharded_columns import AnyColumns
 from cwtool.data.rows import Floats, Rows
 from cwtool.errors import Damage
@@ -59,7 +61,9 @@ class SbcwParams(FgmParams):
         "C of the final weights: auto multiplies `C` by 1, 3, 10, 30 and so on up to 10^6, "
         "whichever has the least loss by generalized cross-validation with a correction for the "
         "number of features that were not selected; same takes `C`. Applies with "
-        "`loss=squared-hinge`, `solver=mm` and at most 500 features.",
+        "`loss=squared-hinge`, `solver=mm` and at most 500 features. With auto, `score=gain`, two "
+        "classes and at most 64 features, features of the first batch are then exchanged for "
+        "others that lower the loss by more than a feature costs in this estimate.",
         choices=(AUTO, "same"),
     )
     precision_divisor: float | str = param(
@@ -128,15 +132,30 @@ class SBCW(FGM):
         p = self.params
         return bool(p.final_C == AUTO and p.loss == "squared-hinge" and p.solver == "mm")
 
-    def settle(self, states: Sequence[State], growth: GroupSelection) -> None:
+    def settle(self, states: Sequence[State], growth: GroupSelection, precision: Floats) -> None:
         past = [self._errors(state) for state in states] if self.settles else []
         known = [errors for errors in past if errors is not None]
         if known and len(known) == len(states) and 0 < len(growth.chosen) <= MOST:
-            found = [errors.matrix for errors in growth.settle(known)]
+            errors = growth.settle(known)
+            if self._exchange(growth, precision):
+                errors = growth.settle(known)
+            found = [one.matrix for one in errors]
         else:
             found = [np.zeros((0, 0)) for _ in states]
         for state, matrix in zip(states, found, strict=True):
             state.arrays["errors"] = matrix
+
+    def _exchange(self, growth: GroupSelection, precision: Floats) -> bool:
+        """Exchange features of two classes that no earlier batch has chosen; whether any were."""
+        p, chosen = self.params, growth.chosen
+        if p.score != "gain" or len(chosen) > FEW or growth.kept or len(growth.sides) > 1:
+            return False
+        own = (p.sigma + len(growth.groups.sizes)) * precision
+        new, w = exchanged(growth.sides[0], growth.columns, own)
+        if np.array_equal(new, chosen):
+            return False
+        growth.exchange(new, w)
+        return True
 
     def _errors(self, state: State) -> Errors | None:
         """The rows of earlier batches with an error; None if they were not kept."""
@@ -148,6 +167,9 @@ class SBCW(FGM):
     def _work(self, rows: Rows, known: int, classes: int) -> int:
         features: int = min(self.params.features, known, MOST)  # of more there are no matrices
         matrices = 8 * features**2 * (classes + 7 * min(classes, cores()))
+        if features <= FEW:  # what is exchanged, and the rows over it
+            tried = max(MEASURED, 2 * min(features, self.params.width))
+            matrices += 8 * 6 * (features + tried) ** 2 + 16 * rows.nnz
         return super()._work(rows, known, classes) + matrices
 
     def own_precision(self, columns: AnyColumns, again: bool) -> Floats | None:

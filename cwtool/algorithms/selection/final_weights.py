@@ -88,15 +88,21 @@ class Erring(Protocol):
     def errors(self, w: Floats) -> Errors: ...
 
 
+def price(features: int, candidates: int) -> float:
+    """What a feature costs that was selected from so many candidates, in units of the variance of
+    the errors: the exponent of the estimate."""
+    return 2 + log(max(1.0, candidates / features))
+
+
 def final_weights(
-    problem: Erring, w: Floats, penalty: Floats, past: Errors, candidates: int
-) -> tuple[Floats, Errors]:
-    """The final weights, from w on, and the rows with an error at them, with those of earlier
-    batches. The features were selected from so many candidates."""
+    problem: Erring, w: Floats, penalty: Floats, past: Errors, candidates: int, first: float = 1.0
+) -> tuple[Floats, Errors, float]:
+    """The final weights, from w and t = first on, the rows with an error at them, with those of
+    earlier batches, and t. The features were selected from so many candidates."""
     now = problem.errors(w)
-    found, least = (w, past + now), np.inf
-    exponent = 2 + log(max(1.0, candidates / len(w)))
-    for factor in FACTORS:
+    found, least = (w, past + now, first), np.inf
+    exponent = price(len(w), candidates)
+    for factor in FACTORS[FACTORS.index(first) :]:
         all_ = past + now
         if not all_.weight:  # nothing to learn from
             break
@@ -109,7 +115,7 @@ def final_weights(
         estimate = new.loss(w) / left**exponent if left > 0 else np.inf
         if not estimate < least:
             break
-        found, least = (w, new), estimate
+        found, least = (w, new, factor), estimate
     return found
 
 

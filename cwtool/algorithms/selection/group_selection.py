@@ -42,7 +42,13 @@ class Side:
             return (*seeds, self.passes) if seeds else ()
 
         q = 1 if p.loss == "hinge" else 2
-        self.problem = new_problem(y, groups, p.C, q, p.sigma, next_pass, weight)
+        self.new_problem: Callable[[Groups], Subproblem] = lambda groups: new_problem(
+            y, groups, p.C, q, p.sigma, next_pass, weight
+        )
+        self.problem = self.new_problem(groups)
+        # of the final weights: the penalty L, and t, and where they start after an exchange
+        self.final_penalty, self.final_factor = np.zeros((0, 0)), 1.0
+        self.final_start: Floats | None = None
         # those of the rows at weights of 0 give the first scores
         first = p.C * (np.ones(len(y)) if weight is None else weight)
         self.found = Solution(np.empty(0), first, groups.share)
@@ -65,6 +71,11 @@ class Side:
         self.groups, self.chosen = groups.sharing(self.groups.share), np.append(self.chosen, new)
         self.problem = self.problem.joined(wide, self.groups, new, self.past[new])
 
+    def restart(self, groups: Groups) -> None:
+        """Have these groups, with the shares as they are, and no columns yet."""
+        self.groups, self.chosen = groups.sharing(self.groups.share), self.chosen[:0]
+        self.problem = self.new_problem(self.groups)
+
     def solve(self, before: Solution | None, passes: int, *, again: bool = False) -> None:
         """Start from the dual variables before, or from 0. `again`: over the same groups, so that
         the best solution so far may stay the best."""
@@ -84,7 +95,11 @@ class Side:
     def settle(self, past: Errors, candidates: int) -> Errors:
         """Learn the final weights, see `final_weights`; the solution has the same dual variables.
         Returns the rows with an error."""
-        mu, errors = final_weights(self.problem, self.found.mu, self.penalty, past, candidates)
+        start = self.found.mu if self.final_start is None else self.final_start
+        self.final_penalty = self.penalty
+        mu, errors, self.final_factor = final_weights(
+            self.problem, start, self.final_penalty, past, candidates, self.final_factor
+        )
         self.found = replace(self.found, mu=mu)
         return errors
 
@@ -105,11 +120,12 @@ class GroupSelection:
         self.sides, self.choosing = sides, sides[1:] or sides
         self.chosen: Longs = np.empty(0, dtype=np.int64)
         self.score: list[float] = []  # of the chosen features, when they were chosen
+        self.kept = False  # whether an earlier batch has chosen features
 
     def keep(self, chosen: Longs, score: list[float]) -> None:
         """Continue with these features, which the groups already contain, and learn their
         weights."""
-        self.chosen, self.score = chosen, score
+        self.chosen, self.score, self.kept = chosen, score, len(chosen) > 0
         for k, at in self.groups.parts():
             self.groups.grow(k, self.columns.gram(chosen[at]))
         if self.groups.sizes:
@@ -120,14 +136,14 @@ class GroupSelection:
         """Add groups of the features with the largest scores until there are enough, no other
         feature gains anything, or the objective changes too little. gram: X'HX of a new group;
         prior: the precision of each column before any rows, None for 1."""
-        p, theta = self.params, [0.0]
+        p, theta, self.gram, self.prior = self.params, [0.0], gram, prior
         while len(self.chosen) < p.features:
             values = self._scores(score)
             values[self.chosen] = 0
             new = largest(values, min(p.width, p.features - len(self.chosen)))
             if not len(new):
                 break
-            self.groups.add(gram(new), None if prior is None else prior[new])
+            self._add(new, self.gram(new))
             self._widen(new)
             self.chosen = np.append(self.chosen, new)
             self.score += values[new].tolist()
@@ -137,6 +153,26 @@ class GroupSelection:
             theta.append(added(side.found.primal for side in self.choosing))
             if len(theta) > 2 and abs(theta[-2] - theta[-1]) < p.change * abs(theta[-1]):
                 break
+
+    def _add(self, new: Longs, gram: Floats) -> None:
+        """Have these columns as a further group."""
+        self.groups.add(gram, None if self.prior is None else self.prior[new])
+
+    def exchange(self, new: Longs, w: Floats) -> None:
+        """Have these columns instead of those chosen, each in the place and with the score of one,
+        and learn their weights, from the dual variables before. The final weights start from w. For
+        a single side."""
+        old, self.groups = self.groups, Groups.empty(self.groups.c, self.groups.width)
+        for k, at in old.parts():
+            same = np.array_equal(new[at], self.chosen[at])
+            self._add(new[at], old.gram[at, : old.sizes[k]] if same else self.gram(new[at]))
+        (side,) = self.sides
+        side.restart(self.groups)
+        side.final_start = w
+        self._widen(new)
+        self.chosen = new
+        side.solve(side.found, self.params.group_passes)
+        self.refine()
 
     def _scores(self, score: Score) -> Floats:
         """The score of each column: of several classes the sum or the maximum."""

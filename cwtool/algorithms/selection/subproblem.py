@@ -92,6 +92,14 @@ class Subproblem:
         loss = "hinge" if self.q == 1 else "squared-hinge"
         self.bounds = Bounds.of(self.C, loss, len(self.y), self.weight)
 
+    def beside(self, columns: Any, some: Longs) -> Subproblem:
+        """A sample of the rows with a C for it, over these columns as well, for `errors`."""
+        every, rows = np.arange(len(some)), sample_of(len(self.y), SAMPLE)
+        x = self.x.widened(self.n, columns.x.take(some), every, len(self.past))[0].take(rows)
+        weight = None if self.weight is None else self.weight[rows]
+        C = self.C * len(self.y) / max(1, len(rows))
+        return replace(self, y=self.y[rows], C=C, x=x, n=np.empty(0), weight=weight)
+
     def _order(self) -> Longs:
         return seeded(len(self.y), self.seeds())
 
@@ -233,6 +241,11 @@ def bend_of(
     """X'HX of a sample of the rows, and X'p, with the `pulls` (h, p) of all rows."""
     h, pull = pulled
     return gram_of_rows(x, sampled(h, most), width), x.sums(pull, width)
+
+
+def sample_of(n: int, most: int) -> Longs:
+    """The numbers of `most` of n rows at random, or of all if there are no more."""
+    return np.arange(n) if n <= most else np.sort(permutation(n, 0)[:most])
 
 
 def sampled(h: Floats, most: int) -> Floats:

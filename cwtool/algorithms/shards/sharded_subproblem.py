@@ -24,6 +24,7 @@ from cwtool.algorithms.selection.subproblem import (
     Subproblem,
     bend_of,
     pulls,
+    sample_of,
     sampled,
     sums_over,
 )
@@ -64,6 +65,7 @@ class ShardedSubproblem(Subproblem):
     s: Floats = field(default_factory=lambda: np.empty(0))  # sum b_i y_i x_i, by position
     # the same of all columns, if they were asked for since the last pass
     every: Floats = field(default_factory=lambda: np.empty(0))
+    most: int = 0  # rows of a shard that `errors` takes a sample of; 0: all
     anew: bool = True  # the next pass starts from dual variables of 0
     goes_back: ClassVar[bool] = False
 
@@ -89,6 +91,12 @@ class ShardedSubproblem(Subproblem):
             self, groups=groups, past=np.append(self.past, past), s=np.append(self.s, s),
             chosen=np.append(self.chosen, new),
         )  # fmt: skip
+
+    def beside(self, columns: Any, some: Longs) -> Subproblem:
+        ends = columns.shards.ends
+        rows, most = np.diff(ends, prepend=0), max(1, SAMPLE // len(ends))
+        C = self.C * rows.sum() / max(1, np.minimum(rows, most).sum())
+        return replace(self, C=C, chosen=np.append(self.chosen, some), most=most)
 
     def start(self, before: Solution | None = None) -> Solution:
         if before is None:
@@ -132,7 +140,7 @@ class ShardedSubproblem(Subproblem):
         return float(loss), float(linear), float(square)
 
     def errors(self, mu: Floats) -> Errors:
-        parts = self._ask(errors_of_rows, self._positions(), mu=mu)
+        parts = self._ask(errors_of_rows, self._positions(), mu=mu, most=self.most)
         return Errors(np.asarray(sum(part["errors"] for part in parts)))
 
 
@@ -199,8 +207,11 @@ def sums_of_rows(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
 
 def errors_of_rows(algorithm: Any, shard: Shard, given: Arrays) -> Arrays:
     """The matrix of the rows with an error at the weights mu."""
-    x, y = by_row(algorithm, shard, given), _signs(shard, given)
-    return {"errors": Errors.over(x, y, shard.rows.weight, given["mu"]).matrix}
+    n, most = shard.rows.n_rows, int(given["most"][0])
+    rows = sample_of(n, most or n)
+    x, y = by_row(algorithm, shard, given).take(rows), _signs(shard, given)[rows]
+    weight = None if shard.rows.weight is None else shard.rows.weight[rows]
+    return {"errors": Errors.over(x, y, weight, given["mu"]).matrix}
 
 
 def _pulls(
