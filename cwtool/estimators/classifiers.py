@@ -2062,8 +2062,8 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         C of the final weights: auto multiplies `C` by 1, 3, 10, 30 and so on up to 10^6,
         whichever has the least loss by generalized cross-validation with a correction for the
         number of features that were not selected; same takes `C`. Applies with
-        `loss=squared-hinge`, `solver=mm` and at most 500 features. With auto, `score=gain`, two
-        classes and at most 64 features, features of the first batch are then exchanged for
+        `loss=squared-hinge`, `solver=mm` and at most 500 features. With auto, `score_by=gain`,
+        two classes and at most 64 features, features of the first batch are then exchanged for
         others that lower the loss by more than a feature costs in this estimate.
     precision_divisor : float or 'auto', default='auto'
         C divided by this number is the weight of X'X in the precision of a group. 1 is the
