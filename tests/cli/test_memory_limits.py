@@ -282,7 +282,7 @@ def test_rows_that_are_kept_count(command: list[str], cwtool: Run, ok: Run, plan
     assert ended.code != 0
     assert "the rows, which are kept in memory, need" in ended.err
     assert "with copies of them, and 5 kB may be used" in ended.err
-    ok(*command, rows, "--max-memory", "310kB")
+    ok(*command, rows, "--max-memory", "670kB")
 
 
 def test_processes_hold_rows_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
