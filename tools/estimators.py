@@ -102,12 +102,15 @@ COMMON = {
         "learned so far.",
     ),
     "threshold": Argument(
-        "threshold", "Any", "'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None", None,
-        "Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1, "
-        "'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes "
-        "the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a precision "
-        "of at least 0.99, all by the scores of the training rows before they were learned. With "
-        "more than two classes only 'balanced' is possible: it predicts rare classes more often.",
+        "threshold", "Any",
+        "'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None", None,
+        "Lowest score that is predicted as the second class; None is 0. 'error' minimizes the "
+        "number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of "
+        "both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most 0.001, "
+        "and 'precision=0.99' at a precision of at least 0.99, all by the scores of the training "
+        "rows before they were learned. With more than two classes only 'error' and 'balanced' are "
+        "possible: 'error' predicts the class of the highest probability instead of that of the "
+        "highest score, 'balanced' predicts rare classes more often.",
     ),
     "max_features": Argument(
         "max_features", "int | None", "int or None", None,

@@ -107,13 +107,15 @@ def threshold(which: str) -> Callable[[F], F]:
         "--threshold",
         "--operating-point",
         "threshold",
-        metavar="f1|balanced|fpr=P|precision=P|NUMBER",
+        metavar="error|f1|balanced|fpr=P|precision=P|NUMBER",
         callback=_threshold,
         help="Rows whose score is at least the threshold are predicted positive. NUMBER is the "
-        "threshold itself; f1 maximizes F1; balanced minimizes the mean of the error rates of both "
-        "classes; fpr=0.001 maximizes the recall at a false positive rate of at most 0.001; "
-        "precision=0.99 maximizes the recall at a precision of at least 0.99. All use the scores "
-        "of the training rows before they were learned (for the first batch of a batch learner, "
-        "after it was learned). With more than two classes only balanced is possible: it predicts "
-        f"rare classes more often, according to their shares of the training rows. {which}",
+        "threshold itself; error minimizes the number of errors; f1 maximizes F1; balanced "
+        "minimizes the mean of the error rates of both classes; fpr=0.001 maximizes the recall at "
+        "a false positive rate of at most 0.001; precision=0.99 maximizes the recall at a "
+        "precision of at least 0.99. All use the scores of the training rows before they were "
+        "learned (for the first batch of a batch learner, after it was learned). With more than "
+        "two classes only error and balanced are possible: error predicts the class of the highest "
+        "probability instead of that of the highest score; balanced predicts rare classes more "
+        f"often, according to their shares of the training rows. {which}",
     )

@@ -106,8 +106,8 @@ from cwtool.cli.sections import SectionedCommand
     multiple=True,
     type=click.Path(readable=False),
     metavar="FILE",
-    help="Labelled file to compute the threshold of f1, balanced, fpr or precision on exactly, "
-    "instead of from the histogram of training scores. Can be given more than once.",
+    help="Labelled file to compute the threshold of error, f1, balanced, fpr or precision on "
+    "exactly, instead of from the histogram of training scores. Can be given more than once.",
 )
 @options.max_memory
 @options.reading

@@ -31,13 +31,14 @@ class PerceptronClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -85,13 +86,14 @@ class PassiveAggressiveClassifier(LinearScore):
         How more than two classes are learned. 'rival' updates the class of a row and the class
         with the highest score among the others; 'ovr' learns each class against the rest;
         'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -149,13 +151,14 @@ class PassiveAggressive1Classifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -219,13 +222,14 @@ class PassiveAggressive2Classifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -297,13 +301,14 @@ class SOPClassifier(Importances, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -398,13 +403,14 @@ class CWClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -510,13 +516,14 @@ class CWVarClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -610,13 +617,14 @@ class CWFactClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -715,13 +723,14 @@ class ArowClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -811,13 +820,14 @@ class NarowClassifier(Importances, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -898,13 +908,14 @@ class NHerdClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -1004,13 +1015,14 @@ class SCWClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -1121,13 +1133,14 @@ class SCW2Classifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -1226,13 +1239,14 @@ class BCWClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -1311,13 +1325,14 @@ class DCDClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -1387,13 +1402,14 @@ class SGDClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -1473,13 +1489,14 @@ class TruncatedGradientClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -1558,13 +1575,14 @@ class FobosClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -1638,13 +1656,14 @@ class RDAClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -1726,13 +1745,14 @@ class CWSparseClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -1806,13 +1826,14 @@ class SOFSClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -1927,13 +1948,14 @@ class STSGDClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -2091,13 +2113,14 @@ class SBCWClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -2238,13 +2261,14 @@ class FGMClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -2345,13 +2369,14 @@ class L1SVMClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -2435,13 +2460,14 @@ class SparDCAClassifier(LinearScore, WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -2508,13 +2534,14 @@ class KNNClassifier(WeightedClassifier):
         Factors of the row weights of each class in learning. 'balanced' gives rows of rarer
         classes a larger weight, inversely proportional to the number of rows of the class
         learned so far.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -2639,13 +2666,14 @@ class SDistClassifier(Importances):
         How more than two classes are learned. 'rival' updates the class of a row and the class
         with the highest score among the others; 'ovr' learns each class against the rest;
         'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None
@@ -2760,13 +2788,14 @@ class RFFMarkovClassifier(Importances):
         How more than two classes are learned. 'rival' updates the class of a row and the class
         with the highest score among the others; 'ovr' learns each class against the rest;
         'auto' is 'rival' if the algorithm supports it, and otherwise 'ovr'.
-    threshold : 'f1', 'balanced', 'fpr=RATE', 'precision=SHARE', number or None, default=None
-        Lowest score that is predicted as the second class; None is 0. 'f1' maximizes F1,
-        'balanced' minimizes the mean of the error rates of both classes, 'fpr=0.001' maximizes
-        the recall at a false positive rate of at most 0.001, and 'precision=0.99' at a
-        precision of at least 0.99, all by the scores of the training rows before they were
-        learned. With more than two classes only 'balanced' is possible: it predicts rare
-        classes more often.
+    threshold : 'error', 'f1', 'balanced', 'fpr=P', 'precision=P', number or None, default=None
+        Lowest score that is predicted as the second class; None is 0. 'error' minimizes the
+        number of errors, 'f1' maximizes F1, 'balanced' minimizes the mean of the error rates of
+        both classes, 'fpr=0.001' maximizes the recall at a false positive rate of at most
+        0.001, and 'precision=0.99' at a precision of at least 0.99, all by the scores of the
+        training rows before they were learned. With more than two classes only 'error' and
+        'balanced' are possible: 'error' predicts the class of the highest probability instead
+        of that of the highest score, 'balanced' predicts rare classes more often.
     random_state : int, RandomState or None, default=None
         Seed of the random number generator; None is 0.
     n_jobs : int or None, default=None

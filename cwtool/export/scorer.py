@@ -185,8 +185,9 @@ def _check(model: Model) -> None:
             "score rows with the command predict, or train a linear one, such as arow or sbcw",
         )
     if model.several is not None and model.operating_point:
+        setting = model.operating_point.setting
         raise ModelError(
-            "`threshold=balanced` of several classes is not linear in the row",
+            f"`threshold={setting}` of several classes is not linear in the row",
             "train the model without `threshold`",
         )
 

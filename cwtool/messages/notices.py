@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cwtool.metrics.tally import AnyTally, Tally
+from cwtool.metrics.threshold import LOSSES
 from cwtool.model import Model
 
 FEWEST = 20  # rows below which predictions say too little
@@ -93,9 +94,9 @@ def imbalance(
 
 
 def _remedy(classes: int, bias: bool, threshold: str) -> str:
-    if threshold not in ("", "f1", "balanced"):
+    if threshold not in ("", *LOSSES):
         return f"this is an effect of the threshold, which is {threshold}"
-    if threshold:
+    if threshold in ("f1", "balanced"):
         return "training with `class_weight=balanced` gives rows of rare classes a larger weight"
     points = "`threshold=balanced` or `threshold=f1`" if classes == 2 else "`threshold=balanced`"
     moved = f"with {points} rare classes are predicted more often"

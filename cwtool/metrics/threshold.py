@@ -35,6 +35,11 @@ def _f1(at: Cells) -> Floats:
     return -2 * at.tp / (2 * at.tp + at.fp + at.fn)
 
 
+def _error(at: Cells) -> Floats:
+    """fp + fn, the number of errors"""
+    return at.fp + at.fn
+
+
 def _balanced(at: Cells) -> Floats:
     """(fn / P + fp / N) P N, with P rows of the positive class and N of the other"""
     return at.fn * (at.fp + at.tn) + at.fp * (at.tp + at.fn)
@@ -50,7 +55,8 @@ def _precision(at: Cells, share: float) -> Floats:
     return np.where(at.tp >= share * (at.tp + at.fp), -at.tp, np.inf)
 
 
-LOSSES: dict[str, Callable[[Cells], Floats]] = {"f1": _f1, "balanced": _balanced}
+LOSSES: dict[str, Callable[[Cells], Floats]] = {"error": _error, "f1": _f1, "balanced": _balanced}
+OF_SEVERAL = ("error", "balanced")  # those that several classes have too
 # losses with a number from 0 to 1, as in fpr=0.001
 BOUNDS: dict[str, Callable[[Cells, float], Floats]] = {"fpr": _fpr, "precision": _precision}
 
@@ -99,20 +105,23 @@ class OperatingPoint:
 
     def check_several(self) -> None:
         """Refuse settings that are not defined for several classes."""
-        if self and self.setting != "balanced":
+        if self and self.setting not in OF_SEVERAL:
             raise UsageError(
                 f"`threshold={self.setting}` is for two classes, and there are more",
-                "use `threshold=balanced`, or leave it out",
+                "use `threshold=error` or `threshold=balanced`, or leave it out",
             )
 
     def shifts(self, counts: Floats, slope: float, b: Floats) -> Floats:
         """For several classes, what is taken from the score of each class k before the greatest
-        is chosen: (ln((n_k + 1) / (N + K)) - b_k) / a, with n_k of the N training rows in class k,
-        and the slope a and offset b_k of its probability, so that
+        is chosen, with the slope a and offset b_k of its probability: -b_k / a, so that the class
+        of the largest probability arg max_k a z_k + b_k is called; with `balanced`
+        (ln((n_k + 1) / (N + K)) - b_k) / a, with n_k of the N training rows in class k, so that
         arg max_k a z_k + b_k - ln((n_k + 1) / (N + K)) is called."""
         self.check_several()
-        log_share = np.log((counts + 1) / (counts.sum() + len(counts)))
-        shifts: Floats = (log_share - b) / max(slope, LEAST)
+        moved = -b
+        if self.setting == "balanced":
+            moved = moved + np.log((counts + 1) / (counts.sum() + len(counts)))
+        shifts: Floats = moved / max(slope, LEAST)
         return shifts
 
 

@@ -114,8 +114,8 @@ class ScoreInterpretation:
         return self._shifted(score, variance)
 
     def _shifted(self, score: Floats, variance: Floats) -> Floats:
-        """s_k - sqrt(1 + u) (ln((n_k + 1) / (N + K)) - b_k) / a, which is in the order of
-        a z_k + b_k - ln((n_k + 1) / (N + K)), z = s / sqrt(1 + u)."""
+        """s_k - sqrt(1 + u) t_k with the shifts t_k of the operating point, which are those of
+        z = s / sqrt(1 + u)."""
         from cwtool.metrics.softmax import offsets
 
         progress: Any = self.progress

@@ -83,8 +83,8 @@ class Model(ScoreInterpretation):
         labels: Labels | None = None,
     ) -> Model:
         """An untrained model of the named algorithm with these parameters. `class_weight` is
-        balanced, or LABEL=WEIGHT,LABEL=WEIGHT; `threshold` is f1, balanced or a number; `labels`
-        are those of the rows, if these are known before any is learned."""
+        balanced, or LABEL=WEIGHT,LABEL=WEIGHT; `threshold` is the setting of an operating point;
+        `labels` are those of the rows, if these are known before any is learned."""
         kind = registry.algorithm(name)
         algorithm = kind(params.build(kind.Params, given))
         state = algorithm.new_state()

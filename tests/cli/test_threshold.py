@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from cwtool.model import file
 
@@ -123,7 +124,7 @@ def test_a_threshold_that_cannot_be(cwtool: Run, rare: Run, command: list[str]) 
     cwtool("train", data, "-m", "m.cw", "-q")
     ended = cwtool(*command, data, "--threshold", "best")
     assert ended.code == 2
-    assert "it must be f1, balanced, fpr=RATE" in " ".join(ended.err.split())
+    assert "it must be error, f1, balanced, fpr=RATE" in " ".join(ended.err.split())
 
 
 @pytest.mark.parametrize(("more", "called"), [("-1", "-1"), ("+1", "+1"), ("", "+1")])
@@ -185,13 +186,37 @@ def test_rows_that_score_zero_are_noted(cwtool: Run, rare: Run) -> None:
     assert "score exactly 0" not in cwtool("train", "few.svm", "-m", "m.cw").err
 
 
-def test_several_classes_are_called_by_their_shares(cwtool: Run, ok: Run, folder: Path) -> None:
-    """With balanced, arg max_k a z_k - ln((n_k + 1) / (N + K)); other thresholds are refused."""
+@pytest.fixture
+def three_classes(folder: Path) -> NDArray[np.int64]:
+    """The classes of 600 rows, two of which are rare, that are written to a.svm."""
     random = np.random.default_rng(0)
     y = random.choice(3, size=600, p=[0.9, 0.05, 0.05])
     x = random.normal(size=(600, 3)) + 1.2 * np.eye(3)[y]
     lines = [f"{k} 1:{a:.4f} 2:{b:.4f} 3:{c:.4f}\n" for k, (a, b, c) in zip(y, x, strict=True)]
     (folder / "a.svm").write_text("".join(lines))
+    return y
+
+
+def test_several_classes_are_called_by_their_probabilities(
+    cwtool: Run, ok: Run, three_classes: NDArray[np.int64]
+) -> None:
+    """With error, arg max_k a z_k + b_k, which has fewer errors without an intercept."""
+    ok("train", "a.svm", "-m", "m.cw", "-q")
+    plain = json.loads(ok("predict", "a.svm", "-m", "m.cw", "--evaluate", "--json"))
+    called = ("predict", "a.svm", "-m", "m.cw", "--threshold", "error", "--json")
+    assert json.loads(ok(*called, "--evaluate"))["error"] < plain["error"] - 0.05
+    rows = [json.loads(line) for line in ok(*called, "--output", "all").splitlines()]
+    p = np.array([[row[f"probability_{k}"] for k in range(3)] for row in rows])
+    assert [int(row["label"]) for row in rows] == np.argmax(p, axis=1).tolist()
+    ok("train", "a.svm", "-m", "e.cw", "--threshold", "error", "-q")
+    ended = cwtool("export", "e.cw", "-o", "e.json", "--format", "json")
+    assert (ended.code, "--threshold error of several" in ended.err) == (4, True)
+
+
+def test_several_classes_are_called_by_their_shares(
+    cwtool: Run, ok: Run, three_classes: NDArray[np.int64]
+) -> None:
+    """With balanced, arg max_k a z_k - ln((n_k + 1) / (N + K)); other thresholds are refused."""
     ok("train", "a.svm", "-m", "m.cw", "--bias", "-q")
     plain = json.loads(ok("predict", "a.svm", "-m", "m.cw", "--evaluate", "--json"))
     shifted = ("predict", "a.svm", "-m", "m.cw", "--threshold", "balanced", "--json")
@@ -199,7 +224,7 @@ def test_several_classes_are_called_by_their_shares(cwtool: Run, ok: Run, folder
     assert found["balanced_error"] < plain["balanced_error"] - 0.05
     assert found["log_loss"] == plain["log_loss"], "probabilities stay"
     rows = [json.loads(line) for line in ok(*shifted, "--output", "all").splitlines()]
-    counts = np.bincount(y)
+    counts = np.bincount(three_classes)
     shift = np.log((counts + 1) / (counts.sum() + 3))
     p = np.array([[row[f"probability_{k}"] for k in range(3)] for row in rows])
     assert [int(row["label"]) for row in rows] == np.argmax(np.log(p) - shift, axis=1).tolist()

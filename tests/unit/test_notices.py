@@ -57,6 +57,7 @@ def test_remedies_that_were_taken_are_not_told_again() -> None:
     with_bias = imbalance(missed, TWO, bias=True, threshold="")
     assert with_bias is not None
     assert "bias" not in with_bias
+    assert imbalance(missed, TWO, bias=True, threshold="error") == with_bias
     with_threshold = imbalance(missed, TWO, bias=True, threshold="f1")
     assert with_threshold is not None
     assert with_threshold.endswith(

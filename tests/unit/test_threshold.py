@@ -34,13 +34,16 @@ def threshold(setting: str, found: Tally) -> float:
 
 
 def losses(setting: str, drawn: list[tuple[int, float, float]], edges: np.ndarray) -> np.ndarray:
-    """-F1, or the sum of both error rates, where scores of at least each edge are called 1."""
+    """The weight of the errors, -F1, or the sum of both error rates, where scores of at least each
+    edge are called 1."""
     y, score, weight = (np.array(column) for column in zip(*drawn, strict=True))
     called = score[None, :] >= edges[:, None]
     tp, fp, fn = (
         (cell * weight).sum(axis=1)
         for cell in (called & (y == 1), called & (y == 0), ~called & (y == 1))
     )
+    if setting == "error":
+        return fp + fn
     if setting == "f1":
         return -2 * tp / (2 * tp + fp + fn)
     return fn / weight[y == 1].sum() + fp / weight[y == 0].sum()
@@ -60,7 +63,7 @@ def test_edges_are_the_least_scores_of_the_bins() -> None:
     assert found[0, -1] == 0
 
 
-@given(rows, st.sampled_from(["f1", "balanced"]))
+@given(rows, st.sampled_from(["error", "f1", "balanced"]))
 def test_the_best_edge(drawn: list[tuple[int, float, float]], setting: str) -> None:
     if len({y for y, _, _ in drawn}) < 2:
         return
@@ -97,7 +100,7 @@ def test_settings(setting: str, kept: str) -> None:
 
 @pytest.mark.parametrize("setting", ["best", "nan", "inf", "F1", "0,1"])
 def test_settings_that_cannot_be(setting: str) -> None:
-    with pytest.raises(UsageError, match=r"must be f1, balanced, fpr=RATE"):
+    with pytest.raises(UsageError, match=r"must be error, f1, balanced, fpr=RATE"):
         OperatingPoint(setting)
 
 
@@ -155,6 +158,10 @@ def test_shifts_of_several_classes() -> None:
     found = OperatingPoint("balanced").shifts(counts, 2.0, np.zeros(len(counts)))
     want = np.argmax(2 * z - np.log((counts + 1) / 12), axis=1).tolist()
     assert np.argmax(z - found, axis=1).tolist() == want == [0, 2, 0]
+    b = np.array([0.0, 1.0, -1.0])
+    found = OperatingPoint("error").shifts(counts, 2.0, b)
+    assert np.argmax(z - found, axis=1).tolist() == np.argmax(2 * z + b, axis=1).tolist()
+    assert np.argmax(z - found, axis=1).tolist() != np.argmax(z, axis=1).tolist()
     for point in ("f1", "0.5"):
         with pytest.raises(UsageError, match="is for two classes, and there are more"):
             OperatingPoint(point).check_several()
