@@ -143,8 +143,8 @@ def scorer_of(model: Model, max_memory: int = 0) -> Scorer:
     if len(order) == 2:  # as one score: the second class is called where it is above 0
         with np.errstate(over="ignore"):
             weight, constant = weight[:, 1:] - weight[:, :1], constant[1:] - constant[:1]
+            variance = None if variance is None else variance.mean(axis=1, keepdims=True)
         threshold = ABOVE_ZERO
-        variance = None if variance is None else variance.mean(axis=1, keepdims=True)
     bias, scale = weights.ids == BIAS, float(model.scale.value)
     kept = ~bias & (weight.any(axis=1) if variance is None else True)
     ids: Ints = weights.ids[kept]
