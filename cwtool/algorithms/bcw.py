@@ -135,14 +135,12 @@ class BCW(LinearBatchLearner):
             printed.learn_shards(states, classes, shards, divisor, self.params, run)
 
     def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
-        """Scores of the learned rows, from the end of the search for the optimum. Variances, which
-        cost as much as learning, are left out if no probabilities are needed."""
+        """Scores of the learned rows, from the end of the search for the optimum if no
+        probabilities are needed."""
         known = state.scratch.pop("fitted", None)
-        if run.calibrate:
+        if run.calibrate or known is None or len(known) != rows.n_rows:
             return super().fitted(state, rows, run)
-        if known is not None and len(known) == rows.n_rows:
-            return Scores(known, np.zeros(rows.n_rows))
-        return super().scores(state, rows, np.empty(0), run)
+        return Scores(known, np.zeros(rows.n_rows))
 
     def leaves_out(self, state: State) -> bool:
         return self._divisor(state) is None

@@ -232,6 +232,8 @@ class FGM(LinearBatchLearner):
 
     def scores(self, state: State, rows: SlotRows, unknown: Floats, run: Run) -> Scores:
         out = super().scores(state, rows, unknown, run)
+        if self.untrained(state):
+            return out
         groups = self.groups(state)
         kernel.variances(
             rows.csr, state.table, PLACE, groups.owner, groups.first, groups.sigma, out.variance

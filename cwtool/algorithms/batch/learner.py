@@ -160,6 +160,13 @@ class LinearBatchLearner(BatchLearner):
             dual.margins(rows.csr, state.table, 0, out.score)
         return out
 
+    def fitted(self, state: State, rows: SlotRows, run: Run) -> Scores:
+        """Scores of the learned rows. Variances, which may cost as much as learning, are left out
+        if no probabilities are needed."""
+        if run.calibrate:
+            return super().fitted(state, rows, run)
+        return LinearBatchLearner.scores(self, state, rows, np.empty(0), run)
+
     def coefficients(self, state: State, slots: Ints) -> Coefficients:
         return Coefficients(state.table[slots, 0])
 
