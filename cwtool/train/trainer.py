@@ -25,8 +25,7 @@ from cwtool.train.heldout import Best, HeldOut
 from cwtool.train.options import TrainOptions, check_passes
 
 if TYPE_CHECKING:
-    from cwtool.data.spool import Spool
-    from cwtool.model.fold_models import FoldModels
+    from cwtool.train.kept_rows import KeptRows
 
 
 class Trainer:
@@ -55,19 +54,16 @@ class Trainer:
         scaled = model.reading.normalize == "columns"
         self.columns = ColumnSizes(last=scaled) if scaled or not model.rows else None
         self.report = ReadReport()
-        self.kept: Spool | None = None
+        self.kept: KeptRows | None = None
         aside = None
         if options.passes > 1 or options.holdout:  # most runs keep no rows
+            from cwtool.train.kept_rows import KeptRows
             from cwtool.train.room import Room
 
-            self.room = Room(model, options.max_memory, options.passes)
-            aside = self.room.spool() if options.holdout else None
-            if options.passes > 1:
-                self.kept = self.room.spool(model.algorithm.bytes_again)
+            room = Room(model, options.max_memory, options.passes)
+            aside = room.spool() if options.holdout else None
+            self.kept = KeptRows(model, room) if options.passes > 1 else None
         self.heldout = HeldOut(options.holdout, options.validation, options.read, console, aside)
-        self.before: Model | None = None
-        if options.passes > 1:
-            self.before = model.copy(model.packed(counted=model.several is None))
         self.counts = Counts(self.model)
         self.best = Best()
         self.heaviest = 0.0  # the largest weight that a row was learned with
@@ -84,7 +80,9 @@ class Trainer:
         record = self._record()
         pass_ = 1
         self._check(pass_)
-        fold_models = self._fold_models()
+        fold_models = None  # probabilities of shards, which keep no rows, are of their first pass
+        if self.kept is not None:
+            fold_models = self.kept.fold_models(self.model, self.settings)
         while pass_ < self.options.passes and not self._out_of_patience(pass_):
             pass_ += 1
             self._another_pass(pass_)
@@ -102,21 +100,6 @@ class Trainer:
             record["labels"] = list(self.model.labels.values)
         self.model.history.append(record)
         return record
-
-    def _fold_models(self) -> FoldModels | None:
-        """What the probabilities after several passes are fitted to; None if there is one pass, or
-        the rows are with shards, whose probabilities are those of their first pass."""
-        if self.kept is None or self.before is None:
-            return None
-        from cwtool.model.crossfit import count_of_fold_models
-        from cwtool.model.fold_models import fold_models_of
-
-        self.before.labels = self.model.labels
-        if self.before.several is not None and self.model.labels.several is not None:
-            self.before.state.admit(self.model.labels.several)  # classes may have come since
-        kept = self.kept
-        self.room.check(count_of_fold_models(kept.n_rows))
-        return fold_models_of(self.before, kept.all(), kept.counted, kept.n_rows, self.settings)
 
     def measured(self, record: dict[str, Any]) -> dict[str, Any]:
         """The metrics for the conditions of `require`: those of the held-out rows, or of the
@@ -226,7 +209,7 @@ class Trainer:
             self.heaviest = max(self.heaviest, float(found.weight.max(initial=0.0)))
         if self.kept is not None:
             counted = None if rows.weight is None else rows.weight[rows.weight > 0]
-            self.kept.add(rows.weighing(found.weight), counted)
+            self.kept.spool.add(rows.weighing(found.weight), counted)
 
     def _learn_batch(self, algorithm: Batch, rows: Rows, origin: Origin) -> None:
         """Predict, learn and count a whole batch, whose fit may take long."""
@@ -244,15 +227,11 @@ class Trainer:
 
     def _another_pass(self, pass_: int) -> None:
         assert self.kept is not None
-        tally = self.model.new_tally()
         with self.console.progress(f"pass {pass_}") as progress:
-            for rows, order, counted in self.kept.shuffled(self.options.seed, pass_):
-                score = self.model.relearn(rows, order, self.settings).score
-                tally.add(rows.y, score, counted)
-                progress.update(lambda: {"pass": pass_})
+            tally = self.kept.relearn(self.model, pass_, self.settings, progress)
         error, nonzero = tally.error or 0.0, nonzero_weights(self.model)
         self.console.event("pass", {"pass": pass_, "error": error, "nonzero_weights": nonzero})
-        self.met += self.kept.n_rows
+        self.met += self.kept.spool.n_rows
         self._trace(pass_, tally)
 
     def _close_files(self, upto: int) -> None:
