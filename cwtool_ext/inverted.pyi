@@ -17,16 +17,6 @@ def products(x: Csr, v: NDArray[np.float64], out: NDArray[np.float64]) -> None: 
 def moments(
     x: Csr, v: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> None: ...
-def sums(x: Csr, v: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
-def cross(rows: Csr, x: Csr, out: NDArray[np.float64]) -> None: ...
-def pairs(
-    x: Csr,
-    some: NDArray[np.int64],
-    rows: Csr,
-    h: NDArray[np.float64],
-    across: NDArray[np.float64],
-    squares: NDArray[np.float64],
-) -> None: ...
 def squares(x: Csr, out: NDArray[np.float64]) -> None: ...
 def scale(x: Csr, v: NDArray[np.float64], value: NDArray[np.float64]) -> None: ...
 def take(
@@ -42,15 +32,4 @@ def gram(
     weight: NDArray[np.float64],
     room: NDArray[np.float64],
     G: NDArray[np.float64],
-) -> None: ...
-def widen(
-    rows: Csr,
-    also: NDArray[np.float64],
-    x: Csr,
-    some: NDArray[np.int64],
-    position: int,
-    start: NDArray[np.int64],
-    place: NDArray[np.int32],
-    value: NDArray[np.float64],
-    also_out: NDArray[np.float64],
 ) -> None: ...

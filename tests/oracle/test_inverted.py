@@ -6,6 +6,7 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from cwtool.algorithms.batch.rows_by_column import Matrix, across, gram_of_rows
 from cwtool_ext import inverted as kernel
+from cwtool_ext import rows_and_columns
 from cwtool_ext.csr import Csr
 
 
@@ -122,7 +123,7 @@ def test_products_that_do_not_fit_are_refused() -> None:
         (some, h, across, np.empty(3)),
     ):
         with pytest.raises(ValueError, match=r"outside|39 entries|room"):
-            kernel.pairs(x.csr, given[0], rows.csr, *given[1:])
+            rows_and_columns.pairs(x.csr, given[0], rows.csr, *given[1:])
 
 
 def test_a_copy_is_checked_before_it_is_made() -> None:

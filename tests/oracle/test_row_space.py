@@ -12,7 +12,7 @@ from cwtool.algorithms.bcw import BCW, BcwParams
 from cwtool.data.rows import Rows, SlotRows
 from cwtool.model import Model
 from cwtool.run import Run
-from cwtool_ext import dual, inverted
+from cwtool_ext import dual, rows_and_columns
 
 FEATURES = 40
 
@@ -176,4 +176,4 @@ def test_products_refuse_arrays_of_another_size(rows, columns, shape):
     x = row_space.columns(full, 2)
     x = row_space.Matrix(x.start[: columns + 1], x.place[:columns], x.value[:columns])
     with pytest.raises(ValueError):
-        inverted.cross(z.csr, x.csr, np.empty(shape))
+        rows_and_columns.cross(z.csr, x.csr, np.empty(shape))

@@ -21,7 +21,7 @@ from cwtool.algorithms.batch.rows_by_column import Matrix
 from cwtool.data.rows import Floats, Longs, SlotRows, joined
 from cwtool.errors import Damage
 from cwtool.state import Array, State
-from cwtool_ext import dual, dual_dense, fortran, inverted
+from cwtool_ext import dual, dual_dense, fortran, inverted, rows_and_columns
 
 # X with the row scale, and H; `rows.weight` is empty if all rows weigh 1
 ROWS = (
@@ -50,7 +50,7 @@ def columns(x: SlotRows, n: int) -> Matrix:
 def cross(z: SlotRows, x: Matrix, n_rows: int) -> Floats:
     """ZX' for the columns of X, which has so many rows."""
     out = np.empty((z.n_rows, n_rows))
-    inverted.cross(z.csr, x.csr, out)
+    rows_and_columns.cross(z.csr, x.csr, out)
     return out
 
 

@@ -13,7 +13,7 @@ from cwtool.records import dataclass
 from cwtool.state import FeatureIndex
 from cwtool.threads import together
 from cwtool_ext import inverted as kernel
-from cwtool_ext import quadratic
+from cwtool_ext import quadratic, rows_and_columns
 from cwtool_ext.csr import Csr
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ class Matrix:
         for their new entries."""
         wide = Matrix.empty(self.count, len(also) + int(np.diff(x.start)[some].sum()))
         more = np.empty(len(wide.value))
-        kernel.widen(self.csr, also, x.csr, some, position, *wide.arrays, more)
+        rows_and_columns.widen(self.csr, also, x.csr, some, position, *wide.arrays, more)
         return wide, more
 
     def products(self, v: Floats) -> Floats:
@@ -81,7 +81,7 @@ class Matrix:
     def sums(self, v: Floats, width: int) -> Floats:
         """sum_i v_i x_i over the rows x_i, which have `width` columns."""
         out = np.zeros(width)
-        kernel.sums(self.csr, v, out)
+        rows_and_columns.sums(self.csr, v, out)
         return out
 
 
@@ -149,7 +149,7 @@ def across(x: Matrix, some: Longs, rows: Matrix, h: Floats, width: int) -> tuple
     """x_j'H z_k, a row for each of the columns `some` of x and a column for each of the `width`
     columns z_k of rows, and x_j'H x_j; H are weights of the rows."""
     found, squares = np.empty((len(some), width)), np.empty(len(some))
-    kernel.pairs(x.csr, some, rows.csr, h, found, squares)
+    rows_and_columns.pairs(x.csr, some, rows.csr, h, found, squares)
     return found, squares
 
 
