@@ -181,7 +181,8 @@ def _points(counts: Counts, own: Own | None = None) -> tuple[Floats, Floats, flo
     if own is not None and len(used):
         z = own.limit(z, both)
     typical = float(np.abs(z) @ both / n.sum()) if len(used) else 0.0
-    z = np.append(z / (typical or 1.0), [1.0, -1.0])
+    with np.errstate(over="ignore"):  # NumPy 1 warns of quotients 0 / 5e-324, which are 0
+        z = np.append(z / (typical or 1.0), [1.0, -1.0])
     return z, np.column_stack([n, [0.25, 0.0], [0.0, 0.25]]), typical
 
 
