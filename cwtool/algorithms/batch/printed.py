@@ -69,7 +69,7 @@ def learn_shards(
     params: Any,
     run: Run,
 ) -> None:
-    """The same for the rows of all shards."""
+    """Learn a batch whose rows lie in shards with each of the states, as `learn` does in memory."""
     p, n = params, states[0].index.count
     precision = Precision.of_pairs(states[0], n, run)
     assert precision.gram is not None
@@ -85,7 +85,7 @@ def learn_shards(
 
 
 def _start(state: State, inverse: metric.Metric, carry: str) -> Floats:
-    """mu before the rows of the batch are visited."""
+    """The weights mu from which the ascent over the rows of a batch begins; `carry` names them."""
     n = inverse.n
     if carry == "dual":
         b = state.table[:n, 1]

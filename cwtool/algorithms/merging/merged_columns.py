@@ -127,8 +127,8 @@ class ColumnsMerger(Merger):
         return {}
 
     def moves(self, ids: Ints, members: list[Member]) -> Moves:
-        """What the parts have changed in these features. `members` are those that the base has
-        among them, and those of each part."""
+        """By how much each part has changed the columns of these features. `members` has the
+        features among them that the base knows, and then those that each part knows."""
         places, width = len(self.base.places), len(self.base.state.layout.columns)
         start = np.zeros((len(ids), width, places))
         start[members[0].at] = self.base.columns(members[0].slots)

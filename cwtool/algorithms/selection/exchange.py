@@ -100,7 +100,7 @@ def exchanged(side: Side, columns: AnyColumns, own: Floats) -> tuple[Longs, Floa
 
 
 def _tried(side: Side, columns: AnyColumns, own: Floats) -> Longs:
-    """The columns with the largest r_j^2 / b_j."""
+    """The columns that are tried as replacements, which have the largest r_j^2 / b_j."""
     mu = side.found.mu
     pull, _ = side.problem.moments(columns, mu, np.zeros(len(mu)))
     bound = pull**2 / own
